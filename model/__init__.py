@@ -1,0 +1,1 @@
+"""The reference model: a pure state machine of the documented rules."""

@@ -1,0 +1,169 @@
+"""What a client asks of the bus: one small class for each request.
+
+`TakePartitionDown`, `BringPartitionUp` and `AdvanceClock` are asked by a test, not by a client.
+"""
+
+from typing import Final
+
+import attrs
+
+from busproof.model.values import MICROSECONDS, Message, ReceiveMode
+
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "Abandon",
+    "AcceptSession",
+    "AdvanceClock",
+    "BeginTransaction",
+    "BringPartitionUp",
+    "CloseSession",
+    "Command",
+    "CommitTransaction",
+    "Complete",
+    "CreateQueue",
+    "Peek",
+    "Receive",
+    "RollBackTransaction",
+    "Send",
+    "TakePartitionDown",
+]
+
+DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
+"""A sender's operation timeout where it sets none (KEY-19)."""
+
+
+@attrs.frozen(kw_only=True)
+class CreateQueue:
+    """Create a queue; what it is created with never changes.
+
+    `duplicate_window` and `lock_duration` are in microseconds.
+    """
+
+    queue: str
+    partitioned: bool = True
+    requires_session: bool = False
+    duplicate_detection: bool = False
+    duplicate_window: int = attrs.field(default=600 * MICROSECONDS, validator=attrs.validators.gt(0))
+    lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
+    max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class Send:
+    """Send one message, in a transaction if one is named; `timeout` is the sender's, in µs."""
+
+    queue: str
+    message: Message
+    timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Receive:
+    """Receive one message that is there now; of one session if the queue requires sessions."""
+
+    queue: str
+    mode: ReceiveMode = ReceiveMode.PEEK_LOCK
+    session_id: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Complete:
+    """Settle a locked message: it was dealt with and is removed."""
+
+    queue: str
+    lock_token: str
+
+
+@attrs.frozen(kw_only=True)
+class Abandon:
+    """Settle a locked message: give it back, to be received again."""
+
+    queue: str
+    lock_token: str
+
+
+@attrs.frozen(kw_only=True)
+class Peek:
+    """Look at up to `count` messages from the start of the queue, without locking them."""
+
+    queue: str
+    count: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class AcceptSession:
+    """Lock one session of a queue that requires sessions, for this connection."""
+
+    queue: str
+    session_id: str
+
+
+@attrs.frozen(kw_only=True)
+class CloseSession:
+    """Give the lock of a session back."""
+
+    queue: str
+    session_id: str
+
+
+@attrs.frozen(kw_only=True)
+class BeginTransaction:
+    """Begin a transaction under a name that the client chooses, new in the namespace."""
+
+    transaction: str
+
+
+@attrs.frozen(kw_only=True)
+class CommitTransaction:
+    """Make all that was sent in the transaction take effect together."""
+
+    transaction: str
+
+
+@attrs.frozen(kw_only=True)
+class RollBackTransaction:
+    """Forget all that was sent in the transaction."""
+
+    transaction: str
+
+
+@attrs.frozen(kw_only=True)
+class TakePartitionDown:
+    """Make one partition of a queue unavailable; partitions are numbered from 0."""
+
+    queue: str
+    partition: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+@attrs.frozen(kw_only=True)
+class BringPartitionUp:
+    """Make a partition available again, with all that it held."""
+
+    queue: str
+    partition: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+@attrs.frozen(kw_only=True)
+class AdvanceClock:
+    """Let virtual time pass, `duration` in microseconds."""
+
+    duration: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+Command = (
+    CreateQueue
+    | Send
+    | Receive
+    | Complete
+    | Abandon
+    | Peek
+    | AcceptSession
+    | CloseSession
+    | BeginTransaction
+    | CommitTransaction
+    | RollBackTransaction
+    | TakePartitionDown
+    | BringPartitionUp
+    | AdvanceClock
+)

@@ -1,0 +1,101 @@
+"""What a client sees of its request, and the event that puts both on record."""
+
+import attrs
+
+from busproof.model.commands import Command
+from busproof.model.values import Error, MessageView
+
+__all__ = [
+    "Done",
+    "Empty",
+    "Event",
+    "Indeterminate",
+    "Outcome",
+    "Peeked",
+    "Received",
+    "Refused",
+    "Unsupported",
+    "Witness",
+]
+
+
+@attrs.frozen(kw_only=True)
+class Done:
+    """The request took effect and there is nothing more to tell."""
+
+
+@attrs.frozen(kw_only=True)
+class Received:
+    """A receive was given this message."""
+
+    message: MessageView
+
+
+@attrs.frozen(kw_only=True)
+class Empty:
+    """A receive was given nothing."""
+
+
+@attrs.frozen(kw_only=True)
+class Peeked:
+    """A peek was shown these messages, possibly none."""
+
+    messages: tuple[MessageView, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Refused:
+    """The bus answered with an error, and nothing took effect."""
+
+    error: Error
+    detail: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Indeterminate:
+    """No answer came: the request may take effect, then or later, or never."""
+
+    detail: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Unsupported:
+    """The adapter has no translation for this request; it was not tried."""
+
+    detail: str = ""
+
+
+Outcome = Done | Received | Empty | Peeked | Refused | Indeterminate | Unsupported
+
+
+@attrs.frozen(kw_only=True)
+class Witness:
+    """A choice of the bus that the adapter saw: the partition that took a sent message.
+
+    The judge checks that it was allowed and that later sightings agree; it never trusts it.
+    """
+
+    partition: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+@attrs.frozen(kw_only=True)
+class Event:
+    """One request and what came of it.
+
+    Attributes:
+        client: who asked; requests of one client never overlap.
+        connection: over which connection; one connection stays with one front end.
+        called: when the request was made, in microseconds.
+        returned: when the answer came; `None` where none came.
+        command: what was asked.
+        outcome: what was seen.
+        witness: the choice that the adapter saw, if it saw one.
+    """
+
+    client: str = "c1"
+    connection: str = "c1"
+    called: int = 0
+    returned: int | None = None
+    command: Command
+    outcome: Outcome
+    witness: Witness | None = None

@@ -1,0 +1,153 @@
+"""The nouns of the bus: messages, errors, profiles, time windows.
+
+Every time and every duration of the vocabulary is a whole number of microseconds.
+Times count from the start of a recording, never from a calendar.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+import attrs
+from immutables import Map
+
+__all__ = [
+    "MICROSECONDS",
+    "SEQUENCE_BITS",
+    "Clock",
+    "Error",
+    "Message",
+    "MessageView",
+    "Profile",
+    "ReceiveMode",
+    "RuleId",
+    "Tier",
+    "Vantage",
+    "Window",
+]
+
+RuleId = str
+
+MICROSECONDS: Final = 1_000_000
+SEQUENCE_BITS: Final = 48
+"""Bits below the partition in a sequence number of a partitioned entity (observed)."""
+
+
+class Tier(StrEnum):
+    """The messaging tier of a namespace."""
+
+    BASIC = "basic"
+    STANDARD = "standard"
+    PREMIUM = "premium"
+
+
+class Clock(StrEnum):
+    """Whether time is moved by `AdvanceClock` or passes by itself."""
+
+    VIRTUAL = "virtual"
+    REAL = "real"
+
+
+class ReceiveMode(StrEnum):
+    """How a receiver takes a message: locked until settled, or removed at once."""
+
+    PEEK_LOCK = "peek-lock"
+    RECEIVE_AND_DELETE = "receive-and-delete"
+
+
+class Error(StrEnum):
+    """What a refusal says, as far as the documents let a client tell refusals apart."""
+
+    INVALID_OPERATION = "invalid-operation"
+    UNAVAILABLE = "unavailable"
+    NOT_FOUND = "not-found"
+    ALREADY_EXISTS = "already-exists"
+    LOCK_LOST = "lock-lost"
+    SESSION_CANNOT_BE_LOCKED = "session-cannot-be-locked"
+    SESSION_LOCK_LOST = "session-lock-lost"
+    QUOTA_EXCEEDED = "quota-exceeded"
+    OTHER = "other"
+
+
+@attrs.frozen(kw_only=True)
+class Message:
+    """A message as its sender wrote it; `body` tells it from every other message of a history.
+
+    `None` means that the sender did not set the property.
+    """
+
+    body: str
+    message_id: str | None = None
+    session_id: str | None = None
+    partition_key: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class MessageView:
+    """A message as a receiver or a browser sees it.
+
+    `sequence_number`, `delivery_count` and the lock are `None` where the client does not learn them.
+    `locked_until` is a time on the recording's clock.
+    """
+
+    body: str
+    message_id: str | None = None
+    session_id: str | None = None
+    partition_key: str | None = None
+    sequence_number: int | None = None
+    delivery_count: int | None = None
+    lock_token: str | None = None
+    locked_until: int | None = None
+
+
+@attrs.frozen
+class Window:
+    """The earliest and the latest moment at which something may have happened."""
+
+    earliest: int
+    latest: int
+
+    def shifted(self, duration: int) -> "Window":
+        """The window `duration` later."""
+        return Window(self.earliest + duration, self.latest + duration)
+
+
+@attrs.frozen(kw_only=True)
+class Vantage:
+    """What a client of one implementation can see, as its adapter declares it.
+
+    Attributes:
+        clock: whether time is virtual.
+        slack: how much earlier or later than announced a timer may fire, in microseconds.
+        partitions: whether the partition that took a message is told, by the witness of a send or
+            by the top 16 bits of a sequence number.
+        assigns_message_ids: whether the client library sets a MessageId that the sender left out.
+    """
+
+    clock: Clock = Clock.VIRTUAL
+    slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    partitions: bool = True
+    assigns_message_ids: bool = False
+
+
+def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:
+    return Map(readings)
+
+
+@attrs.frozen(kw_only=True)
+class Profile:
+    """What a namespace is held to: edition, tier, readings of ambiguities, rules in force.
+
+    Attributes:
+        edition: id of the edition of the documents.
+        tier: the namespace's tier.
+        readings: ambiguity id to the reading taken, for every ambiguity of the register.
+        silent: rules of which this edition or tier says nothing; they neither allow nor forbid.
+        partitions: how many partitions a partitioned entity has.
+    """
+
+    edition: str
+    tier: Tier = Tier.STANDARD
+    readings: Map[str, str] = attrs.field(factory=Map, converter=_frozen_map)
+    silent: frozenset[RuleId] = frozenset()
+    partitions: int = attrs.field(default=16, validator=attrs.validators.ge(1))
