@@ -1,0 +1,80 @@
+"""What an adapter is: a translation between the vocabulary and one implementation."""
+
+from enum import StrEnum
+from typing import Protocol
+
+import attrs
+
+from busproof.model.commands import Command
+from busproof.model.outcomes import Outcome, Witness
+from busproof.model.values import Clock, Profile, Vantage
+
+__all__ = ["Adapter", "Capability", "Declaration", "Implementation", "Observed"]
+
+
+class Capability(StrEnum):
+    """What an implementation can be asked; what it does not declare is not tried."""
+
+    WITNESS = "witness"
+    OUTAGES = "outages"
+    TRANSACTIONS = "transactions"
+    SESSIONS = "sessions"
+    DUPLICATE_DETECTION = "duplicate-detection"
+    PEEK = "peek"
+    PEEK_LOCK = "peek-lock"
+    REGULAR_QUEUES = "regular-queues"
+    CLIENT_LIBRARY = "client-library"
+
+
+@attrs.frozen(kw_only=True)
+class Implementation:
+    """Who is judged."""
+
+    name: str
+    version: str = ""
+    language: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Declaration:
+    """What an adapter says of its implementation; `slack` is in microseconds."""
+
+    implementation: Implementation
+    capabilities: frozenset[Capability]
+    clock: Clock = Clock.VIRTUAL
+    slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+
+    @property
+    def vantage(self) -> Vantage:
+        """What this declaration lets the model take as seen."""
+        return Vantage(
+            clock=self.clock,
+            slack=self.slack,
+            partitions=Capability.WITNESS in self.capabilities,
+            assigns_message_ids=Capability.CLIENT_LIBRARY in self.capabilities,
+        )
+
+
+@attrs.frozen
+class Observed:
+    """What came of one command, and the choice of the bus that was seen with it."""
+
+    outcome: Outcome
+    witness: Witness | None = None
+
+
+class Adapter(Protocol):
+    """One implementation under test; every method may raise `AdapterError`, and only that."""
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the implementation can do; known before `start`."""
+
+    def start(self, profile: Profile) -> None:
+        """Forget everything and begin with an empty namespace of this profile, at time 0."""
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Ask one command over the named connection and tell what came of it."""
+
+    def stop(self) -> None:
+        """End the implementation and free what it holds; safe to call twice."""
