@@ -1,0 +1,54 @@
+"""A persistent priority queue: the smallest entry first, every version stays usable.
+
+A leftist heap. Push and pop build O(log n) new nodes and share the rest, whatever was done to older
+versions; no kept-up library offers an ordered persistent structure (docs/dependencies.md).
+Entries that no longer count are left in place by whoever uses the heap and dropped by `settled`.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["Heap", "pop", "push", "settled", "smallest"]
+
+Entry = TypeVar("Entry")
+Heap = tuple[int, Entry, Any, Any] | None
+"""`None` is empty; a node is (rank, entry, left, right)."""
+
+
+def _join(one: Any, two: Any) -> Any:
+    if one is None:
+        return two
+    if two is None:
+        return one
+    if two[1] < one[1]:
+        one, two = two, one
+    left, right = one[2], _join(one[3], two)
+    if left is None or left[0] < right[0]:
+        left, right = right, left
+    return (1 if right is None else right[0] + 1, one[1], left, right)
+
+
+def push(heap: Heap[Entry], entry: Entry) -> Heap[Entry]:
+    """The heap with one more entry; O(log n)."""
+    joined: Heap[Entry] = _join(heap, (1, entry, None, None))
+    return joined
+
+
+def pop(heap: Heap[Entry]) -> Heap[Entry]:
+    """The heap without its smallest entry; O(log n)."""
+    if heap is None:
+        raise AssertionError("an empty heap has nothing to give")
+    joined: Heap[Entry] = _join(heap[2], heap[3])
+    return joined
+
+
+def smallest(heap: Heap[Entry]) -> Entry | None:
+    """The smallest entry, or `None` of an empty heap; O(1)."""
+    return None if heap is None else heap[1]
+
+
+def settled(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
+    """The heap with a smallest entry that `counts`: those before it are dropped."""
+    while heap is not None and not counts(heap[1]):
+        heap = pop(heap)
+    return heap

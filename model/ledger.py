@@ -1,0 +1,274 @@
+"""Messages coming, being held, given back and going, and what is available meanwhile.
+
+| from | action | to |
+| --- | --- | --- |
+| absent | store | Active |
+| Active | hold | Locked |
+| Active | remove | absent |
+| Locked | give back | Active, or uncertain at the last permitted delivery |
+| Locked | remove | absent |
+
+Expiry of a lock is a giving back that nobody asks for; `expired` applies it until nothing changes.
+"""
+
+from typing import Any, cast
+
+import attrs
+from immutables import Map
+
+from busproof.model.heap import Heap, pop, push, settled, smallest
+from busproof.model.keys import SESSION_ID
+from busproof.model.state import (
+    Key,
+    Lock,
+    Partitions,
+    Queue,
+    Receivers,
+    Stored,
+    Tally,
+)
+from busproof.model.values import Message, RuleId, Window
+
+__all__ = [
+    "expired",
+    "first_in_line",
+    "first_ready",
+    "give_back",
+    "hold",
+    "never_arrives",
+    "remember",
+    "remove",
+    "replace",
+    "store",
+    "surely_available",
+]
+
+
+def store(
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    where: Partitions,
+    now: Window,
+    *,
+    certain: bool = True,
+    also: dict[str, Any] | None = None,
+) -> Queue:
+    """The queue with one more message at the end; uncertain ones are never waited for."""
+    number = queue.arrivals
+    line = _line(queue, message, key) if certain else None
+    stored = Stored(
+        number=number,
+        message=message,
+        key=key,
+        line=line,
+        where=where,
+        certain=certain,
+        since=queue.receivers.count,
+        available_at=now.earliest,
+    )
+    changes = _available(queue, stored) if certain else {}
+    return attrs.evolve(
+        queue,
+        arrivals=number + 1,
+        messages=queue.messages.set(number, stored),
+        bodies=remember(queue, message.body, number),
+        **changes,
+        **(also or {}),
+    )
+
+
+def _line(queue: Queue, message: Message, key: Key | None) -> Key | None:
+    if queue.settings.requires_session and message.session_id is not None:
+        return Key(SESSION_ID, message.session_id)
+    return key
+
+
+def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | RuleId]:
+    """Body to arrival number; several sends of one body keep all their numbers."""
+    known = queue.bodies.get(body)
+    numbers = (*known, number) if isinstance(known, tuple) else (number,)
+    return queue.bodies.set(body, numbers)
+
+
+def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
+    """The queue that knows by which rule a message with this body cannot be in it."""
+    if body in queue.bodies:
+        return queue
+    return attrs.evolve(queue, bodies=queue.bodies.set(body, rule))
+
+
+def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
+    """The changes that make a message available."""
+    changes: dict[str, Any] = {"tallies": _counted(queue, stored, 1)}
+    if stored.line is None:
+        heap = queue.ready.get(stored.where)
+        changes["ready"] = queue.ready.set(stored.where, push(heap, stored.number))
+    else:
+        heap = queue.lines.get(stored.line)
+        changes["lines"] = queue.lines.set(stored.line, push(heap, stored.number))
+    return changes
+
+
+def _counted(queue: Queue, stored: Stored, step: int) -> Map[Partitions, Tally]:
+    receivers = queue.receivers
+    tally = queue.tallies.get(stored.where, Tally())
+    fresh, newest = _current(tally, receivers)
+    counted = Tally(
+        total=tally.total + step,
+        fresh=fresh + step if stored.since >= receivers.switched else fresh,
+        fresh_of=receivers.switched,
+        newest=newest + step if stored.since == receivers.count else newest,
+        newest_of=receivers.count,
+    )
+    return queue.tallies.set(stored.where, counted)
+
+
+def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
+    """Fresh and newest as of now; a change of receiver makes the newest the only fresh ones."""
+    newest = tally.newest if tally.newest_of == receivers.count else 0
+    if tally.fresh_of == receivers.switched:
+        return tally.fresh, newest
+    return (tally.newest if tally.newest_of == receivers.switched else 0), newest
+
+
+def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
+    """How many messages every receive can get at: in no other cache, in no partition that is down.
+
+    Args:
+        queue: the queue, with the receiver in question as its latest.
+        cached_elsewhere: whether another front end may still hold a cache.
+    """
+    return sum(
+        _current(tally, queue.receivers)[0] if cached_elsewhere else tally.total
+        for where, tally in queue.tallies.items()
+        if not queue.outages.may_hit(where)
+    )
+
+
+def hold(queue: Queue, stored: Stored, lock: Lock | None, where: Partitions, **also: Any) -> Queue:
+    """The queue with the message given to a receiver: locked, or gone where there is no lock."""
+    changes = _unavailable(queue, stored) if stored.certain and stored.lock is None else {}
+    if lock is None:
+        return attrs.evolve(
+            queue, messages=queue.messages.delete(stored.number), **{**changes, **also}
+        )
+    held = attrs.evolve(
+        stored,
+        where=where,
+        certain=True,
+        deliveries=stored.deliveries + 1,
+        lock=lock,
+        sequence_number=also.pop("sequence_number", stored.sequence_number),
+    )
+    return attrs.evolve(
+        queue,
+        messages=queue.messages.set(stored.number, held),
+        locks=queue.locks.set(lock.token, stored.number),
+        timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
+        **{**changes, **also},
+    )
+
+
+def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
+    """The changes that take an available message away."""
+    changes: dict[str, Any] = {"tallies": _counted(queue, stored, -1)}
+    if stored.line is None:
+        heap = queue.ready.get(stored.where)
+        if smallest(heap) == stored.number:
+            changes["ready"] = queue.ready.set(stored.where, _next(queue, heap))
+        return changes
+    heap = queue.lines.get(stored.line)
+    if smallest(heap) == stored.number:
+        rest = _next(queue, heap)
+        lines = queue.lines
+        changes["lines"] = lines.delete(stored.line) if rest is None else lines.set(stored.line, rest)
+    return changes
+
+
+def _next(queue: Queue, heap: Heap[int]) -> Heap[int]:
+    return settled(pop(heap), lambda number: _is_available(queue, number))
+
+
+def _is_available(queue: Queue, number: int) -> bool:
+    stored = queue.messages.get(number)
+    return stored is not None and stored.certain and stored.lock is None
+
+
+def first_in_line(queue: Queue, line: Key) -> Stored | None:
+    """The oldest available message of a key or session; O(1) once what left is dropped."""
+    number = smallest(
+        settled(queue.lines.get(line), lambda entry: _is_available(queue, entry))
+    )
+    return None if number is None else queue.messages[number]
+
+
+def first_ready(queue: Queue, where: Partitions) -> Stored | None:
+    """The oldest available message without a key in this set of partitions."""
+    heap = settled(
+        queue.ready.get(where),
+        lambda number: _is_available(queue, number) and queue.messages[number].where == where,
+    )
+    number = smallest(heap)
+    return None if number is None else queue.messages[number]
+
+
+def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
+    """The queue that knows more of a message, whatever that makes available."""
+    changes: dict[str, Any] = {}
+    if stored.certain and stored.lock is None:
+        changes = _unavailable(queue, stored)
+    queue = attrs.evolve(queue, messages=queue.messages.set(stored.number, changed), **changes)
+    if changed.certain and changed.lock is None:
+        queue = attrs.evolve(queue, **_available(queue, changed))
+    return queue
+
+
+def give_back(queue: Queue, stored: Stored, now: Window) -> Queue:
+    """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
+
+    After `max_delivery_count` deliveries it goes to the dead-letter queue; how hidden deliveries
+    into a cache count is open (CACHE-LOCK), so from then on it is uncertain.
+    """
+    certain = stored.certain and stored.deliveries < queue.settings.max_delivery_count
+    back = attrs.evolve(
+        stored,
+        lock=None,
+        certain=certain,
+        since=queue.receivers.count,
+        available_at=now.earliest,
+    )
+    changes = _available(queue, back) if certain else {}
+    return attrs.evolve(
+        queue,
+        messages=queue.messages.set(stored.number, back),
+        locks=_unlocked(queue, stored),
+        **changes,
+    )
+
+
+def remove(queue: Queue, stored: Stored) -> Queue:
+    """LIFE-03: the message is gone."""
+    return attrs.evolve(
+        queue,
+        messages=queue.messages.delete(stored.number),
+        locks=_unlocked(queue, stored),
+    )
+
+
+def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
+    lock = stored.lock
+    if lock is None or lock.token not in queue.locks:
+        return queue.locks
+    return queue.locks.delete(lock.token)
+
+
+def expired(queue: Queue, now: Window) -> Queue:
+    """LIFE-05: the queue with every lock ended that cannot be held any more."""
+    while queue.timers is not None and queue.timers[1][0] <= now.earliest:
+        _, number, token = cast(tuple[int, int, str], queue.timers[1])
+        queue = attrs.evolve(queue, timers=pop(queue.timers))
+        stored = queue.messages.get(number)
+        if stored is not None and stored.lock is not None and stored.lock.token == token:
+            queue = give_back(queue, stored, now)
+    return queue

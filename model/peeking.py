@@ -1,0 +1,97 @@
+"""Looking at messages without taking them."""
+
+from collections.abc import Iterator
+from heapq import nsmallest
+
+import attrs
+
+from busproof.model.commands import Peek
+from busproof.model.ledger import replace
+from busproof.model.outcomes import Peeked
+from busproof.model.sending import with_queue
+from busproof.model.sighting import recognised, view_of
+from busproof.model.state import Namespace, Partitions, Queue, Stored
+from busproof.model.transition import Choice, Sighting, Transition, refusal
+from busproof.model.values import SEQUENCE_BITS, Error, MessageView, RuleId
+
+__all__ = ["in_order", "peek"]
+
+
+def peek(namespace: Namespace, command: Peek, seen: Sighting) -> Iterator[Transition]:
+    """LIFE-07: messages that are there, those of a partition in order of sequence number."""
+    queue = namespace.queues[command.queue]
+    if isinstance(seen.outcome, Peeked):
+        yield from _shown(namespace, queue, command, seen.outcome)
+    elif seen.outcome is None:
+        yield from _offered(namespace, queue, command)
+    if queue.outages.any:
+        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
+
+
+def _shown(
+    namespace: Namespace, queue: Queue, command: Peek, outcome: Peeked
+) -> Iterator[Transition]:
+    views = outcome.messages
+    if len(views) > command.count or not in_order(views):
+        return
+    rules: tuple[RuleId, ...] = ("LIFE-07",) if views else ()
+    used: set[int] = set()
+    for view in views:
+        found = next(
+            (
+                each
+                for each in recognised(namespace, queue, view, Sighting(outcome))
+                if each.stored.number not in used
+            ),
+            None,
+        )
+        if found is None:
+            return
+        used.add(found.stored.number)
+        queue = _known_better(found.queue, found.stored, found.where, view)
+        rules = (*found.rules, *rules)
+    yield Transition(
+        outcome=outcome, next=with_queue(namespace, queue), rules=tuple(dict.fromkeys(rules))
+    )
+
+
+def in_order(views: tuple[MessageView, ...]) -> bool:
+    """Whether the sequence numbers of each partition, where known, rise."""
+    latest: dict[int, int] = {}
+    for view in views:
+        number = view.sequence_number
+        if number is None:
+            continue
+        if number <= latest.get(number >> SEQUENCE_BITS, -1):
+            return False
+        latest[number >> SEQUENCE_BITS] = number
+    return True
+
+
+def _known_better(queue: Queue, stored: Stored, where: Partitions, view: MessageView) -> Queue:
+    number = view.sequence_number
+    if where == stored.where and number in (None, stored.sequence_number):
+        return queue
+    better = attrs.evolve(
+        stored, where=where, sequence_number=number or stored.sequence_number
+    )
+    return replace(queue, stored, better)
+
+
+def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Transition]:
+    """What the model's own bus can show: the oldest of any one partition (open: or nothing)."""
+    partitions: dict[Partitions, list[int]] = {}
+    for number, stored in queue.messages.items():
+        if stored.certain and not queue.outages.may_hit(stored.where):
+            partitions.setdefault(stored.where, []).append(number)
+    for where in sorted(partitions):
+        numbers = nsmallest(command.count, partitions[where])
+        views = tuple(view_of(queue.messages[number]) for number in numbers)
+        yield Transition(
+            outcome=Peeked(messages=views),
+            next=namespace,
+            rules=("LIFE-07",),
+            choice=Choice(where.bit_length() - 1),
+        )
+    if not partitions:
+        yield Transition(outcome=Peeked(), next=namespace)

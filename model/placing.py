@@ -1,0 +1,94 @@
+"""Partitions: which one a key selects, which ones are left to choose from, how evenly."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from immutables import Map
+
+from busproof.model.keys import home_name
+from busproof.model.state import Key, Namespace, Partitions, Queue, Spread, everywhere
+from busproof.model.transition import Sighting
+from busproof.model.values import Message
+
+__all__ = ["choices", "home_of", "narrowed", "spread_after", "spread_allows"]
+
+SPREAD_ROUNDS: Final = 25
+"""Messages a partition within which the service must have used every partition (ROUND-ROBIN).
+
+A fair random choice among 16 partitions misses one in 400 messages once in 10 billion runs.
+"""
+
+
+def home_of(namespace: Namespace, queue: Queue, key: Key) -> Partitions:
+    """KEY-02: the partitions that the key may select; one, once it has been seen."""
+    known = queue.homes.get(home_name(namespace.profile, key))
+    return everywhere(namespace, queue.settings) if known is None else known
+
+
+def narrowed(
+    namespace: Namespace, queue: Queue, key: Key, where: Partitions
+) -> Map[Key, Partitions]:
+    """The homes, with this key's known to be among `where`."""
+    name = home_name(namespace.profile, key)
+    if queue.homes.get(name) == where:
+        return queue.homes
+    return queue.homes.set(name, where)
+
+
+def choices(namespace: Namespace, spared: Partitions, seen: Sighting) -> Iterator[Partitions]:
+    """What the bus may choose among the partitions left, as far as it was seen.
+
+    A witness names the one it took. Where something else was seen, the choice stays open and all
+    are kept as one set; where nothing was, each is a choice of its own.
+    """
+    if not spared:
+        return
+    if not namespace.vantage.partitions:
+        yield spared
+    elif seen.witness is not None:
+        if taken := spared & (1 << seen.witness.partition):
+            yield taken
+    elif seen.outcome is not None:
+        yield spared
+    else:
+        yield from (bit for n in range(spared.bit_length()) if (bit := spared & (1 << n)))
+
+
+def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
+    """KEY-14: whether choosing this partition still lets the service use all of them in time."""
+    if not _is_watched(namespace, queue, where):
+        return True
+    spread, partitions = queue.spread, namespace.profile.partitions
+    if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and spread.last >= 0:
+        return where == 1 << (spread.last + 1) % partitions
+    left = partitions - (spread.used | where).bit_count()
+    return left <= SPREAD_ROUNDS * partitions - spread.sent - 1
+
+
+def spread_after(
+    namespace: Namespace, queue: Queue, message: Message, where: Partitions
+) -> dict[str, Any]:
+    """What is remembered of a message without a key: its partition, and its MessageId's."""
+    changes: dict[str, Any] = {"spread": Spread()}
+    if message.message_id is not None and not queue.settings.duplicate_detection:
+        changes["namesakes"] = queue.namesakes.set(message.message_id, where)
+    if _is_watched(namespace, queue, where):
+        used = queue.spread.used | where
+        complete = used == everywhere(namespace, queue.settings)
+        last = where.bit_length() - 1
+        changes["spread"] = (
+            Spread(0, 0, last) if complete else Spread(queue.spread.sent + 1, used, last)
+        )
+    else:
+        changes.pop("spread")
+    return changes
+
+
+def _is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
+    return (
+        namespace.vantage.partitions
+        and queue.settings.partitioned
+        and where.bit_count() == 1
+        and not queue.outages.any
+        and "KEY-14" not in namespace.profile.silent
+    )

@@ -1,0 +1,257 @@
+"""What a receive may be given, and when it may come back empty."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.model.commands import Receive
+from busproof.model.keys import SESSION_ID
+from busproof.model.ledger import first_in_line, first_ready, hold, surely_available
+from busproof.model.outcomes import Empty, Received
+from busproof.model.sending import with_queue
+from busproof.model.sessions import holds_session, session_at
+from busproof.model.sighting import Seen, recognised, sequence_number, view_of
+from busproof.model.state import Key, Lock, Namespace, Queue, Receivers, Stored
+from busproof.model.transition import Choice, Sighting, Transition, refusal
+from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Window
+
+__all__ = ["lost_receive", "order_rule", "receive"]
+
+
+def receive(
+    namespace: Namespace, command: Receive, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """Every allowed answer to a receive."""
+    queue = namespace.queues[command.queue]
+    if queue.settings.requires_session is not (command.session_id is not None):
+        # Outside the five documents: such a receiver is not one of this queue.
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield Transition(outcome=Empty(), next=namespace)
+        return
+    queue = attrs.evolve(queue, receivers=_turned(namespace, queue, connection))
+    if command.session_id is not None:
+        holding = holds_session(namespace, queue, command.session_id, connection)
+        if holding is not True:
+            yield refusal(namespace, Error.SESSION_LOCK_LOST, "LIFE-10", any_error=True)
+        if holding is False:
+            return
+    yield from _given(namespace, queue, command, connection, seen)
+    yield from _nothing(namespace, queue, command)
+
+
+def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
+    """The receivers, this connection being the latest one."""
+    receivers = queue.receivers
+    if receivers.connection == connection:
+        return receivers
+    life = queue.settings.lock_duration + namespace.vantage.slack
+    others = namespace.now.latest + life if receivers.connection is not None else 0
+    return attrs.evolve(
+        receivers,
+        connection=connection,
+        switched=receivers.count,
+        others_until=max(receivers.others_until, others),
+    )
+
+
+def _cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
+    return namespace.now.earliest < queue.receivers.others_until
+
+
+def _counted(queue: Queue) -> Receivers:
+    return attrs.evolve(queue.receivers, count=queue.receivers.count + 1)
+
+
+def _nothing(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
+    """LIFE-08, LIFE-09, LIFE-11: nothing, if every message may be out of this receive's reach."""
+    if command.session_id is not None:
+        out_of_reach = _session_is_out_of_reach(queue, command.session_id)
+        cached = False
+    else:
+        cached = _cached_elsewhere(namespace, queue)
+        available = surely_available(queue, cached_elsewhere=cached)
+        out_of_reach = available <= queue.receivers.lost
+    if out_of_reach:
+        rules = _why_nothing(queue, cached=cached)
+        after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
+        yield Transition(outcome=Empty(), next=after, rules=rules)
+    served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
+    if queue.outages.any and not served:
+        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
+
+
+def _why_nothing(queue: Queue, *, cached: bool) -> tuple[RuleId, ...]:
+    """What an empty answer shows: what is locked or settled was not given again."""
+    rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
+    if cached and surely_available(queue, cached_elsewhere=False):
+        rules = ("LIFE-08", *rules)
+    if len(queue.messages) < queue.arrivals:
+        rules = ("LIFE-03", *rules)
+    return ("LIFE-02", *rules) if len(queue.locks) else rules
+
+
+def _session_is_out_of_reach(queue: Queue, session_id: str) -> bool:
+    first = first_in_line(queue, Key(SESSION_ID, session_id))
+    return first is None or queue.receivers.lost > 0 or queue.outages.may_hit(first.where)
+
+
+def _given(
+    namespace: Namespace, queue: Queue, command: Receive, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    if isinstance(seen.outcome, Received):
+        view = seen.outcome.message
+        for candidate in _told_apart(recognised(namespace, queue, view, seen)):
+            if rules := _allowed(namespace, candidate, command):
+                yield _handed_out(namespace, candidate, command, view, rules, connection)
+    elif seen.outcome is None:
+        yield from _offered(namespace, queue, command, connection)
+
+
+def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
+    """One of those that are alike in all but age: sends of one body may be interchangeable."""
+    alike: dict[object, Seen] = {}
+    for candidate in candidates:
+        stored = candidate.stored
+        alike.setdefault((candidate.where, stored.certain, stored.lock), candidate)
+    return list(alike.values())
+
+
+def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[RuleId, ...]:
+    """The rules by which this message may be given, none if it may not be."""
+    stored, queue = candidate.stored, candidate.queue
+    if command.session_id is not None and stored.message.session_id != command.session_id:
+        return ()
+    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+        return ()
+    rules = ("LIFE-01", *candidate.rules)
+    if not queue.outages.any and not _cached_elsewhere(namespace, queue):
+        rules = (*rules, "LIFE-09")
+    if stored.lock is not None or stored.deliveries:
+        rules = ("LIFE-05", *rules) if stored.lock is not None else ("LIFE-04", *rules)
+    if stored.line is None:
+        return rules if stored.key is not None else ("KEY-16", *rules)
+    first = first_in_line(queue, stored.line)
+    if first is None or first.number >= stored.number:
+        return (order_rule(queue), *rules) if first is not None else rules
+    return () if _must_come_first(namespace, queue, first) else rules
+
+
+def order_rule(queue: Queue) -> RuleId:
+    """The rule by which the queue keeps a line in order."""
+    return "KEY-06" if queue.settings.requires_session else "KEY-17"
+
+
+def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
+    """KEY-06, KEY-17: whether nothing but a fault can have kept this message back."""
+    rule = order_rule(queue)
+    if rule in namespace.profile.silent or queue.receivers.lost:
+        return False
+    if queue.outages.may_hit(first.where):
+        return False
+    if queue.settings.requires_session:
+        return True
+    if namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
+        return False
+    cached = _cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
+    life = queue.settings.lock_duration - namespace.vantage.slack
+    expired_in_cache = (
+        first.since < queue.receivers.count and namespace.now.latest >= first.available_at + life
+    )
+    return not cached and not expired_in_cache
+
+
+def _handed_out(
+    namespace: Namespace,
+    candidate: Seen,
+    command: Receive,
+    view: MessageView,
+    rules: tuple[RuleId, ...],
+    connection: str,
+) -> Transition:
+    queue, stored = candidate.queue, candidate.stored
+    lock = _lock(namespace, queue, command, view)
+    also: dict[str, object] = {"receivers": _counted(queue)}
+    if lock is not None:
+        also["sequence_number"] = view.sequence_number or stored.sequence_number
+    if command.session_id is not None and lock is not None:
+        also["sessions"] = queue.sessions.set(
+            command.session_id, session_at(queue, command.session_id).with_taken(stored.number)
+        )
+    after = hold(queue, stored, lock, candidate.where, **also)
+    return Transition(
+        outcome=Received(message=view),
+        next=with_queue(namespace, after),
+        rules=rules,
+        choice=Choice(candidate.where.bit_length() - 1),
+    )
+
+
+def _lock(
+    namespace: Namespace, queue: Queue, command: Receive, view: MessageView
+) -> Lock | None:
+    """The lock that a receiver gets; it ends with the session's, or when the bus says it does.
+
+    Where the bus does not say, it may have run since the message entered a cache (CACHE-LOCK).
+    """
+    if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+        return None
+    slack = namespace.vantage.slack
+    token = view.lock_token or f"unknown lock of {view.body}"
+    if command.session_id is not None:
+        return Lock(token, session_at(queue, command.session_id).expiry, command.session_id)
+    if view.locked_until is not None:
+        return Lock(token, Window(view.locked_until - slack, view.locked_until + slack))
+    full = namespace.now.shifted(queue.settings.lock_duration)
+    from_handing_out = namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
+    earliest = full.earliest - slack if from_handing_out else namespace.now.earliest
+    return Lock(token, Window(earliest, full.latest + slack))
+
+
+def _offered(
+    namespace: Namespace, queue: Queue, command: Receive, connection: str
+) -> Iterator[Transition]:
+    """What the model's own bus can give: the oldest of each partition, or of the session."""
+    for stored in _heads(queue, command):
+        if queue.outages.may_hit(stored.where):
+            continue
+        candidate = Seen(stored, queue, stored.where, ("KEY-01", "LIFE-12"))
+        view = view_of(stored)
+        if command.mode is ReceiveMode.PEEK_LOCK:
+            view = _locked_view(namespace, queue, command, stored, view)
+        rules = _allowed(namespace, candidate, command)
+        if rules:
+            yield _handed_out(namespace, candidate, command, view, rules, connection)
+
+
+def _heads(queue: Queue, command: Receive) -> list[Stored]:
+    if command.session_id is not None:
+        heads = [first_in_line(queue, Key(SESSION_ID, command.session_id))]
+    else:
+        heads = [first_ready(queue, where) for where in queue.ready]
+        heads += [first_in_line(queue, line) for line in queue.lines]
+    found = {head.number: head for head in heads if head is not None}
+    return [found[number] for number in sorted(found)]
+
+
+def _locked_view(
+    namespace: Namespace, queue: Queue, command: Receive, stored: Stored, view: MessageView
+) -> MessageView:
+    until = namespace.now.earliest + queue.settings.lock_duration
+    if command.session_id is not None:
+        until = session_at(queue, command.session_id).expiry.earliest
+    return attrs.evolve(
+        view,
+        delivery_count=stored.deliveries + 1,
+        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
+        locked_until=until,
+    )
+
+
+def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:
+    """The receive may have taken one message, now or later, and nobody learns which."""
+    queue = namespace.queues[command.queue]
+    receivers = attrs.evolve(
+        _turned(namespace, queue, connection), lost=queue.receivers.lost + 1
+    )
+    counted = attrs.evolve(receivers, count=receivers.count + 1)
+    return with_queue(namespace, attrs.evolve(queue, receivers=counted))

@@ -1,0 +1,188 @@
+"""Where a sent message goes, and when it is refused."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+from immutables import Map
+
+from busproof.model import transactions
+from busproof.model.commands import Send
+from busproof.model.duplicates import Fate, fate, noted
+from busproof.model.keys import (
+    effective_key,
+    home_name,
+    interpretations,
+    keys_conflict,
+    rule_of,
+)
+from busproof.model.ledger import never_arrives, store
+from busproof.model.placing import choices, home_of, narrowed, spread_after, spread_allows
+from busproof.model.state import Key, Namespace, Partitions, Queue, everywhere
+from busproof.model.transition import Choice, Sighting, Transition, done, refusal
+from busproof.model.values import MICROSECONDS, Error, Message, RuleId
+
+__all__ = ["lost_send", "send", "with_queue"]
+
+REROUTING_TIMEOUT: Final = 15 * MICROSECONDS
+"""KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
+
+
+def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
+    """The namespace with one queue changed."""
+    return attrs.evolve(
+        namespace, queues=namespace.queues.set(queue.settings.queue, queue)
+    )
+
+
+def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transition]:
+    """Every allowed answer to a send, in or out of a transaction."""
+    queue = namespace.queues[command.queue]
+    for profile, message in interpretations(namespace.profile, command.message):
+        if profile is not namespace.profile:
+            namespace = attrs.evolve(namespace, profile=profile)
+        if command.transaction is not None:
+            yield from transactions.send_in(namespace, queue, command, message, seen)
+        else:
+            yield from _send(namespace, queue, command, message, seen)
+
+
+def _send(
+    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+) -> Iterator[Transition]:
+    if keys_conflict(message):
+        yield from transactions.conflicting(namespace, queue, "KEY-08")
+        if queue.settings.partitioned or not transactions.regular_accepts(namespace):
+            return
+    if queue.settings.requires_session and message.session_id is None:
+        # Outside the five documents: such a message could never be received.
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    key = effective_key(namespace, queue.settings, message)
+    if key is not None:
+        yield from _send_with_key(namespace, queue, message, key, seen)
+    else:
+        yield from _send_without_key(namespace, queue, command, message, seen)
+
+
+def _send_with_key(
+    namespace: Namespace, queue: Queue, message: Message, key: Key, seen: Sighting
+) -> Iterator[Transition]:
+    """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
+    home = home_of(namespace, queue, key)
+    for where in choices(namespace, queue.outages.spared(home), seen):
+        rules = _evidence(namespace, queue, message, key, home, where)
+        homes = narrowed(namespace, queue, key, where)
+        yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
+    if queue.outages.may_hit(home):
+        yield transactions.unavailable(namespace, queue, key, home, "KEY-03")
+
+
+def _evidence(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key,
+    home: Partitions,
+    where: Partitions,
+) -> tuple[RuleId, ...]:
+    """The rules that decided where a message with a key went: only a known home is evidence."""
+    known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
+    rules = rule_of(queue.settings, message, key) if known else ()
+    if known and home & queue.recovered:
+        rules = ("KEY-20", *rules)
+    equal = message.session_id is not None and message.session_id == message.partition_key
+    if equal:
+        rules = (*rules, "KEY-09")
+    if known:
+        rules = (*rules, "KEY-02")
+    return (*rules, "KEY-01") if where.bit_count() == 1 else rules
+
+
+def _send_without_key(
+    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+) -> Iterator[Transition]:
+    """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
+    outages = queue.outages
+    all_of_them = everywhere(namespace, queue.settings)
+    for where in choices(namespace, outages.spared(all_of_them), seen):
+        if not spread_allows(namespace, queue, where):
+            continue
+        rules = _spread_rules(queue, command, message, where)
+        also = spread_after(namespace, queue, message, where)
+        if also.get("spread") is not None and also["spread"].sent == 0:
+            rules = ("KEY-14", *rules)
+        yield _accepted(namespace, queue, message, None, where, rules, also)
+    if outages.any and _may_fail(queue, command, all_of_them):
+        error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
+        yield refusal(namespace, Error.UNAVAILABLE, "KEY-18", any_error=error_is_free)
+    if queue.settings.duplicate_detection and message.message_id is None:
+        # Outside the five documents: detection needs something to go by.
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+
+
+def _may_fail(queue: Queue, command: Send, all_of_them: Partitions) -> bool:
+    """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down."""
+    outages = queue.outages
+    nothing_left = (outages.down | outages.doubt) & all_of_them == all_of_them
+    return command.timeout <= REROUTING_TIMEOUT or nothing_left
+
+
+def _spread_rules(
+    queue: Queue, command: Send, message: Message, where: Partitions
+) -> tuple[RuleId, ...]:
+    rules: tuple[RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
+    if not queue.settings.partitioned:
+        return ()
+    if queue.outages.down:
+        short = command.timeout <= REROUTING_TIMEOUT
+        rules = ("KEY-18", *rules) if short else ("KEY-15", *rules)
+    if message.message_id is None:
+        return rules
+    earlier = queue.namesakes.get(message.message_id, 0)
+    elsewhere = earlier.bit_count() == 1 and (earlier & where == 0 or earlier & queue.outages.down)
+    return ("KEY-12", *rules) if elsewhere else rules
+
+
+def _accepted(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    where: Partitions,
+    rules: tuple[RuleId, ...],
+    also: dict[str, Map[Key, Partitions]],
+) -> Transition:
+    """The send took effect; as a copy it is dropped (KEY-11)."""
+    becomes = fate(namespace, queue, message, key)
+    copies = noted(namespace, queue, message, key, certain=becomes is Fate.KEPT)
+    if becomes is Fate.DROPPED:
+        dropped = never_arrives(queue, message.body, "KEY-11")
+        queue = attrs.evolve(dropped, copies=copies, **also)
+        rules = ("KEY-11", *rules)
+    else:
+        queue = store(
+            queue,
+            message,
+            key,
+            where,
+            namespace.now,
+            certain=becomes is Fate.KEPT,
+            also={"copies": copies, **also},
+        )
+    choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
+    return done(with_queue(namespace, queue), *rules, choice=choice)
+
+
+def lost_send(namespace: Namespace, command: Send) -> Namespace:
+    """The send was never answered: its message may be there, now, later or never."""
+    queue = namespace.queues[command.queue]
+    if command.transaction is not None:
+        return transactions.lost_send_in(namespace, command)
+    message = command.message
+    key = effective_key(namespace, queue.settings, message)
+    home = everywhere(namespace, queue.settings)
+    copies = noted(namespace, queue, message, key, certain=False)
+    stored = store(
+        queue, message, key, home, namespace.now, certain=False, also={"copies": copies}
+    )
+    return with_queue(namespace, stored)

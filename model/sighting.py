@@ -1,0 +1,145 @@
+"""Recognising a message that was received or peeked, and what its sequence number tells."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.model.keys import ASSIGNED, home_name, rule_of
+from busproof.model.placing import home_of, narrowed
+from busproof.model.state import Namespace, Partitions, Queue, Stored
+from busproof.model.transition import Sighting
+from busproof.model.values import SEQUENCE_BITS, MessageView, RuleId
+
+__all__ = ["Seen", "absence", "named_partition", "recognised", "view_of"]
+
+
+@attrs.frozen
+class Seen:
+    """A stored message that a view may be of, what is known of it now, and by which rules."""
+
+    stored: Stored
+    queue: Queue
+    where: Partitions
+    rules: tuple[RuleId, ...]
+
+
+def recognised(
+    namespace: Namespace, queue: Queue, view: MessageView, seen: Sighting
+) -> Iterator[Seen]:
+    """The stored messages that this can be a view of, oldest first.
+
+    LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
+    and names the partition that took it; a key's partition may become known by it (KEY-02).
+    """
+    numbers = queue.bodies.get(view.body, ())
+    for number in numbers if isinstance(numbers, tuple) else ():
+        stored = queue.messages.get(number)
+        if stored is not None and _is_unchanged(namespace, stored, view):
+            yield from _placed(namespace, queue, stored, view, seen)
+
+
+def _is_unchanged(namespace: Namespace, stored: Stored, view: MessageView) -> bool:
+    sent = stored.message
+    same = _same(sent.session_id, view.session_id) and _same(
+        sent.partition_key, view.partition_key, or_else=sent.session_id
+    )
+    if sent.message_id is None and namespace.vantage.assigns_message_ids:
+        return same and bool(view.message_id)
+    numbered = stored.sequence_number is None or view.sequence_number in (
+        None,
+        stored.sequence_number,
+    )
+    return same and numbered and _same(sent.message_id, view.message_id)
+
+
+def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> bool:
+    """Whether a property came back; empty may come back as none, no key as the session's id."""
+    if (sent or None) == (seen or None):
+        return True
+    return sent is None and or_else is not None and seen == or_else
+
+
+def named_partition(namespace: Namespace, view: MessageView, seen: Sighting) -> int | None:
+    """LIFE-12: the partition that a sequence number or a witness names, if one is to be had."""
+    if not namespace.vantage.partitions:
+        return None
+    if seen.witness is not None:
+        return seen.witness.partition
+    number = view.sequence_number
+    return None if number is None else number >> SEQUENCE_BITS
+
+
+def _placed(
+    namespace: Namespace, queue: Queue, stored: Stored, view: MessageView, seen: Sighting
+) -> Iterator[Seen]:
+    partition = named_partition(namespace, view, seen)
+    if partition is None or not queue.settings.partitioned:
+        yield Seen(stored, queue, stored.where, ())
+        return
+    where = stored.where & (1 << partition)
+    if where and stored.key is None:
+        yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
+    elif where:
+        yield from _at_home(namespace, queue, stored, where)
+
+
+def _at_home(
+    namespace: Namespace, queue: Queue, stored: Stored, where: Partitions
+) -> Iterator[Seen]:
+    """KEY-02: a message with a key is where its key's messages are."""
+    key = stored.key
+    if key is None:
+        raise AssertionError("only a message with a key has a home")
+    home = home_of(namespace, queue, key)
+    if not where & home:
+        return
+    rules: tuple[RuleId, ...] = ("LIFE-12", "KEY-01")
+    if stored.where.bit_count() > 1 and home.bit_count() == 1:
+        rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
+    homes = narrowed(namespace, queue, key, where)
+    yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
+
+
+def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
+    """The rules that a view breaks of which nothing in the queue can be the original."""
+    known = queue.bodies.get(view.body)
+    if known is None:
+        return ("LIFE-01",)
+    if isinstance(known, str):
+        return (known,)
+    present = [queue.messages[number] for number in known if number in queue.messages]
+    if not present:
+        return ("LIFE-03", "KEY-01")
+    unchanged = [stored for stored in present if _is_unchanged(namespace, stored, view)]
+    if not unchanged:
+        unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
+        return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
+    return _misplaced(namespace, queue, unchanged[0])
+
+
+def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
+    key = stored.key
+    if key is None or key.taken_from == ASSIGNED:
+        return ("KEY-01", "LIFE-12")
+    known = home_name(namespace.profile, key) in queue.homes
+    at_home = stored.where.bit_count() == 1 or not known
+    rules = rule_of(queue.settings, stored.message, key)
+    return ("KEY-01", "LIFE-12", *rules) if at_home else (*rules, "KEY-02", "KEY-01")
+
+
+def view_of(stored: Stored) -> MessageView:
+    """What a client would see of the message, without a lock."""
+    message = stored.message
+    return MessageView(
+        body=message.body,
+        message_id=message.message_id,
+        session_id=message.session_id,
+        partition_key=message.partition_key,
+        sequence_number=sequence_number(stored),
+    )
+
+
+def sequence_number(stored: Stored) -> int:
+    """The number that the model's own bus gives: partition above, order of arrival below."""
+    partition = stored.where.bit_length() - 1
+    return (partition << SEQUENCE_BITS) + stored.number + 1
