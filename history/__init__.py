@@ -1,0 +1,1 @@
+"""Recorded runs: the codec, history files, their schemas, and the process protocol."""

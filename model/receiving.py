@@ -169,7 +169,7 @@ def _handed_out(
     connection: str,
 ) -> Transition:
     queue, stored = candidate.queue, candidate.stored
-    lock = _lock(namespace, queue, command, view)
+    lock = _lock(namespace, candidate, command, view)
     also: dict[str, object] = {"receivers": _counted(queue)}
     if lock is not None:
         also["sequence_number"] = view.sequence_number or stored.sequence_number
@@ -187,7 +187,7 @@ def _handed_out(
 
 
 def _lock(
-    namespace: Namespace, queue: Queue, command: Receive, view: MessageView
+    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
 ) -> Lock | None:
     """The lock that a receiver gets; it ends with the session's, or when the bus says it does.
 
@@ -195,16 +195,17 @@ def _lock(
     """
     if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
         return None
-    slack = namespace.vantage.slack
+    queue, slack = candidate.queue, namespace.vantage.slack
     token = view.lock_token or f"unknown lock of {view.body}"
     if command.session_id is not None:
         return Lock(token, session_at(queue, command.session_id).expiry, command.session_id)
     if view.locked_until is not None:
         return Lock(token, Window(view.locked_until - slack, view.locked_until + slack))
     full = namespace.now.shifted(queue.settings.lock_duration)
-    from_handing_out = namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
-    earliest = full.earliest - slack if from_handing_out else namespace.now.earliest
-    return Lock(token, Window(earliest, full.latest + slack))
+    never_cached = candidate.stored.since == queue.receivers.count
+    if never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
+        return Lock(token, Window(full.earliest - slack, full.latest + slack))
+    return Lock(token, Window(namespace.now.earliest, full.latest + slack))
 
 
 def _offered(

@@ -1,0 +1,35 @@
+"""The rule catalogue: what must hold, who says so, and what the documents leave open."""
+
+from busproof.spec.catalogue import Catalogue
+from busproof.spec.documents import verify_documents
+from busproof.spec.loading import load
+from busproof.spec.values import (
+    Ambiguity,
+    Change,
+    Citation,
+    Diff,
+    Edition,
+    Family,
+    Rule,
+    Said,
+    Source,
+)
+from busproof.spec.views import view_ambiguity, view_diff, view_rule
+
+__all__ = [
+    "Ambiguity",
+    "Catalogue",
+    "Change",
+    "Citation",
+    "Diff",
+    "Edition",
+    "Family",
+    "Rule",
+    "Said",
+    "Source",
+    "load",
+    "verify_documents",
+    "view_ambiguity",
+    "view_diff",
+    "view_rule",
+]

@@ -1,0 +1,220 @@
+"""Finding an adapter by the name that `--adapter` takes."""
+
+import difflib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
+from typing import Final, cast
+from urllib.parse import parse_qsl
+
+import attrs
+
+from busproof.adapters.base import Adapter
+from busproof.errors import AdapterError, ConformanceError, UsageError
+
+__all__ = ["GROUP", "Available", "available", "find"]
+
+GROUP: Final = "busproof.adapters"
+"""The entry point group under which installed packages offer adapters."""
+
+_METHODS: Final = ("start", "do", "stop")
+_MODEL_SETTINGS: Final[dict[str, Callable[[str], object]]] = {"policy": str, "seed": int}
+_LATER: Final = {
+    "amqp": "amqp",
+    "amqp://": "amqp",
+    "amqps://": "amqp",
+    "endpoint=sb://": "amqp",
+    "spark": "spark",
+}
+"""What a name is or begins with, in lower case, to the extra that will bring its adapter."""
+
+
+@attrs.frozen(kw_only=True)
+class Available:
+    """One way to name an adapter: what to write, of which kind it is, what one gets."""
+
+    name: str
+    kind: str
+    summary: str
+
+
+_BUILT_IN: Final = (
+    Available(name="model", kind="built in", summary="the reference model itself"),
+    Available(
+        name="model?policy=NAME&seed=NUMBER",
+        kind="built in",
+        summary="the reference model, with this policy where it may choose",
+    ),
+    Available(
+        name="faulty:FAULT-ID", kind="built in", summary="the reference model with one seeded fault"
+    ),
+    Available(
+        name="exec:COMMAND", kind="process", summary="any program that speaks the process protocol"
+    ),
+    Available(
+        name="package.module:factory",
+        kind="factory",
+        summary="what a function of yours, without arguments, returns",
+    ),
+    Available(
+        name="amqp", kind="later", summary="an AMQP 1.0 service; a later release, busproof[amqp]"
+    ),
+    Available(
+        name="spark", kind="later", summary="the Spark pipeline; a later release, busproof[spark]"
+    ),
+)
+
+
+def available() -> list[Available]:
+    """Every way to name an adapter, those of installed packages last."""
+    installed = [
+        Available(name=point.name, kind="installed", summary=_origin(point))
+        for point in sorted(entry_points(group=GROUP), key=attrgetter("name"))
+    ]
+    return [*_BUILT_IN, *installed]
+
+
+def find(name: str, *, timeout: float) -> Adapter:
+    """The adapter of this name; nothing is started yet.
+
+    Args:
+        name: what `--adapter` takes; `available` lists it.
+        timeout: how long an adapter in another process may take for an answer, in seconds.
+
+    Raises:
+        UsageError: there is no such adapter, or not in this release.
+        AdapterError: there is, and its own code fails or returns no adapter.
+    """
+    if name == "model" or name.startswith("model?"):
+        return _model(name.partition("?")[2])
+    if name.startswith("faulty:"):
+        return _faulty(name.removeprefix("faulty:"))
+    if name.startswith("exec:"):
+        return _process(name.removeprefix("exec:"), timeout)
+    _refuse_later(name)
+    for point in entry_points(group=GROUP, name=name):
+        return _made(_loaded(point), name)
+    if ":" in name:
+        return _made(_imported(name), name)
+    raise UsageError(_unknown(name))
+
+
+def _model(query: str) -> Adapter:
+    module = importlib.import_module("busproof.adapters.model")
+    return cast(Adapter, module.ModelAdapter(**dict(_settings(query))))
+
+
+def _settings(query: str) -> Iterator[tuple[str, object]]:
+    for key, value in parse_qsl(query, keep_blank_values=True):
+        if key not in _MODEL_SETTINGS:
+            raise UsageError(f"model has no setting {key}: it has {', '.join(_MODEL_SETTINGS)}")
+        try:
+            yield key, _MODEL_SETTINGS[key](value)
+        except ValueError:
+            raise UsageError(f"model's {key} is {value!r}, and must be a whole number") from None
+
+
+def _faulty(fault: str) -> Adapter:
+    module = importlib.import_module("busproof.adapters.faults")
+    return cast(Adapter, module.make(fault))
+
+
+def _process(command: str, timeout: float) -> Adapter:
+    from busproof.adapters.process import ProcessAdapter  # noqa: PLC0415 - the codec loads slowly
+
+    return ProcessAdapter(command, timeout)
+
+
+def _refuse_later(name: str) -> None:
+    for start, extra in _LATER.items():
+        if name.lower() == start or ("//" in start and name.lower().startswith(start)):
+            raise UsageError(
+                f"the {extra} adapter comes with a later release of busproof, "
+                f"with the extra busproof[{extra}]"
+            )
+
+
+def _loaded(point: EntryPoint) -> object:
+    try:
+        return cast(object, point.load())
+    except Exception as error:
+        raise AdapterError(
+            f"the adapter {point.name} of {_origin(point)} cannot be imported: {_said(error)}"
+        ) from error
+
+
+def _imported(name: str) -> object:
+    module_name, _, path = name.partition(":")
+    if not all(part.isidentifier() for part in [*module_name.split("."), *path.split(".")]):
+        raise UsageError(_unknown(name))
+    module = _module(module_name)
+    try:
+        return cast(object, attrgetter(path)(module))
+    except AttributeError:
+        public = [each for each in vars(module) if not each.startswith("_")]
+        near = difflib.get_close_matches(path, public) or public
+        raise UsageError(
+            f"the module {module_name} has no {path}; it has {', '.join(near) or 'nothing'}"
+        ) from None
+
+
+def _module(name: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and f"{name}.".startswith(f"{missing}."):
+            raise UsageError(
+                f"there is no module {missing}, neither installed nor in the current folder"
+            ) from None
+        raise AdapterError(f"the module {name} cannot be imported: {_said(error)}") from error
+
+
+def _made(factory: object, name: str) -> Adapter:
+    if not callable(factory):
+        raise UsageError(f"{name} must be a function that returns an adapter, and is {factory!r}")
+    try:
+        adapter = factory()
+    except ConformanceError:
+        raise
+    except Exception as error:
+        raise AdapterError(f"{name} failed to make an adapter: {_said(error)}") from error
+    lacking = [method for method in _METHODS if not callable(getattr(adapter, method, None))]
+    if not _declares(adapter):
+        lacking.append("declaration")
+    if lacking:
+        raise AdapterError(
+            f"{name} returned a {type(adapter).__name__}, which is no adapter: "
+            f"it lacks {', '.join(lacking)}"
+        )
+    return cast(Adapter, adapter)
+
+
+def _declares(adapter: object) -> bool:
+    """Whether there is a declaration, without asking for it where that can be told."""
+    missing = object()
+    found = inspect.getattr_static(adapter, "declaration", missing)
+    return found is not missing or hasattr(adapter, "declaration")
+
+
+def _origin(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _unknown(name: str) -> str:
+    names = [each.name for each in available() if each.kind != "later"]
+    by_start = {each.partition(":")[0].partition("?")[0]: each for each in reversed(names)}
+    near = difflib.get_close_matches(name.partition(":")[0], by_start, n=1)
+    hint = f" (did you mean {by_start[near[0]]}?)" if near else ""
+    return f"there is no adapter {name!r}{hint}; there are {', '.join(names)}"

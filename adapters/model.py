@@ -1,0 +1,232 @@
+"""The reference model as an implementation: it chooses among what it allows itself.
+
+`round-robin` is a bus at its most regular. `random` takes any allowed answer. `hostile` conforms
+too, in the ways that are hardest to judge: the last partition first, locks and duplicate windows
+shorter or longer by the declared slack, locks that ran in a cache before, empty answers while
+another front end may hold the messages, and answers that never come although the request takes
+effect, at once or much later.
+"""
+
+import time
+from random import Random
+from typing import Final
+
+import attrs
+
+from busproof import __version__
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.errors import UsageError
+from busproof.model.commands import (
+    Abandon,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Receive,
+    RollBackTransaction,
+    Send,
+)
+from busproof.model.outcomes import Empty, Indeterminate, Received, Witness
+from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.step import transitions
+from busproof.model.transition import Sighting, Transition
+from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
+
+__all__ = ["POLICIES", "ModelAdapter"]
+
+POLICIES: Final = ("round-robin", "random", "hostile")
+HOSTILE_SLACK: Final = 2 * MICROSECONDS
+LOST_ANSWERS: Final = 0.04
+LATE_EFFECTS: Final = 0.3
+CHOICES_WEIGHED: Final = 64
+"""How many allowed answers a random policy looks at."""
+
+LOSABLE = (Send, Receive, Complete, Abandon, CommitTransaction, RollBackTransaction)
+
+
+class ModelAdapter:
+    """An adapter with the model behind it; conforming under every policy.
+
+    Args:
+        policy: one of `POLICIES`.
+        seed: of the random and the hostile policy.
+        clock: `virtual` or `real`.
+        library: whether sends pass through a client library that assigns MessageIds (KEY-13).
+    """
+
+    def __init__(
+        self,
+        policy: str = "round-robin",
+        seed: int = 0,
+        clock: str = Clock.VIRTUAL,
+        *,
+        library: bool = False,
+    ) -> None:
+        if policy not in POLICIES:
+            raise UsageError(
+                f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}"
+            )
+        self._policy = policy
+        self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
+        self._library = library
+        self._clock = Clock(clock)
+        self._state: Namespace | None = None
+        self._turn = 0
+        self._assigned = 0
+        self._late: list[tuple[Command, str]] = []
+        self._started = 0.0
+
+    @property
+    def declaration(self) -> Declaration:
+        """Everything, and slack where the policy uses it."""
+        capabilities = set(Capability)
+        if not self._library:
+            capabilities.remove(Capability.CLIENT_LIBRARY)
+        return Declaration(
+            implementation=Implementation(
+                name=f"busproof model ({self._policy})", version=__version__, language="Python"
+            ),
+            capabilities=frozenset(capabilities),
+            clock=self._clock,
+            slack=HOSTILE_SLACK if self._policy == "hostile" else 0,
+        )
+
+    def start(self, profile: Profile) -> None:
+        """Begin with an empty namespace."""
+        self._state = fresh_namespace(profile, Vantage(assigns_message_ids=False))
+        self._turn = 0
+        self._late = []
+        self._started = time.monotonic()
+
+    def stop(self) -> None:
+        """Forget the namespace."""
+        self._state = None
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Choose one of the answers that the model allows."""
+        if self._clock is Clock.REAL:
+            now = int((time.monotonic() - self._started) * MICROSECONDS)
+            self._namespace = attrs.evolve(self._namespace, now=Window(now, now))
+        command = self._prepared(command)
+        if self._policy == "hostile":
+            return self._hostile(command, connection)
+        return self._answer(command, connection)
+
+    @property
+    def _namespace(self) -> Namespace:
+        if self._state is None:
+            raise AssertionError("an adapter is asked only between start and stop")
+        return self._state
+
+    @_namespace.setter
+    def _namespace(self, state: Namespace) -> None:
+        self._state = state
+
+    def _prepared(self, command: Command) -> Command:
+        """What the client library and the hostile service make of a request."""
+        if isinstance(command, Send) and self._library and command.message.message_id is None:
+            self._assigned += 1
+            message = attrs.evolve(command.message, message_id=f"assigned-{self._assigned}")
+            return attrs.evolve(command, message=message)
+        if isinstance(command, CreateQueue) and self._policy == "hostile":
+            return attrs.evolve(
+                command,
+                lock_duration=self._skewed(command.lock_duration),
+                duplicate_window=self._skewed(command.duplicate_window),
+            )
+        return command
+
+    def _skewed(self, duration: int) -> int:
+        return max(1, duration + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
+
+    def _answer(self, command: Command, connection: str) -> Observed:
+        chosen = self._chosen(command, connection)
+        self._namespace = chosen.next
+        return self._told(chosen, command)
+
+    def _told(self, chosen: Transition, command: Command) -> Observed:
+        """The answer as a client sees it; a real clock's times mean nothing to it."""
+        outcome, witness = chosen.outcome, None
+        if chosen.choice is not None and isinstance(command, Send):
+            witness = Witness(partition=chosen.choice.partition)
+        if self._clock is Clock.REAL and isinstance(outcome, Received):
+            view = attrs.evolve(outcome.message, locked_until=None)
+            outcome = attrs.evolve(outcome, message=view)
+        return Observed(outcome, witness)
+
+    def _chosen(self, command: Command, connection: str) -> Transition:
+        if self._policy == "round-robin":
+            return self._regular(command, connection)
+        allowed = self._some(command, connection)
+        if self._policy == "hostile" and self._random.random() < 0.5:  # noqa: PLR2004 - a coin
+            return max(allowed, key=lambda each: -1 if each.choice is None else each.choice.partition)
+        return self._random.choice(allowed)
+
+    def _some(self, command: Command, connection: str) -> list[Transition]:
+        found = []
+        for transition in transitions(self._namespace, command, connection):
+            found.append(transition)
+            if len(found) == CHOICES_WEIGHED:
+                break
+        return found
+
+    def _regular(self, command: Command, connection: str) -> Transition:
+        """Partitions in turn where a send may choose; else the first allowed answer."""
+        partitions = self._namespace.profile.partitions
+        if isinstance(command, Send):
+            for ahead in range(partitions):
+                witness = Witness(partition=(self._turn + ahead) % partitions)
+                for found in self._sighted(command, connection, Sighting(None, witness)):
+                    if found.choice is not None:
+                        self._turn = (found.choice.partition + 1) % partitions
+                        return found
+        return next(transitions(self._namespace, command, connection))
+
+    def _sighted(self, command: Command, connection: str, seen: Sighting) -> list[Transition]:
+        return list(transitions(self._namespace, command, connection, seen))
+
+    def _hostile(self, command: Command, connection: str) -> Observed:
+        self._let_late_effects_happen()
+        if isinstance(command, LOSABLE) and self._random.random() < LOST_ANSWERS:
+            return self._unanswered(command, connection)
+        if isinstance(command, Receive):
+            if self._random.random() < LATE_EFFECTS and (empty := self._empty(command, connection)):
+                self._namespace = empty.next
+                return Observed(Empty())
+            return self._shortened(command, connection)
+        return self._answer(command, connection)
+
+    def _let_late_effects_happen(self) -> None:
+        if self._late and self._random.random() < LATE_EFFECTS:
+            command, connection = self._late.pop(0)
+            self._answer(command, connection)
+
+    def _unanswered(self, command: Command, connection: str) -> Observed:
+        fate = self._random.random()
+        if fate < 1 / 3:
+            self._answer(command, connection)
+        elif fate < 2 / 3:
+            self._late.append((command, connection))
+        return Observed(Indeterminate(detail="no answer came in time"))
+
+    def _empty(self, command: Receive, connection: str) -> Transition | None:
+        """The empty answer, where the messages may be in another front end's cache."""
+        return next(iter(self._sighted(command, connection, Sighting(Empty()))), None)
+
+    def _shortened(self, command: Receive, connection: str) -> Observed:
+        """A message whose lock ran for a while before it was handed out (CACHE-LOCK)."""
+        chosen = self._chosen(command, connection)
+        outcome = chosen.outcome
+        if isinstance(outcome, Received) and command.session_id is None:
+            until = outcome.message.locked_until
+            now = self._namespace.now.latest
+            if until is not None and until > now + 1:
+                view = attrs.evolve(
+                    outcome.message, locked_until=self._random.randint(now + 1, until)
+                )
+                shorter = Sighting(Received(message=view))
+                chosen = self._sighted(command, connection, shorter)[0]
+        self._namespace = chosen.next
+        return self._told(chosen, command)
+
+

@@ -1,0 +1,170 @@
+"""An adapter in a process of its own, in any language, over the process protocol."""
+
+import itertools
+import shlex
+import time
+from typing import Final, TypeVar
+
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
+from busproof.errors import AdapterError, HistoryError, UsageError
+from busproof.history import protocol
+from busproof.model.commands import AdvanceClock, Command
+from busproof.model.outcomes import Done
+from busproof.model.values import MICROSECONDS, Clock, Profile
+
+__all__ = ["DEFAULT_TIMEOUT", "RESTARTS", "ProcessAdapter"]
+
+DEFAULT_TIMEOUT: Final = 10.0
+"""How long an answer may take, in seconds."""
+
+RESTARTS: Final = 3
+"""How often a child that broke is replaced in a run."""
+
+A = TypeVar("A", bound=protocol.Answer)
+
+
+class ProcessAdapter:
+    """An adapter that asks a child process, one request at a time; not for several threads.
+
+    Args:
+        command: the program and its arguments, quoted as for a shell; no shell runs it.
+        timeout: how long an answer may take, in seconds.
+
+    Raises:
+        UsageError: `command` or `timeout` makes no sense.
+        AdapterError: from every method, where the child breaks the protocol; it is dead then, and
+            the next `start` begins a new one, `RESTARTS` times at most.
+    """
+
+    def __init__(self, command: str, timeout: float = DEFAULT_TIMEOUT) -> None:
+        self._command, self._timeout = command, timeout
+        self._arguments = _split(command)
+        if not timeout > 0:
+            raise UsageError(f"the timeout is {timeout} s, and must be more than 0")
+        self._child: Child | None = None
+        self._declaration: Declaration | None = None
+        self._identities = itertools.count(1)
+        self._failures = 0
+        self._failure = ""
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the child said of itself in its first answer; starts it if need be."""
+        return self._declaration or self._launch()
+
+    def start(self, profile: Profile) -> None:
+        """Have the child, a new one if the last broke, begin with an empty namespace."""
+        if self._child is None:
+            self._launch()
+        namespace = protocol.Namespace.of(profile)
+        self._ask(
+            protocol.StartRequest(id=next(self._identities), start=namespace),
+            "start",
+            protocol.StartedAnswer,
+        )
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Have the child ask its bus; under a real clock time passes here, by itself."""
+        if isinstance(command, AdvanceClock) and self.declaration.clock is Clock.REAL:
+            time.sleep(command.duration / MICROSECONDS)
+            return Observed(Done())
+        request = protocol.CommandRequest(
+            id=next(self._identities), connection=connection, command=command
+        )
+        answer = self._ask(request, type(command).__name__, protocol.CommandAnswer)
+        return Observed(answer.outcome, answer.witness)
+
+    def stop(self) -> None:
+        """Say bye and see the child end, within two seconds; what remains is killed."""
+        if self._child is None:
+            return
+        deadline = Deadline(min(self._timeout, FAREWELL))
+        self._ask(
+            protocol.ByeRequest(id=next(self._identities)), "bye", protocol.ByeAnswer, deadline
+        )
+        try:
+            self._child.await_end(deadline)
+        except Broken as broken:
+            raise self._broke(str(broken)) from None
+        self._drop()
+
+    def _launch(self) -> Declaration:
+        if self._failures > RESTARTS:
+            raise AdapterError(
+                f"{self._name} broke {self._failures} times and is not started again; "
+                f"at last: {self._failure}"
+            )
+        self._identities = itertools.count(1)
+        try:
+            self._child = Child(self._arguments)
+        except Broken as broken:
+            raise self._broke(str(broken)) from None
+        hello = protocol.HelloRequest(id=next(self._identities))
+        declaration = _declaration(self._ask(hello, "hello", protocol.HelloAnswer).hello)
+        if self._declaration not in (None, declaration):
+            raise self._broke("declares something else than before it was started again")
+        self._declaration = declaration
+        return declaration
+
+    def _ask(
+        self, request: protocol.Request, name: str, kind: type[A], deadline: Deadline | None = None
+    ) -> A:
+        child = self._child
+        if child is None:
+            raise AdapterError(f"{self._name} does not run: start a scenario before {name}")
+        deadline = deadline or Deadline(self._timeout)
+        called = f"request {request.id} ({name})"
+        try:
+            child.check_silence()
+            child.send(protocol.encode(request), called, deadline)
+            return _decode(child.receive(called, deadline), kind, request.id, called)
+        except Broken as broken:
+            raise self._broke(str(broken)) from None
+        except BaseException:
+            self._drop()
+            raise
+
+    @property
+    def _name(self) -> str:
+        return f"the adapter `{self._command}`"
+
+    def _broke(self, said: str) -> AdapterError:
+        self._failures += 1
+        self._failure = f"it {said}"
+        return AdapterError(f"{self._name} {said}{self._drop()}")
+
+    def _drop(self) -> str:
+        child, self._child = self._child, None
+        if child is None:
+            return ""
+        tail = child.end()
+        return f"\nits log ends with:\n{tail}" if tail else "\nits log is empty"
+
+
+def _split(command: str) -> list[str]:
+    try:
+        arguments = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"the command `{command}` cannot be split into words: {error}") from None
+    if not arguments:
+        raise UsageError("the command is empty: name the program that is the adapter")
+    return arguments
+
+
+def _decode(line: bytes, kind: type[A], identity: int, called: str) -> A:
+    try:
+        return protocol.decode_answer(line, kind, identity)
+    except HistoryError as error:
+        advice = "" if line.startswith(b"{") else "; its log belongs on standard error"
+        raise Broken(f"answered {called} wrongly: {error}{advice}") from None
+
+
+def _declaration(declared: protocol.Declared) -> Declaration:
+    said = declared.implementation
+    return Declaration(
+        implementation=Implementation(name=said.name, version=said.version, language=said.language),
+        capabilities=frozenset(Capability(name) for name in declared.capabilities),
+        clock=declared.clock,
+        slack=declared.slack,
+    )

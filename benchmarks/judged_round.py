@@ -1,0 +1,188 @@
+"""What judging one round costs, as messages held grow and beside a bus made of plain dicts.
+
+A round is send, receive, complete; every fifth receive is abandoned first and received again,
+every fifth round also peeks, every tenth lets no time pass. Witnesses are given.
+"""
+
+import argparse
+import gc
+import json
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+
+from busproof.model.commands import (
+    Abandon,
+    AdvanceClock,
+    Command,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    Send,
+)
+from busproof.model.outcomes import Done, Event, Outcome, Peeked, Received, Witness
+from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.step import accept
+from busproof.model.values import SEQUENCE_BITS, Message, MessageView, Profile, Vantage
+
+PARTITIONS = 16
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+ROUNDS = 4_000
+REPEATS = 3
+GROWTH_BOUND, RATIO_BOUND = 3.0, 60.0
+LOCK = 60_000_000
+
+
+class PlainBus:
+    """The same bus with nothing but dicts and deques: no rules, no alternatives, no history."""
+
+    def __init__(self) -> None:
+        self.stores: list[deque[int]] = [deque() for _ in range(PARTITIONS)]
+        self.messages: dict[int, Message] = {}
+        self.locks: dict[str, int] = {}
+        self.sent = self.turn = self.now = self.tokens = 0
+
+    def answer(self, command: Command) -> tuple[Outcome, int | None]:
+        """What the bus says, and which partition took or gave a message."""
+        match command:
+            case Send(message=message):
+                partition = self.sent % PARTITIONS
+                self.sent += 1
+                number = (partition << SEQUENCE_BITS) + self.sent
+                self.messages[number] = message
+                self.stores[partition].append(number)
+                return Done(), partition
+            case Receive():
+                while not self.stores[self.turn]:
+                    self.turn = (self.turn + 1) % PARTITIONS
+                number = self.stores[self.turn].popleft()
+                self.turn = (self.turn + 1) % PARTITIONS
+                self.tokens += 1
+                token = f"t{self.tokens}"
+                self.locks[token] = number
+                view = self.view(number, token)
+                return Received(message=view), number >> SEQUENCE_BITS
+            case Complete(lock_token=token):
+                del self.messages[self.locks.pop(token)]
+            case Abandon(lock_token=token):
+                number = self.locks.pop(token)
+                self.stores[number >> SEQUENCE_BITS].appendleft(number)
+            case Peek():
+                store = next(store for store in self.stores if store)
+                return Peeked(messages=(self.view(store[0], None),)), store[0] >> SEQUENCE_BITS
+            case AdvanceClock(duration=duration):
+                self.now += duration
+        return Done(), None
+
+    def view(self, number: int, token: str | None) -> MessageView:
+        """A message as its receiver sees it."""
+        message = self.messages[number]
+        return MessageView(
+            body=message.body,
+            message_id=message.message_id,
+            sequence_number=number,
+            lock_token=token,
+            locked_until=None if token is None else self.now + LOCK,
+        )
+
+
+def rounds(bus: PlainBus, first: int, count: int) -> Iterator[Event]:
+    """Rounds as events, played on the plain bus."""
+
+    def event(command: Command) -> Event:
+        outcome, partition = bus.answer(command)
+        witness = None if partition is None else Witness(partition=partition)
+        return Event(command=command, outcome=outcome, witness=witness, returned=0)
+
+    def received() -> tuple[Event, str]:
+        given = event(Receive(queue="q"))
+        assert isinstance(given.outcome, Received)
+        return given, given.outcome.message.lock_token or ""
+
+    for number in range(first, first + count):
+        yield event(Send(queue="q", message=Message(body=f"b{number}", message_id=f"m{number}")))
+        given, token = received()
+        yield given
+        if number % 5 == 0:
+            yield event(Abandon(queue="q", lock_token=token))
+            given, token = received()
+            yield given
+            yield event(Peek(queue="q"))
+        yield event(Complete(queue="q", lock_token=token))
+        if number % 10 == 0:
+            yield event(AdvanceClock(duration=0))
+
+
+def sends(held: int) -> Iterator[Send]:
+    """What fills a bus before it is measured."""
+    for number in range(held):
+        yield Send(queue="q", message=Message(body=f"h{number}", message_id=f"h{number}"))
+
+
+def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
+    """Two plain buses and the judge's state, all holding this many messages."""
+    bus, twin = PlainBus(), PlainBus()
+    profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Vantage()),)
+    possible = accept(possible, Event(command=CreateQueue(queue="q"), outcome=Done())).possible
+    for send in sends(held):
+        twin.answer(send)
+        _, partition = bus.answer(send)
+        witness = Witness(partition=partition or 0)
+        possible = accept(possible, Event(command=send, outcome=Done(), witness=witness)).possible
+    return bus, twin, possible
+
+
+def measured(held: int) -> tuple[float, float]:
+    """Microseconds a judged round and a plain round, the best of several runs."""
+    bus, twin, possible = filled(held)
+    judged, plain = [], []
+    gc.collect()
+    gc.freeze()
+    for repeat in range(REPEATS):
+        events = list(rounds(bus, repeat * ROUNDS, ROUNDS))
+        started = time.perf_counter()
+        for event in events:
+            possible = accept(possible, event).possible
+            assert possible, event
+        judged.append((time.perf_counter() - started) / ROUNDS * 1e6)
+        commands = [event.command for event in events]
+        started = time.perf_counter()
+        for command in commands:
+            twin.answer(command)
+        plain.append((time.perf_counter() - started) / ROUNDS * 1e6)
+    gc.unfreeze()
+    return min(judged), min(plain)
+
+
+def main() -> int:
+    """Print the table, or with --json the figures and whether their bounds hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    arguments = parser.parse_args()
+    found = {held: measured(held) for held in arguments.sizes}
+    first, last = found[min(found)], found[max(found)]
+    growth = last[0] / first[0]
+    ratio = max(judged / plain for judged, plain in found.values())
+    figures = [
+        {"figure": "judged round, growth", "value": growth, "bound": GROWTH_BOUND,
+         "holds": growth <= GROWTH_BOUND},
+        {"figure": "judged round / plain round", "value": ratio, "bound": RATIO_BOUND,
+         "holds": ratio <= RATIO_BOUND},
+    ]
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        for held, (judged, plain) in found.items():
+            print(f"{held:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
+                  f" ratio {judged / plain:5.1f}")
+        for figure in figures:
+            print(f"{figure['figure']}: {figure['value']:.2f} (at most {figure['bound']})")
+    return 0 if all(figure["holds"] for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The one codec: the vocabulary to plain JSON values and back, strictly.
+
+Reading takes no boolean for a number, no number for a text, no fraction, no unknown field and no
+unknown name. What is read is what was written, and what is missing has its default.
+"""
+
+from typing import Any, Final, TypeVar, cast, get_args
+
+import attrs
+
+from busproof.errors import HistoryError
+from busproof.history.complaints import complaint
+from busproof.history.converters import strict_converter, tag_union
+from busproof.history.lines import excerpt
+from busproof.model.commands import Command
+from busproof.model.outcomes import Outcome
+
+__all__ = [
+    "PROTOCOL",
+    "TaggedUnion",
+    "check_protocol",
+    "declare_union",
+    "read_command",
+    "read_outcome",
+    "structure",
+    "structure_union",
+    "union_of",
+    "unstructure",
+]
+
+PROTOCOL: Final = 1
+"""The version of the wire format, of histories and of the process protocol alike."""
+
+T = TypeVar("T")
+
+_SHORT: Final = strict_converter(omit_defaults=True)
+_FULL: Final = strict_converter(omit_defaults=False)
+_UNIONS: Final[dict[object, "TaggedUnion"]] = {}
+
+
+@attrs.frozen
+class TaggedUnion:
+    """How the members of a union are told apart: by the name that stands under `tag`."""
+
+    name: str
+    tag: str
+    members: dict[str, type]
+
+
+def declare_union(union: object, tagged: TaggedUnion) -> None:
+    """Let the codec read and write `union` in this way."""
+    _UNIONS[union] = tagged
+    for converter in (_SHORT, _FULL):
+        tag_union(converter, union, tagged.tag, tagged.members)
+
+
+def union_of(union: object) -> TaggedUnion | None:
+    """How a union was declared; `None` if it was not."""
+    return _UNIONS.get(union)
+
+
+def structure(value: object, kind: type[T], what: str = "") -> T:
+    """The `kind` that `value` describes.
+
+    Args:
+        value: plain JSON values, as `unstructure` makes them.
+        kind: any attrs class.
+        what: how a message names the whole; by default after the class.
+
+    Raises:
+        HistoryError: `value` does not fit; the sentence names the field, the value and what was
+            allowed.
+    """
+    return cast(T, structure_union(value, kind, what or f"the {kind.__name__}"))
+
+
+def structure_union(value: object, union: object, what: str) -> object:
+    """Like `structure`, for a declared union too, which mypy takes for no type."""
+    try:
+        return cast(object, _SHORT.structure(value, cast(Any, union)))
+    except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
+        raise HistoryError(complaint(error, what)) from None
+
+
+def read_command(value: object) -> Command:
+    """The command that `value` describes; raises `HistoryError` where it describes none."""
+    return cast(Command, structure_union(value, Command, "the command"))
+
+
+def read_outcome(value: object) -> Outcome:
+    """The outcome that `value` describes; raises `HistoryError` where it describes none."""
+    return cast(Outcome, structure_union(value, Outcome, "the outcome"))
+
+
+def unstructure(value: object, *, union: object = None, full: bool = False) -> dict[str, Any]:
+    """Plain JSON values for an instance of an attrs class.
+
+    Args:
+        value: the instance.
+        union: the declared union whose tag to write; commands and outcomes are always tagged.
+        full: whether fields that equal their default are written too.
+    """
+    converter = _FULL if full else _SHORT
+    return cast(dict[str, Any], converter.unstructure(value, union or _HOME.get(type(value))))
+
+
+def check_protocol(value: object) -> None:
+    """Refuse a version of the wire format that this busproof does not read.
+
+    Raises:
+        HistoryError: the version is newer than `PROTOCOL`, or is no version.
+    """
+    if type(value) is int and value > PROTOCOL:
+        raise HistoryError(
+            f"protocol is {excerpt(value)}, and this busproof reads up to {PROTOCOL}: "
+            "upgrade busproof"
+        )
+    if type(value) is not int or value < 1:
+        raise HistoryError(f"protocol is {excerpt(value)}, and must be {PROTOCOL}")
+
+
+_HOME: Final[dict[type, object]] = {
+    member: union for union in (Command, Outcome) for member in get_args(union)
+}
+
+for _name, _union in (("Command", Command), ("Outcome", Outcome)):
+    _members = {member.__name__: member for member in get_args(_union)}
+    declare_union(_union, TaggedUnion(_name, "type", _members))

@@ -1,0 +1,119 @@
+"""Verdicts on one implementation, rule by rule: what judging finds and reports show."""
+
+from enum import IntEnum, StrEnum
+
+import attrs
+
+from busproof.model.outcomes import Event
+from busproof.model.values import RuleId
+
+__all__ = ["Conformance", "Counterexample", "ExitCode", "RuleVerdict", "Subject", "Verdict"]
+
+
+class Verdict(StrEnum):
+    """What a run says of a rule; only `SHOWN` is a pass, and none is ever merged with another."""
+
+    SHOWN = "shown"
+    VIOLATED = "violated"
+    NOT_APPLICABLE = "not applicable"
+    NOT_SHOWN = "not shown"
+    INCONCLUSIVE = "inconclusive"
+    ERRORED = "errored"
+
+
+class ExitCode(IntEnum):
+    """What a command ends with; where several apply: 2, 4, 1, 3, 0."""
+
+    OK = 0
+    VIOLATION = 1
+    USAGE = 2
+    INCOMPLETE = 3
+    STALE = 4
+
+
+@attrs.frozen(kw_only=True)
+class Counterexample:
+    """Events after which nothing was allowed that was seen.
+
+    Attributes:
+        scenario: where it happened.
+        events: from an empty namespace to the violation, which is the last.
+        seen: what came, in words.
+        allowed: what would have been allowed, or what the scenario's text demands, in words.
+    """
+
+    scenario: str
+    events: tuple[Event, ...]
+    seen: str
+    allowed: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class RuleVerdict:
+    """The verdict on one rule.
+
+    Attributes:
+        id: of the rule.
+        title: of the rule.
+        verdict: what the run says.
+        cause: why it is not simply shown; empty for `shown`.
+        oracle: which oracle judged, `strict` or `client`.
+        events: how many events the rule decided.
+        scenarios: the scenarios in which it did.
+        counterexample: of a violation, the shortest one.
+    """
+
+    id: RuleId
+    title: str
+    verdict: Verdict
+    cause: str = ""
+    oracle: str = ""
+    events: int = 0
+    scenarios: tuple[str, ...] = ()
+    counterexample: Counterexample | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Subject:
+    """Who was judged, and held to what. No host, no user, no address, no command line."""
+
+    name: str
+    version: str = ""
+    language: str = ""
+    adapter: str = ""
+    capabilities: tuple[str, ...] = ()
+    clock: str = "virtual"
+    slack: int = 0
+    edition: str
+    tier: str
+    partitions: int
+    readings: dict[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Conformance:
+    """All verdicts of one run.
+
+    Attributes:
+        subject: who was judged.
+        oracle: the oracle that judged.
+        rules: one verdict for each rule that can be shown.
+        scenarios: how many scenarios ended how.
+        events: how many events were judged.
+        exit_code: what the run ends with.
+        problems: sentences on what kept the run from being complete.
+    """
+
+    subject: Subject
+    oracle: str
+    rules: tuple[RuleVerdict, ...]
+    scenarios: dict[str, int] = attrs.field(factory=dict)
+    events: int = 0
+    exit_code: ExitCode = ExitCode.OK
+    problems: tuple[str, ...] = ()
+
+    def counted(self, verdict: Verdict) -> int:
+        """How many rules have this verdict."""
+        return sum(rule.verdict is verdict for rule in self.rules)
+
+

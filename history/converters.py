@@ -1,0 +1,168 @@
+"""cattrs, made strict: a value of another kind than its field's is an error, never converted."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cache
+from types import GenericAlias
+from typing import Any, Final, get_args, get_origin
+
+import attrs
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from cattrs.strategies import configure_tagged_union
+from immutables import Map
+
+from busproof.history.complaints import Mismatch, one_of
+
+__all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
+
+ALWAYS: Final[Mapping[str, bool]] = {"always": True}
+"""Metadata of a field that is written although it has a default."""
+
+INTEGERS: Final = (-(2**63), 2**63 - 1)
+"""The least and the greatest number that is read: what 64 bits hold."""
+
+_Hook = Callable[[Any, Any], object]
+
+
+def strict_converter(*, omit_defaults: bool) -> Converter:
+    """A converter that takes exactly what it writes.
+
+    Args:
+        omit_defaults: whether a field that equals its default is left out in writing.
+    """
+    converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
+    for kind, hook in ((str, _text), (bool, _truth), (int, _number), (StrEnum, _member)):
+        converter.register_structure_hook(kind, hook)
+    converter.register_structure_hook_factory(_is_sequence, _sequence_hook)
+    converter.register_structure_hook_factory(_is_map, _map_hook)
+    converter.register_structure_hook_factory(attrs.has, _class_hook)
+    converter.register_unstructure_hook_factory(attrs.has, _class_writer)
+    converter.register_unstructure_hook_func(_is_set, sorted)
+    converter.register_unstructure_hook_func(_is_map, lambda value: dict(sorted(value.items())))
+    return converter
+
+
+def frozen_map(entries: Mapping[str, str]) -> Map[str, str]:
+    """The same entries, unchangeable."""
+    return Map(entries)
+
+
+def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str, type]) -> None:
+    """Write each member of `union` with its name under `tag` in front, and read it by that."""
+    by_class = {kind: name for name, kind in names.items()}
+    configure_tagged_union(union, converter, tag_generator=by_class.__getitem__, tag_name=tag)
+    read = converter.get_structure_hook(union)
+    writers = {kind: converter.get_unstructure_hook(kind) for kind in by_class}
+
+    def checked(value: object, kind: object) -> object:
+        _check_tag(value, tag, names)
+        return read(value, kind)
+
+    def tag_first(value: object) -> dict[str, Any]:
+        kind = type(value)
+        return {tag: by_class[kind], **writers[kind](value)}
+
+    converter.register_structure_hook(union, checked)
+    converter.register_unstructure_hook(union, tag_first)
+
+
+def _check_tag(value: object, tag: str, names: Mapping[str, type]) -> None:
+    if type(value) is not dict:
+        raise Mismatch.of(value, "an object")
+    if tag not in value:
+        raise Mismatch(f"is missing, and must be {one_of(names, '')}", tag)
+    name = value[tag]
+    if type(name) is not str or name not in names:
+        raise Mismatch.of(name, one_of(names, name), tag)
+
+
+def _text(value: object, _: object) -> str:
+    if type(value) is not str:
+        raise Mismatch.of(value, "a string")
+    return value
+
+
+def _truth(value: object, _: object) -> bool:
+    if type(value) is not bool:
+        raise Mismatch.of(value, "true or false")
+    return value
+
+
+def _number(value: object, _: object) -> int:
+    if type(value) is not int:
+        raise Mismatch.of(value, "a whole number")
+    if not INTEGERS[0] <= value <= INTEGERS[1]:
+        raise Mismatch.of(value, "a whole number of at most 64 bits")
+    return value
+
+
+@cache
+def _members(kind: type[StrEnum]) -> dict[str, StrEnum]:
+    return {member.value: member for member in kind}
+
+
+def _member(value: object, kind: type[StrEnum]) -> StrEnum:
+    members = _members(kind)
+    if type(value) is not str or value not in members:
+        raise Mismatch.of(value, one_of(members, value))
+    return members[value]
+
+
+def _is_set(kind: object) -> bool:
+    return get_origin(kind) is frozenset
+
+
+def _is_sequence(kind: object) -> bool:
+    return get_origin(kind) in (tuple, frozenset)
+
+
+def _sequence_hook(kind: object, converter: Converter) -> _Hook:
+    plain = GenericAlias(list, get_args(kind)[:1])
+    build: Callable[[Any], object] = get_origin(kind) or tuple
+    items = converter.get_structure_hook(plain)
+
+    def read(value: object, _: object) -> object:
+        if type(value) is not list:
+            raise Mismatch.of(value, "a list")
+        return build(items(value, plain))
+
+    return read
+
+
+def _is_map(kind: object) -> bool:
+    return get_origin(kind) is Map
+
+
+def _map_hook(kind: object, converter: Converter) -> _Hook:
+    plain = GenericAlias(dict, get_args(kind))
+    entries = converter.get_structure_hook(plain)
+
+    def read(value: object, _: object) -> object:
+        if type(value) is not dict:
+            raise Mismatch.of(value, "an object")
+        return Map(entries(value, plain))
+
+    return read
+
+
+def _class_hook(kind: type, converter: Converter) -> _Hook:
+    fields: _Hook = make_dict_structure_fn(kind, converter)
+
+    def read(value: object, _: object) -> object:
+        if type(value) is not dict:
+            raise Mismatch.of(value, "an object")
+        return fields(value, kind)
+
+    return read
+
+
+def _class_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, Any]]:
+    always: dict[str, Any] = {
+        field.name: override(omit_if_default=False)
+        for field in attrs.fields(kind)
+        if field.metadata.get("always")
+    }
+    return make_dict_unstructure_fn(
+        kind, converter, _cattrs_omit_if_default=converter.omit_if_default, **always
+    )

@@ -1,0 +1,249 @@
+"""History files: one record a line, kept up to the moment at which a run is killed."""
+
+import os
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, cast
+
+import attrs
+
+from busproof.errors import HistoryError
+from busproof.history.codec import check_protocol, structure_union, unstructure
+from busproof.history.lines import LIMIT, decode_line, encode_line
+from busproof.history.records import Ended, Header, History, Record, Scenario, Started
+from busproof.model.outcomes import Event
+
+__all__ = ["HistoryReader", "HistoryWriter", "load", "read", "scenarios"]
+
+
+class HistoryWriter:
+    """Writes records to a file, each at once, so that a killed run keeps what was recorded.
+
+    What the file held before is lost. Used as a context manager, or closed with `close`.
+
+    Args:
+        path: the file to write; its folder exists.
+
+    Raises:
+        HistoryError: the file cannot be written, here as in `write` and `close`. After a failed
+            write the file holds every record before it, and nothing more is written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self._kept = 0
+        self._failure = ""
+        try:
+            self._file: FileIO = self._path.open("wb", buffering=0)
+        except OSError as error:
+            raise HistoryError(f"cannot write the history {self._path}: {_reason(error)}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def write(self, record: Record) -> None:
+        """Append one record and hand it to the operating system."""
+        if self._failure:
+            raise HistoryError(self._failure)
+        line = encode_line(unstructure(record, union=Record))
+        try:
+            self._append(line)
+        except (OSError, ValueError) as error:
+            raise self._failed(error) from None
+        self._kept += len(line)
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _append(self, line: bytes) -> None:
+        rest = memoryview(line)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+
+    def _failed(self, error: OSError | ValueError) -> HistoryError:
+        with suppress(OSError, ValueError):
+            self._file.truncate(self._kept)
+        self._failure = (
+            f"cannot write the history {self._path}: {_reason(error)}; "
+            f"the first {self._kept} bytes were kept and can be read"
+        )
+        return HistoryError(self._failure)
+
+
+class HistoryReader(Iterator[Record]):
+    """The records of a history file, read one at a time, its header first.
+
+    Attributes:
+        path: the file.
+        line: the number of the line read last, from 1.
+        cut: whether the last line was cut off and left out; known once all records are read.
+
+    Raises:
+        HistoryError: the file cannot be read, or is no history; the message names file and line.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.line = 0
+        self.cut = False
+        self._begun = False
+        try:
+            self._file: BinaryIO = self.path.open("rb")
+        except OSError as error:
+            raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
+        self._records = self._read()
+
+    def __next__(self) -> Record:
+        return next(self._records)
+
+    def close(self) -> None:
+        """Stop reading; not needed after the last record."""
+        self._records.close()
+        self._file.close()
+
+    def wrong(self, said: str) -> HistoryError:
+        """An error about the line read last."""
+        return HistoryError(f"{self.path}:{self.line}: {said}")
+
+    def _read(self) -> Generator[Record]:
+        with self._file:
+            for raw, last in self._lines():
+                try:
+                    record = _record(raw)
+                except HistoryError as error:
+                    self.cut = last and self._begun and _is_cut(raw)
+                    if self.cut:
+                        return
+                    raise self.wrong(str(error)) from None
+                self._check_header(record)
+                yield record
+            if not self._begun:
+                raise HistoryError(f"{self.path} is empty, and a history begins with a header")
+
+    def _lines(self) -> Iterator[tuple[bytes, bool]]:
+        following = self._next_line()
+        while raw := following:
+            following = self._next_line()
+            self.line += 1
+            if len(raw) > LIMIT and not raw.endswith(b"\n"):
+                raise self.wrong(f"a line must not exceed {LIMIT} bytes: this is no history")
+            if raw.strip():
+                yield raw, not following
+
+    def _next_line(self) -> bytes:
+        try:
+            return self._file.readline(LIMIT + 1)
+        except OSError as error:
+            raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
+
+    def _check_header(self, record: Record) -> None:
+        if isinstance(record, Header) == self._begun:
+            raise self.wrong(
+                "a second header begins here: keep each history in a file of its own"
+                if self._begun
+                else 'a history must begin with a header, {"record":"header",…}'
+            )
+        self._begun = True
+
+
+class _Grouping:
+    """Collects the events of the scenario that is open.
+
+    Events may stand without a scenario's start only where no scenario came before them.
+    """
+
+    def __init__(self, reader: HistoryReader) -> None:
+        self._reader = reader
+        self._open: Scenario | None = None
+        self._events: list[Event] = []
+        self._bare = True
+
+    def add(self, event: Event) -> None:
+        """Put an event into the open scenario."""
+        if self._open is None:
+            if not self._bare:
+                raise self._reader.wrong("an event outside of a scenario: begin one with started")
+            self.begin(Scenario())
+        self._events.append(event)
+
+    def begin(self, scenario: Scenario) -> None:
+        """Open a scenario."""
+        self._open, self._events, self._bare = scenario, [], False
+
+    def end(self, ended: Ended | None) -> Iterator[Scenario]:
+        """Close the open scenario, if there is one."""
+        if self._open is not None:
+            yield attrs.evolve(self._open, events=tuple(self._events), ended=ended)
+        elif ended is not None:
+            raise self._reader.wrong("a scenario ends here that did not begin")
+        self._open = None
+
+
+def read(path: str | os.PathLike[str]) -> HistoryReader:
+    """The records of a history file, one at a time; see `HistoryReader` for the errors."""
+    return HistoryReader(path)
+
+
+def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
+    """The scenarios of the records that are still to be read, each as soon as it is complete.
+
+    A history of events only is one scenario.
+
+    Raises:
+        HistoryError: as `HistoryReader`, or where a record stands outside of a scenario.
+    """
+    grouping = _Grouping(reader)
+    for record in reader:
+        match record:
+            case Header():
+                pass
+            case Started(scenario=name, rules=rules, feature=feature):
+                yield from grouping.end(None)
+                grouping.begin(Scenario(name=name, rules=rules, feature=feature))
+            case Ended():
+                yield from grouping.end(record)
+            case Event():
+                grouping.add(record)
+    yield from grouping.end(None)
+
+
+def load(path: str | os.PathLike[str]) -> History:
+    """A whole history in memory; raises `HistoryError` as `read` and `scenarios` do."""
+    reader = read(path)
+    header = cast(Header, next(reader))
+    return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
+
+
+def _record(raw: bytes) -> Record:
+    value = decode_line(raw)
+    if value.get("record") == "header":
+        check_protocol(value.get("protocol"))
+    return cast(Record, structure_union(value, Record, "the record"))
+
+
+def _is_cut(raw: bytes) -> bool:
+    """Whether a last line that cannot be read is one whose writing was broken off."""
+    try:
+        decode_line(raw)
+    except HistoryError:
+        return not raw.endswith(b"\n") or (raw.startswith(b"{") and not raw.strip().endswith(b"}"))
+    return False
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,0 +1,241 @@
+"""The messages of the process protocol: requests of busproof, answers of the adapter."""
+
+from enum import StrEnum
+from typing import Final, TypeVar
+
+import attrs
+
+from busproof.errors import HistoryError
+from busproof.history.codec import PROTOCOL, check_protocol, structure, unstructure
+from busproof.history.complaints import one_of
+from busproof.history.converters import ALWAYS
+from busproof.history.lines import decode_line, encode_line, excerpt
+from busproof.model.commands import Command
+from busproof.model.outcomes import Outcome, Witness
+from busproof.model.values import Clock, Profile, Tier
+
+__all__ = [
+    "ANSWERS",
+    "REQUESTS",
+    "Answer",
+    "ByeAnswer",
+    "ByeRequest",
+    "CapabilityName",
+    "CommandAnswer",
+    "CommandRequest",
+    "Declared",
+    "Hello",
+    "HelloAnswer",
+    "HelloRequest",
+    "ImplementationName",
+    "Namespace",
+    "Nothing",
+    "Request",
+    "StartRequest",
+    "StartedAnswer",
+    "decode_answer",
+    "decode_request",
+    "encode",
+]
+
+
+class CapabilityName(StrEnum):
+    """What an adapter can declare; the names of `busproof.adapters.base.Capability`."""
+
+    WITNESS = "witness"
+    OUTAGES = "outages"
+    TRANSACTIONS = "transactions"
+    SESSIONS = "sessions"
+    DUPLICATE_DETECTION = "duplicate-detection"
+    PEEK = "peek"
+    PEEK_LOCK = "peek-lock"
+    REGULAR_QUEUES = "regular-queues"
+    CLIENT_LIBRARY = "client-library"
+
+
+@attrs.frozen(kw_only=True)
+class Hello:
+    """The version of the protocol that busproof speaks."""
+
+    protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class ImplementationName:
+    """Who is judged."""
+
+    name: str
+    version: str = ""
+    language: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Declared:
+    """What an adapter says of itself; `slack` is in microseconds."""
+
+    protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
+    implementation: ImplementationName
+    capabilities: tuple[CapabilityName, ...]
+    clock: Clock = Clock.VIRTUAL
+    slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+
+
+@attrs.frozen(kw_only=True)
+class Namespace:
+    """The part of a profile that an implementation needs to know."""
+
+    edition: str
+    tier: Tier
+    partitions: int = attrs.field(validator=attrs.validators.ge(1))
+
+    @classmethod
+    def of(cls, profile: Profile) -> "Namespace":
+        """The namespace that a profile describes."""
+        return cls(edition=profile.edition, tier=profile.tier, partitions=profile.partitions)
+
+
+@attrs.frozen(kw_only=True)
+class Nothing:
+    """An object without fields: there is nothing more to tell."""
+
+
+@attrs.frozen(kw_only=True)
+class HelloRequest:
+    """Who are you? Asked once, first."""
+
+    id: int
+    hello: Hello = attrs.field(factory=Hello, metadata=ALWAYS)
+
+
+@attrs.frozen(kw_only=True)
+class StartRequest:
+    """Forget everything and begin with an empty namespace, at virtual time 0."""
+
+    id: int
+    start: Namespace
+
+
+@attrs.frozen(kw_only=True)
+class CommandRequest:
+    """Ask the bus this over the named connection."""
+
+    id: int
+    connection: str
+    command: Command
+
+
+@attrs.frozen(kw_only=True)
+class ByeRequest:
+    """Nothing more will be asked: answer, and end."""
+
+    id: int
+    bye: Nothing = attrs.field(factory=Nothing, metadata=ALWAYS)
+
+
+@attrs.frozen(kw_only=True)
+class HelloAnswer:
+    """The answer to `HelloRequest`."""
+
+    id: int
+    hello: Declared
+
+
+@attrs.frozen(kw_only=True)
+class StartedAnswer:
+    """The answer to `StartRequest`."""
+
+    id: int
+    started: Nothing
+
+
+@attrs.frozen(kw_only=True)
+class CommandAnswer:
+    """The answer to `CommandRequest`: what came of it, and the bus's choice if it was seen."""
+
+    id: int
+    outcome: Outcome
+    witness: Witness | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ByeAnswer:
+    """The answer to `ByeRequest`."""
+
+    id: int
+    bye: Nothing
+
+
+Request = HelloRequest | StartRequest | CommandRequest | ByeRequest
+Answer = HelloAnswer | StartedAnswer | CommandAnswer | ByeAnswer
+
+REQUESTS: Final[dict[str, type[Request]]] = {
+    "hello": HelloRequest,
+    "start": StartRequest,
+    "command": CommandRequest,
+    "bye": ByeRequest,
+}
+"""The field that tells each request from the others."""
+
+ANSWERS: Final[dict[type[Request], type[Answer]]] = {
+    HelloRequest: HelloAnswer,
+    StartRequest: StartedAnswer,
+    CommandRequest: CommandAnswer,
+    ByeRequest: ByeAnswer,
+}
+"""The answer that each request has."""
+
+A = TypeVar("A", bound=Answer)
+
+
+def encode(message: Request | Answer) -> bytes:
+    """A message as one line, with every field written out, so that no reader needs defaults."""
+    return encode_line(unstructure(message, full=True))
+
+
+def decode_request(line: bytes) -> Request:
+    """The request on a line, for whoever writes an adapter's process in Python.
+
+    Raises:
+        HistoryError: the line is no request of this protocol.
+    """
+    fields = decode_line(line)
+    name = next((name for name in REQUESTS if name in fields), "")
+    if not name:
+        raise HistoryError(f"the request must have {one_of(REQUESTS, '')}")
+    return structure(fields, REQUESTS[name], "the request")
+
+
+def decode_answer(line: bytes, kind: type[A], identity: int) -> A:
+    """The answer on a line.
+
+    Args:
+        line: what the adapter wrote.
+        kind: the answer that the request has, of `ANSWERS`.
+        identity: the `id` of the request.
+
+    Raises:
+        HistoryError: the line is no such answer; the sentence says what came instead of what.
+    """
+    fields = decode_line(line)
+    _check_identity(fields, identity)
+    declared = fields.get("hello")
+    if kind is HelloAnswer and isinstance(declared, dict):
+        _check_version(declared)
+    return structure(fields, kind, "the answer")
+
+
+def _check_identity(fields: dict[str, object], identity: int) -> None:
+    if "id" not in fields:
+        raise HistoryError(f"id is missing, and must be {identity} as in the request")
+    came = fields["id"]
+    if type(came) is not int or came != identity:
+        raise HistoryError(f"id is {excerpt(came)}, and must be {identity} as in the request")
+
+
+def _check_version(declared: dict[str, object]) -> None:
+    if "protocol" not in declared:
+        raise HistoryError(f"hello.protocol is missing, and must be {PROTOCOL}")
+    try:
+        check_protocol(declared["protocol"])
+    except HistoryError as error:
+        raise HistoryError(f"hello.{error}") from None

@@ -1,0 +1,177 @@
+"""The catalogue: every rule, edition and ambiguity, and the questions asked of them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+import attrs
+
+from busproof.errors import UsageError
+from busproof.spec.terms import TIERS
+from busproof.spec.values import Ambiguity, Change, Citation, Diff, Edition, Family, Rule, Source
+
+__all__ = ["Catalogue"]
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+_T = TypeVar("_T", bound=_Identified)
+
+
+@attrs.frozen(kw_only=True)
+class Catalogue:
+    """What a bus is held to, as loaded from a folder and checked.
+
+    Attributes:
+        families: the groups of rules, in the order of the rules.
+        rules: by family and number.
+        ambiguities: in the register's order.
+        editions: the five documents, oldest first.
+        sources: what is cited from outside the five.
+    """
+
+    families: tuple[Family, ...]
+    rules: tuple[Rule, ...]
+    ambiguities: tuple[Ambiguity, ...]
+    editions: tuple[Edition, ...]
+    sources: tuple[Source, ...]
+
+    @cached_property
+    def _rules(self) -> dict[str, Rule]:
+        return _by_id(self.rules)
+
+    @cached_property
+    def _ambiguities(self) -> dict[str, Ambiguity]:
+        return _by_id(self.ambiguities)
+
+    @cached_property
+    def _editions(self) -> dict[str, Edition]:
+        return _by_id(self.editions)
+
+    def rule(self, rule: str) -> Rule:
+        """The rule with this id.
+
+        Raises:
+            UsageError: there is none.
+        """
+        return _found("rule", rule, self._rules, "`busproof rules` lists all")
+
+    def edition(self, edition: str) -> Edition:
+        """The edition with this id.
+
+        Raises:
+            UsageError: there is none.
+        """
+        return _found("edition", edition, self._editions, f"use one of {', '.join(self._editions)}")
+
+    def ambiguity(self, ambiguity: str) -> Ambiguity:
+        """The entry of the register with this id.
+
+        Raises:
+            UsageError: there is none.
+        """
+        advice = "`busproof rules --ambiguities` lists all"
+        return _found("ambiguity", ambiguity, self._ambiguities, advice)
+
+    def family(self, family: str) -> Family:
+        """The family with this id.
+
+        Raises:
+            UsageError: there is none.
+        """
+        families = _by_id(self.families)
+        return _found("family", family, families, f"use one of {', '.join(families)}")
+
+    def concerning(self, rules: Collection[str]) -> tuple[Ambiguity, ...]:
+        """The entries of the register that touch at least one of these rules."""
+        return tuple(
+            ambiguity
+            for ambiguity in self.ambiguities
+            if any(rule in rules for rule in ambiguity.rules)
+        )
+
+    def readings(self, overrides: Mapping[str, str]) -> dict[str, str]:
+        """The reading of every ambiguity: the default, unless `overrides` names another.
+
+        Raises:
+            UsageError: an ambiguity or a reading that does not exist is named.
+        """
+        for ambiguity, reading in overrides.items():
+            allowed = self.ambiguity(ambiguity).readings
+            if reading not in allowed:
+                raise UsageError(
+                    f"{ambiguity} has no reading {reading!r}; allowed: {', '.join(allowed)}."
+                )
+        return {
+            ambiguity.id: overrides.get(ambiguity.id, ambiguity.default)
+            for ambiguity in self.ambiguities
+        }
+
+    def in_force(self, edition: str, tier: str) -> frozenset[str]:
+        """Ids of the rules that this edition (or no edition) states and that hold in this tier.
+
+        Raises:
+            UsageError: there is no such edition or tier.
+        """
+        known = self.edition(edition).id
+        if tier not in TIERS:
+            raise UsageError(f"No tier is called {str(tier)!r}; use one of {', '.join(TIERS)}.")
+        return frozenset(
+            rule.id for rule in self.rules if known in rule.editions and tier in rule.tiers
+        )
+
+    def silent(self, edition: str, tier: str) -> frozenset[str]:
+        """Ids of all other rules: they neither allow nor forbid anything there.
+
+        Raises:
+            UsageError: there is no such edition or tier.
+        """
+        return frozenset(self._rules) - self.in_force(edition, tier)
+
+    def diff(self, a: str, b: str) -> Diff:
+        """What the editions `a` and `b` state differently.
+
+        Raises:
+            UsageError: there is no such edition.
+        """
+        a, b = self.edition(a).id, self.edition(b).id
+        return Diff(
+            a=a,
+            b=b,
+            only_in_a=self._only_in(a, b),
+            only_in_b=self._only_in(b, a),
+            changed=tuple(_changes(self.rules, a, b)),
+        )
+
+    def _only_in(self, one: str, other: str) -> tuple[str, ...]:
+        return tuple(
+            rule.id for rule in self.rules if one in rule.editions and other not in rule.editions
+        )
+
+
+def _by_id(items: Iterable[_T]) -> dict[str, _T]:
+    return {item.id: item for item in items}
+
+
+def _found(kind: str, wanted: str, known: Mapping[str, _T], advice: str) -> _T:
+    if wanted in known:
+        return known[wanted]
+    nearest = {name.upper(): name for name in known}
+    close = [nearest[name] for name in get_close_matches(wanted.upper(), nearest, cutoff=0.6)]
+    hint = f"nearest: {', '.join(close)}; " if close else ""
+    raise UsageError(f"There is no {kind} {wanted!r}; {hint}{advice}.")
+
+
+def _changes(rules: Iterable[Rule], a: str, b: str) -> Iterable[Change]:
+    for rule in rules:
+        in_a, in_b = rule.cited_in(a), rule.cited_in(b)
+        if in_a and in_b and _worded(in_a) != _worded(in_b):
+            yield Change(rule=rule.id, in_a=in_a, in_b=in_b)
+
+
+def _worded(citations: Iterable[Citation]) -> list[tuple[str | None, str | None]]:
+    return [(citation.anchor, citation.remark) for citation in citations]

@@ -1,0 +1,88 @@
+"""Holding the catalogue against the documents it cites, for whoever has them."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from busproof.errors import UsageError
+from busproof.spec.catalogue import Catalogue
+from busproof.spec.values import Edition
+
+__all__ = ["verify_documents"]
+
+_LONGEST_HEADING = 200
+
+
+def verify_documents(catalogue: Catalogue, folder: Path) -> list[str]:
+    """What is wrong with the editions' hashes or anchors, judged by the documents in `folder`.
+
+    A document is known by its SHA-256, whatever its file's name. An empty list means that all are
+    there and have exactly the sections that the catalogue lists, in its order.
+
+    Raises:
+        UsageError: the folder cannot be read.
+    """
+    documents = _by_hash(folder)
+    findings: list[str] = []
+    for edition in catalogue.editions:
+        document = documents.get(edition.sha256)
+        if document is None:
+            findings.append(
+                f"{edition.id}: no file in {folder} has the SHA-256 {edition.sha256[:16]}..."
+            )
+        else:
+            findings += _compared(edition, document)
+    return findings
+
+
+def _by_hash(folder: Path) -> dict[str, str]:
+    try:
+        contents = [path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()]
+    except OSError as error:
+        raise UsageError(
+            f"Cannot read the documents in {str(folder)!r}: {error.strerror}; "
+            "name a folder that holds the original files."
+        ) from error
+    return {
+        hashlib.sha256(content).hexdigest(): content.decode("utf-8", errors="replace")
+        for content in contents
+    }
+
+
+def _compared(edition: Edition, document: str) -> list[str]:
+    found = _named(document) if edition.anchored_by == "name" else _headed(edition, document)
+    missing = [anchor for anchor in edition.anchors if anchor not in found]
+    unlisted = [anchor for anchor in found if anchor not in edition.anchors]
+    findings = [f"{edition.id}: the document has no section {anchor!r}" for anchor in missing]
+    findings += [f"{edition.id}: the section {anchor!r} is not listed" for anchor in unlisted]
+    if not findings and found != list(edition.anchors):
+        findings.append(f"{edition.id}: the sections stand in another order than listed")
+    return findings
+
+
+def _named(document: str) -> list[str]:
+    return re.findall(r'<a name="([^"]+)"', document)
+
+
+def _headed(edition: Edition, document: str) -> list[str]:
+    """The listed anchors that heading lines end with.
+
+    A heading line runs both languages together, and one heading may end with another's words, so
+    the longest anchor counts.
+    """
+    found = []
+    for line in document.splitlines():
+        slug = _slug(line)
+        ends = [anchor for anchor in edition.anchors if slug.endswith(anchor)]
+        if ends and _may_be_heading(line):
+            found.append(max(ends, key=len))
+    return found
+
+
+def _may_be_heading(line: str) -> bool:
+    return len(line) <= _LONGEST_HEADING and line.rstrip()[-1:].isalnum()
+
+
+def _slug(heading: str) -> str:
+    kept = re.sub(r"[^\w\s-]", "", heading.strip().lower())
+    return re.sub(r"\s+", "-", kept)

@@ -1,0 +1,186 @@
+"""Loading a catalogue from its folder: `sources.yaml`, `rules/*.yaml` and `ambiguities.yaml`."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from busproof.errors import SpecificationError
+from busproof.spec import checks, terms
+from busproof.spec.catalogue import Catalogue
+from busproof.spec.reading import Fields, read_file
+from busproof.spec.values import Ambiguity, Citation, Edition, Family, Rule, Said, Source
+
+__all__ = ["load"]
+
+_OWN: Final = Path(__file__).parent
+_LONGEST_TITLE: Final = 60
+_MOST: Final = 999
+
+
+def load(folder: Path | None = None) -> Catalogue:
+    """The catalogue in `folder`, or busproof's own, which is read once.
+
+    Raises:
+        SpecificationError: something in the folder is broken or inconsistent; the message names
+            file, entry, field, value and what is allowed.
+    """
+    return _own() if folder is None else _loaded(folder)
+
+
+@cache
+def _own() -> Catalogue:
+    return _loaded(_OWN)
+
+
+def _loaded(folder: Path) -> Catalogue:
+    editions, sources = _origins(read_file(folder, "sources.yaml"))
+    known = checks.Origins(editions=editions, sources=sources)
+    families, rules = _families(folder, known)
+    ambiguities = _ambiguities(read_file(folder, "ambiguities.yaml"), known, rules)
+    return Catalogue(
+        families=families, rules=rules, ambiguities=ambiguities, editions=editions, sources=sources
+    )
+
+
+def _origins(top: Fields) -> tuple[tuple[Edition, ...], tuple[Source, ...]]:
+    editions = tuple(_edition(fields) for fields in top.entries("editions", "id"))
+    sources = tuple(_source(fields) for fields in top.entries("sources", "id"))
+    top.end()
+    checks.check_unique(
+        top, "id", [edition.id for edition in editions] + [source.id for source in sources]
+    )
+    checks.check_unique(top, "mark", [edition.mark for edition in editions])
+    checks.check_unique(top, "order", [str(edition.order) for edition in editions])
+    return tuple(sorted(editions, key=lambda edition: edition.order)), sources
+
+
+def _edition(fields: Fields) -> Edition:
+    edition = Edition(
+        id=checks.matching(fields, "id", r"[a-z]{2}-(\d{4}-\d\d|undated)"),
+        mark=checks.matching(fields, "mark", r"[A-Z]"),
+        order=fields.number("order", 1, _MOST),
+        language=checks.matching(fields, "language", r"[a-z]{2}"),
+        translation=fields.choice("translation", terms.TRANSLATIONS),
+        dated=checks.date_or_none(fields, "dated"),
+        handed_off=checks.date_or_none(fields, "handed_off"),
+        sha256=checks.matching(fields, "sha256", r"[0-9a-f]{64}"),
+        anchored_by=fields.choice("anchored_by", terms.ANCHORED_BY),
+        anchors=fields.texts("anchors"),
+        note=fields.text_or_none("note"),
+    )
+    fields.end()
+    return edition
+
+
+def _source(fields: Fields) -> Source:
+    source = Source(
+        id=checks.matching(fields, "id", r"facts(-[a-z0-9]+)+"),
+        kind=fields.choice("kind", terms.SOURCE_KINDS),
+        title=fields.text("title"),
+        as_of=checks.matching(fields, "as_of", r"\d{4}(-\d\d(-\d\d)?)?"),
+        status=fields.choice("status", terms.STATUSES),
+    )
+    fields.end()
+    return source
+
+
+def _families(folder: Path, known: checks.Origins) -> tuple[tuple[Family, ...], tuple[Rule, ...]]:
+    names = sorted(path.name for path in (folder / "rules").glob("*.yaml"))
+    if not names:
+        raise SpecificationError(
+            "rules/: there is no file of rules; a catalogue needs at least one."
+        )
+    families: list[Family] = []
+    rules: list[Rule] = []
+    for name in names:
+        family, of_family = _family(read_file(folder, f"rules/{name}"), Path(name).stem, known)
+        families.append(family)
+        rules += of_family
+    return tuple(families), tuple(rules)
+
+
+def _family(top: Fields, stem: str, known: checks.Origins) -> tuple[Family, list[Rule]]:
+    family = Family(id=top.choice("family", [stem]), title=top.text("title"))
+    rules = [_rule(fields, family, known) for fields in top.entries("rules", "id")]
+    top.end()
+    checks.check_unique(top, "id", [rule.id for rule in rules])
+    return family, rules
+
+
+def _rule(fields: Fields, family: Family, known: checks.Origins) -> Rule:
+    rule_id = checks.rule_id(fields, family.id)
+    citations = tuple(_citation(entry, known) for entry in fields.entries("citations"))
+    editions = known.stating(citations)
+    rule = Rule(
+        id=rule_id,
+        title=fields.text("title"),
+        statement=_one_line(fields.text("statement")),
+        modality=fields.choice("modality", terms.MODALITIES),
+        shown_by=fields.choice("shown_by", terms.SHOWN_BY),
+        why_never=_one_line_or_none(fields.text_or_none("why_never")),
+        status=fields.choice("status", terms.STATUSES),
+        tiers=fields.texts("tiers", terms.TIERS),
+        error=checks.choice_or_none(fields, "error", (terms.ANY_ERROR, *terms.ERRORS)),
+        needs=fields.texts("needs"),
+        oracles=fields.texts("oracles", terms.ORACLES),
+        covers=fields.texts("covers"),
+        citations=citations,
+        editions=editions or known.edition_ids,
+        outside=not editions,
+    )
+    fields.end()
+    checks.check_rule(fields, rule, longest_title=_LONGEST_TITLE)
+    return rule
+
+
+def _citation(fields: Fields, known: checks.Origins) -> Citation:
+    source, anchor = known.place(fields)
+    citation = Citation(source=source, anchor=anchor, remark=fields.text_or_none("remark"))
+    fields.end()
+    return citation
+
+
+def _ambiguities(
+    top: Fields, known: checks.Origins, rules: Iterable[Rule]
+) -> tuple[Ambiguity, ...]:
+    rule_ids = [rule.id for rule in rules]
+    entries = top.entries("ambiguities", "id")
+    ambiguities = tuple(_ambiguity(fields, known, rule_ids) for fields in entries)
+    top.end()
+    checks.check_unique(top, "id", [ambiguity.id for ambiguity in ambiguities])
+    return ambiguities
+
+
+def _ambiguity(fields: Fields, known: checks.Origins, rule_ids: list[str]) -> Ambiguity:
+    readings = fields.named_texts("readings")
+    ambiguity = Ambiguity(
+        id=checks.matching(fields, "id", r"[A-Z]+(-[A-Z]+)*"),
+        number=fields.number("number", 1, _MOST),
+        question=_one_line(fields.text("question")),
+        said=tuple(_said(entry, known) for entry in fields.entries("said")),
+        readings=readings,
+        default=fields.choice("default", readings),
+        why=_one_line(fields.text("why")),
+        told_apart_by=_one_line(fields.text("told_apart_by")),
+        rules=fields.texts("rules", rule_ids),
+    )
+    fields.end()
+    checks.check_ambiguity(fields, ambiguity)
+    return ambiguity
+
+
+def _said(fields: Fields, known: checks.Origins) -> Said:
+    source, anchor = known.place(fields)
+    said = Said(source=source, anchor=anchor, what=fields.text("what"))
+    fields.end()
+    return said
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _one_line_or_none(text: str | None) -> str | None:
+    return None if text is None else _one_line(text)

@@ -1,0 +1,169 @@
+"""Reading one YAML file, and taking the fields of its entries one by one.
+
+Every complaint names the file, the entry, the field, the value and what was allowed.
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from busproof.errors import SpecificationError
+
+__all__ = ["Fields", "read_file"]
+
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def read_file(folder: Path, name: str) -> "Fields":
+    """The top-level fields of `folder / name`.
+
+    Raises:
+        SpecificationError: the file is missing, empty, not UTF-8, not YAML or no mapping.
+    """
+    data = _parsed(_text(folder / name, name), name)
+    if data is None:
+        raise SpecificationError(f"{name}: the file is empty; it needs a mapping of fields.")
+    return Fields(name, data)
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecificationError(f"{name}: cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise SpecificationError(
+            f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8."
+        ) from error
+
+
+def _parsed(text: str, name: str) -> object:
+    loader = _LOADER(text)
+    try:
+        node = loader.get_single_node()
+        _refuse_repeated_keys(node, name)
+        return None if node is None else loader.construct_document(node)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or error
+        raise SpecificationError(f"{name}: {line}not valid YAML: {problem}.") from error
+    finally:
+        loader.dispose()
+
+
+def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
+    """YAML's loader lets the last of two equal keys win in silence; a catalogue may not."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                line = key.start_mark.line + 1
+                raise SpecificationError(
+                    f"{name}: line {line}: field {key.value!r} stands twice in one entry; keep one."
+                )
+            seen.add(key.value)
+            _refuse_repeated_keys(value, name)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_repeated_keys(item, name)
+
+
+class Fields:
+    """The fields of one entry, each taken once; `end` complains of those nobody took."""
+
+    def __init__(self, where: str, data: object) -> None:
+        """`where` opens every complaint; `data` is what YAML gave for the entry.
+
+        Raises:
+            SpecificationError: the entry is no mapping with texts as field names.
+        """
+        self.where = where
+        if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+            raise SpecificationError(f"{where}: {data!r} is no mapping of named fields.")
+        self._left: dict[str, object] = dict(data)
+
+    def wrong(self, field: str, value: object, allowed: str) -> SpecificationError:
+        """The complaint that `field` has a value which is not allowed; for the caller to raise."""
+        return SpecificationError(
+            f"{self.where}: {field}: {value!r} is not allowed; allowed: {allowed}."
+        )
+
+    def _take(self, field: str) -> object:
+        if field not in self._left:
+            raise SpecificationError(f"{self.where}: {field}: this field is missing.")
+        return self._left.pop(field)
+
+    def text(self, field: str) -> str:
+        """A text that is not blank."""
+        value = self._take(field)
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(field, value, "a text that is not blank")
+        return value
+
+    def text_or_none(self, field: str) -> str | None:
+        """A text that is not blank, or `None` where the field is left out."""
+        return self.text(field) if field in self._left else None
+
+    def number(self, field: str, lowest: int, highest: int) -> int:
+        """A whole number of the range, both ends included."""
+        value = self._take(field)
+        # bool is an int to Python, but "true" is no number to whoever reads the file.
+        if type(value) is not int or not lowest <= value <= highest:
+            raise self.wrong(field, value, f"a whole number from {lowest} to {highest}")
+        return value
+
+    def choice(self, field: str, allowed: Collection[str]) -> str:
+        """One of the allowed texts."""
+        value = self.text(field)
+        if value not in allowed:
+            raise self.wrong(field, value, ", ".join(allowed))
+        return value
+
+    def texts(self, field: str, allowed: Collection[str] | None = None) -> tuple[str, ...]:
+        """A list of texts, none of them twice; of the allowed ones, if those are given."""
+        values = self._list(field)
+        texts = tuple(value for value in values if isinstance(value, str) and value.strip())
+        if len(texts) < len(values) or len(set(texts)) < len(texts):
+            raise self.wrong(field, values, "a list of texts, none of them blank or twice")
+        for text in texts:
+            if allowed is not None and text not in allowed:
+                raise self.wrong(field, text, ", ".join(allowed))
+        return texts
+
+    def entries(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
+        """A list of entries, not empty; each is named by its field `key`, else by its place."""
+        values = self._list(field)
+        if not values:
+            raise self.wrong(field, values, "a list with at least one entry")
+        return tuple(
+            Fields(f"{self.where}: {_name(value, key) or f'{field} {place}'}", value)
+            for place, value in enumerate(values, start=1)
+        )
+
+    def named_texts(self, field: str) -> dict[str, str]:
+        """A mapping of names to texts, in the file's order."""
+        nested = Fields(f"{self.where}: {field}", self._take(field))
+        return {name: nested.text(name) for name in tuple(nested._left)}
+
+    def _list(self, field: str) -> list[object]:
+        value = self._take(field)
+        if not isinstance(value, list):
+            raise self.wrong(field, value, "a list")
+        return value
+
+    def end(self) -> None:
+        """Complain of the fields that nobody took.
+
+        Raises:
+            SpecificationError: there are some.
+        """
+        for field in self._left:
+            raise SpecificationError(f"{self.where}: {field}: there is no such field.")
+
+
+def _name(value: object, key: str | None) -> str | None:
+    name = value.get(key) if key and isinstance(value, dict) else None
+    return name if isinstance(name, str) else None

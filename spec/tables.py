@@ -1,0 +1,186 @@
+"""The catalogue as tables for a terminal.
+
+This module imports rich, which costs time: import it late, and only where a table is printed.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from busproof.spec.catalogue import Catalogue
+from busproof.spec.values import Ambiguity, Citation, Diff, Rule
+
+__all__ = ["print_ambiguities", "print_diff", "print_rule", "print_rules"]
+
+_WIDTH_WITHOUT_TERMINAL: Final = 160
+_NARROW: Final = 100
+"""Below this width a rule's needs stand under its title, not in a column of their own."""
+
+
+def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
+    """Print one line for each rule, under headings of families."""
+    console = _console()
+    narrow = console.width < _NARROW
+    columns = ("id", "title", "modality", "shown by", "editions", "needs")
+    table = _table(*columns[: 5 if narrow else 6], whole=("id", "modality", "shown by", "editions"))
+    for family in catalogue.families:
+        members = [rule for rule in rules if rule.family == family.id]
+        if members:
+            table.add_section()
+            table.add_row(family.id, f"{family.title} ({len(members)})", style="bold")
+        for rule in members:
+            table.add_row(*_cells(catalogue, rule, narrow=narrow))
+    console.print(table)
+    console.print()
+    marks = ", ".join(f"{edition.mark} {edition.id}" for edition in catalogue.editions)
+    console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
+
+
+def _cells(catalogue: Catalogue, rule: Rule, *, narrow: bool) -> tuple[str, ...]:
+    cells = (rule.id, rule.title, rule.modality, rule.shown_by, _marks(catalogue, rule))
+    needs = _needs(rule)
+    if not narrow:
+        return (*cells, needs)
+    title = f"{rule.title}\n  needs {needs}" if needs else rule.title
+    return (rule.id, title, *cells[2:])
+
+
+def _needs(rule: Rule) -> str:
+    return ", ".join(need.replace("|", " or ") for need in rule.needs)
+
+
+def _marks(catalogue: Catalogue, rule: Rule) -> str:
+    if rule.outside:
+        return "outside"
+    return "".join(
+        edition.mark if edition.id in rule.editions else "-" for edition in catalogue.editions
+    )
+
+
+def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
+    """Print each question with its readings and what they mean, the default one marked."""
+    table = _table("id", "question and readings", "rules", whole=("id",))
+    for ambiguity in ambiguities:
+        readings = (
+            f"  {name}{'*' if name == ambiguity.default else ''}: {meaning}"
+            for name, meaning in ambiguity.readings.items()
+        )
+        table.add_row(
+            ambiguity.id, "\n".join((ambiguity.question, *readings)), ", ".join(ambiguity.rules)
+        )
+        table.add_section()
+    console = _console()
+    console.print(table)
+    console.print("* the reading that is taken where a profile names none")
+
+
+def print_diff(diff: Diff) -> None:
+    """Print what two editions state differently."""
+    console = _console()
+    console.print(f"Only in {diff.a}: {', '.join(diff.only_in_a) or 'nothing'}")
+    console.print(f"Only in {diff.b}: {', '.join(diff.only_in_b) or 'nothing'}")
+    console.print()
+    table = _table("id", diff.a, diff.b, whole=("id",))
+    for change in diff.changed:
+        table.add_row(change.rule, _places(change.in_a), _places(change.in_b))
+        table.add_section()
+    console.print(table if diff.changed else "No rule has other sections or remarks.")
+
+
+def _places(citations: Iterable[Citation]) -> str:
+    return "\n".join(
+        f"{citation.anchor}: {citation.remark}" if citation.remark else str(citation.anchor)
+        for citation in citations
+    )
+
+
+def print_rule(
+    catalogue: Catalogue,
+    rule: Rule,
+    scenarios: Iterable[Mapping[str, str]],
+    faults: Iterable[Mapping[str, str]],
+) -> None:
+    """Print one rule with its citations, what is open about it and what shows it.
+
+    `scenarios` have `file` and `name`, `faults` have `id` and `summary`.
+    """
+    console = _console()
+    console.print(f"{rule.id}  {rule.title}", style="bold")
+    console.print(rule.statement)
+    _print_part(console, "", _facts(rule))
+    _print_part(console, "Stated in", _citations(catalogue, rule))
+    open_questions = _table("id", "question", "default reading", whole=("id", "default reading"))
+    for ambiguity in catalogue.concerning({rule.id}):
+        open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
+    _print_part(console, "Left open by the documents", open_questions)
+    _print_part(console, "Shown by", _evidence(scenarios, faults))
+
+
+def _print_part(console: Console, heading: str, table: Table) -> None:
+    console.print()
+    if heading:
+        console.print(heading, style="bold")
+    console.print(table if table.row_count else "nothing")
+
+
+def _facts(rule: Rule) -> Table:
+    facts = {
+        "modality": rule.modality,
+        "shown by": rule.shown_by,
+        "why never": rule.why_never,
+        "status": rule.status,
+        "tiers": ", ".join(rule.tiers),
+        "error": "of a kind that is not named" if rule.error == "any" else rule.error,
+        "needs": _needs(rule),
+        "oracles": ", ".join(rule.oracles),
+        "covers": ", ".join(rule.covers),
+    }
+    table = _table("fact", "", whole=("fact",), headed=False)
+    for name, fact in facts.items():
+        if fact:
+            table.add_row(name, fact)
+    return table
+
+
+def _citations(catalogue: Catalogue, rule: Rule) -> Table:
+    titles = {source.id: f"{source.title} ({source.as_of})" for source in catalogue.sources}
+    table = _table("source", "section or title", "remark", whole=("source",))
+    for citation in rule.citations:
+        section = citation.anchor or titles[citation.source]
+        table.add_row(citation.source, section, citation.remark or "")
+    return table
+
+
+def _evidence(scenarios: Iterable[Mapping[str, str]], faults: Iterable[Mapping[str, str]]) -> Table:
+    table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
+    for scenario in scenarios:
+        table.add_row("scenario", scenario["file"], scenario["name"])
+    for fault in faults:
+        table.add_row("seeded fault", fault["id"], fault["summary"])
+    return table
+
+
+def _console() -> Console:
+    """A console that takes texts literally, and is wide where nobody looks at a screen."""
+    screen = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = None if screen else _WIDTH_WITHOUT_TERMINAL
+    return Console(highlight=False, markup=False, emoji=False, width=width)
+
+
+def _table(*headers: str, whole: Sequence[str], headed: bool = True) -> Table:
+    """A table whose columns named in `whole` never wrap and are never cut."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        show_header=headed,
+        header_style="bold",
+    )
+    for header in headers:
+        table.add_column(header, no_wrap=header in whole, overflow="fold")
+    return table

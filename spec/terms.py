@@ -1,0 +1,70 @@
+"""The words that a catalogue may use: every value that is allowed in a field of its files."""
+
+from typing import Final
+
+__all__ = [
+    "ANCHORED_BY",
+    "ANY_ERROR",
+    "CAPABILITIES",
+    "ERRORS",
+    "MODALITIES",
+    "ORACLES",
+    "SHOWN_BY",
+    "SOURCE_KINDS",
+    "STATEMENTS",
+    "STATUSES",
+    "TIERS",
+    "TRANSLATIONS",
+]
+
+TIERS: Final = ("basic", "standard", "premium")
+STATUSES: Final = ("documented", "observed", "inferred")
+ORACLES: Final = ("strict", "client")
+TRANSLATIONS: Final = ("machine", "human")
+SOURCE_KINDS: Final = ("public-documentation", "issue-tracker")
+
+ANCHORED_BY: Final = ("name", "heading")
+"""How a document's sections are found: by named anchors, or by the slug of the English heading."""
+
+SHOWN_BY: Final = ("always", "allowed", "never")
+
+MODALITIES: Final = {
+    "must": ("always", "never"),
+    "must-not": ("always", "never"),
+    "may": ("allowed", "never"),
+    "should": ("allowed", "never"),
+    "informative": ("never",),
+}
+"""The modalities, and how a rule of each can be shown."""
+
+ANY_ERROR: Final = "any"
+"""A refusal whose kind the documents do not name."""
+
+ERRORS: Final = (
+    "invalid-operation",
+    "unavailable",
+    "not-found",
+    "already-exists",
+    "lock-lost",
+    "session-cannot-be-locked",
+    "session-lock-lost",
+    "quota-exceeded",
+    "other",
+)
+"""The refusals of the model's vocabulary; a test keeps both the same."""
+
+CAPABILITIES: Final = (
+    "witness",
+    "outages",
+    "transactions",
+    "sessions",
+    "duplicate-detection",
+    "peek",
+    "peek-lock",
+    "regular-queues",
+    "client-library",
+)
+"""What an adapter can declare; a test keeps both the same."""
+
+STATEMENTS: Final = {"A": 13, "B": 11, "C": 19, "D": 8, "E": 3, "F": 13, "G": 8, "H": 3}
+"""How many numbered statements of the five documents each section of the checklist has."""

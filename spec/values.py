@@ -1,0 +1,187 @@
+"""What a catalogue is made of: editions, outside sources, rules, ambiguities."""
+
+from collections.abc import Collection, Mapping
+
+import attrs
+
+__all__ = ["Ambiguity", "Change", "Citation", "Diff", "Edition", "Family", "Rule", "Said", "Source"]
+
+
+@attrs.frozen(kw_only=True)
+class Edition:
+    """One of the five documents.
+
+    Attributes:
+        id: language and date, such as `de-2021-04`.
+        mark: one letter for tables.
+        order: place among the editions, 1 for the oldest.
+        language: two letters.
+        translation: `machine` or `human`.
+        dated: the date that it bears, `None` where it bears none.
+        handed_off: when its translation was handed off, `None` where that is not known.
+        sha256: of the document, in hexadecimal.
+        anchored_by: how its sections are found, see `terms.ANCHORED_BY`.
+        anchors: of its headings, in document order.
+        note: what a reader of its citations should know, if anything.
+    """
+
+    id: str
+    mark: str
+    order: int
+    language: str
+    translation: str
+    dated: str | None
+    handed_off: str | None
+    sha256: str
+    anchored_by: str
+    anchors: tuple[str, ...]
+    note: str | None
+
+
+@attrs.frozen(kw_only=True)
+class Source:
+    """A source outside the five documents; `as_of` is a year, month or day."""
+
+    id: str
+    kind: str
+    title: str
+    as_of: str
+    status: str
+
+
+@attrs.frozen(kw_only=True)
+class Citation:
+    """Where a rule is stated.
+
+    Attributes:
+        source: id of an edition or of an outside source.
+        anchor: of the section; `None` for an outside source.
+        remark: how the wording differs there; one that opens with "slip" tells of a translation
+            that fails.
+    """
+
+    source: str
+    anchor: str | None
+    remark: str | None
+
+
+@attrs.frozen(kw_only=True)
+class Family:
+    """A group of rules with one subject, and one file."""
+
+    id: str
+    title: str
+
+
+@attrs.frozen(kw_only=True)
+class Rule:
+    """One thing that an implementation must do, must not do or may do.
+
+    Attributes:
+        id: family and number, such as `KEY-03`.
+        title: fits a table.
+        statement: what holds, in our own words.
+        modality: `must`, `must-not`, `may`, `should` or `informative`.
+        shown_by: `always` (the situation arose and it held), `allowed` (the situation arose and
+            the answer was permitted) or `never`.
+        why_never: why it cannot be shown; `None` unless `shown_by` is `never`.
+        status: `documented`, `observed` or `inferred`.
+        tiers: the tiers in which it holds.
+        error: the refusal that it asks for or permits, `any` where its kind is not named, `None`
+            where it speaks of none.
+        needs: the capabilities without which it cannot be shown; `a|b` means either of the two.
+        oracles: which of `strict` and `client` can judge it.
+        covers: the numbered statements that it puts to the test.
+        citations: where it is stated.
+        editions: the editions in which it is in force, oldest first.
+        outside: whether none of the five states it; it is then in force in all of them.
+    """
+
+    id: str
+    title: str
+    statement: str
+    modality: str
+    shown_by: str
+    why_never: str | None
+    status: str
+    tiers: tuple[str, ...]
+    error: str | None
+    needs: tuple[str, ...]
+    oracles: tuple[str, ...]
+    covers: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    editions: tuple[str, ...]
+    outside: bool
+
+    @property
+    def family(self) -> str:
+        """Id of the family, the part of the rule's id before the number."""
+        return self.id.partition("-")[0]
+
+    def unmet(self, capabilities: Collection[str]) -> tuple[str, ...]:
+        """The needs that these capabilities do not meet; none means that the rule can be shown."""
+        return tuple(
+            need
+            for need in self.needs
+            if not any(alternative in capabilities for alternative in need.split("|"))
+        )
+
+    def cited_in(self, edition: str) -> tuple[Citation, ...]:
+        """The citations of one edition or outside source."""
+        return tuple(citation for citation in self.citations if citation.source == edition)
+
+
+@attrs.frozen(kw_only=True)
+class Said:
+    """What one source says on an ambiguity; `anchor` is `None` for an outside source."""
+
+    source: str
+    anchor: str | None
+    what: str
+
+
+@attrs.frozen(kw_only=True)
+class Ambiguity:
+    """Something that the documents leave open or say in two ways.
+
+    Attributes:
+        id: such as `ROUND-ROBIN`.
+        number: of the entry in the list of open questions, 1 to 33.
+        question: what is open.
+        said: what is said where.
+        readings: name of each reading and what it means, in the register's order.
+        default: the reading taken where a profile names none.
+        why: why that one.
+        told_apart_by: the experiment whose outcome differs between the readings.
+        rules: ids of the rules that it touches.
+    """
+
+    id: str
+    number: int
+    question: str
+    said: tuple[Said, ...]
+    readings: Mapping[str, str]
+    default: str
+    why: str
+    told_apart_by: str
+    rules: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Change:
+    """A rule that two editions cite from different sections or with different remarks."""
+
+    rule: str
+    in_a: tuple[Citation, ...]
+    in_b: tuple[Citation, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Diff:
+    """What differs between the editions `a` and `b`; rules of outside sources never do."""
+
+    a: str
+    b: str
+    only_in_a: tuple[str, ...]
+    only_in_b: tuple[str, ...]
+    changed: tuple[Change, ...]

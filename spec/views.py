@@ -1,0 +1,38 @@
+"""The catalogue as plain values for JSON; the keys are part of the command line's interface."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from busproof.spec.values import Ambiguity, Citation, Diff, Rule
+
+__all__ = ["view_ambiguity", "view_diff", "view_rule"]
+
+
+def view_rule(rule: Rule) -> dict[str, Any]:
+    """A rule with its citations; what a field leaves out is `null`."""
+    return attrs.asdict(rule)
+
+
+def view_ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
+    """An entry of the register, its readings in the register's order."""
+    return attrs.asdict(ambiguity)
+
+
+def view_diff(diff: Diff) -> dict[str, Any]:
+    """What differs between two editions, both named."""
+    return {
+        "a": diff.a,
+        "b": diff.b,
+        "only_in_a": list(diff.only_in_a),
+        "only_in_b": list(diff.only_in_b),
+        "changed": [
+            {"id": change.rule, "a": _places(change.in_a), "b": _places(change.in_b)}
+            for change in diff.changed
+        ],
+    }
+
+
+def _places(citations: Iterable[Citation]) -> list[dict[str, Any]]:
+    return [attrs.asdict(citation) for citation in citations]

@@ -1,0 +1,90 @@
+"""Strategies for the whole vocabulary, for `st.from_type`, and lines to spoil."""
+
+from enum import StrEnum
+from types import NoneType
+from typing import get_args, get_origin, get_type_hints
+
+import attrs
+import pytest
+from hypothesis import strategies as st
+from immutables import Map
+
+from busproof.history.converters import INTEGERS
+from busproof.history.protocol import ANSWERS, REQUESTS
+from busproof.history.records import Record
+from busproof.model.commands import Command, Receive, Send
+from busproof.model.outcomes import Done, Event, Outcome, Received, Witness
+from busproof.model.values import Message, MessageView, Profile
+
+
+def _field(field, kind) -> st.SearchStrategy:
+    bound = getattr(field.validator, "bound", None)
+    if bound is not None:
+        return st.integers(bound + (field.validator.compare_op == ">"), INTEGERS[1])
+    return _of(kind)
+
+
+def _of(kind) -> st.SearchStrategy:
+    arguments = get_args(kind)
+    if get_origin(kind) is Map:
+        return st.dictionaries(st.text(), st.text()).map(Map)
+    if get_origin(kind) is tuple:
+        return st.lists(_of(arguments[0]), max_size=3).map(tuple)
+    if get_origin(kind) is frozenset:
+        return st.frozensets(_of(arguments[0]), max_size=3)
+    if arguments:
+        return st.one_of(_of(each) for each in arguments)
+    if kind in (int, NoneType):
+        return st.integers(*INTEGERS) if kind is int else st.none()
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return st.sampled_from(kind)
+    return st.from_type(kind)
+
+
+def _built(kind) -> st.SearchStrategy:
+    types = get_type_hints(kind)
+    fields = {field.name: _field(field, types[field.name]) for field in attrs.fields(kind)}
+    return st.builds(kind, **fields)
+
+
+def _classes(kind, seen: set) -> None:
+    for each in get_args(kind) or (kind,):
+        if isinstance(each, type) and attrs.has(each) and each not in seen:
+            seen.add(each)
+            for hint in get_type_hints(each).values():
+                _classes(hint, seen)
+        elif get_args(each):
+            _classes(each, seen)
+
+
+def _register() -> None:
+    seen: set = set()
+    for kind in (Command, Outcome, Record, *REQUESTS.values(), *ANSWERS.values()):
+        _classes(kind, seen)
+    for kind in seen:
+        st.register_type_strategy(kind, lambda kind: _built(kind))
+
+
+_register()
+
+
+@pytest.fixture
+def send() -> Event:
+    return Event(
+        called=5,
+        returned=9,
+        command=Send(queue="orders", message=Message(body="b1", session_id="s")),
+        outcome=Done(),
+        witness=Witness(partition=3),
+    )
+
+
+@pytest.fixture
+def receive() -> Event:
+    view = MessageView(body="b1", session_id="s", sequence_number=7, lock_token="t")  # noqa: S106
+    return Event(command=Receive(queue="orders"), outcome=Received(message=view))
+
+
+@pytest.fixture
+def profile() -> Profile:
+    return Profile(edition="de-2021-04", partitions=3, readings={"AMB-1": "a"})

@@ -1,0 +1,212 @@
+"""The codec gives back what it was given, and refuses everything else in one clear sentence."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from busproof.errors import HistoryError
+from busproof.history.codec import (
+    PROTOCOL,
+    check_protocol,
+    read_command,
+    read_outcome,
+    structure,
+    structure_union,
+    union_of,
+    unstructure,
+)
+from busproof.history.records import Record
+from busproof.model.commands import Command, Peek, Receive, Send
+from busproof.model.outcomes import Done, Event, Outcome, Peeked
+from busproof.model.values import Message, Profile, ReceiveMode
+
+SEND = {"type": "Send", "queue": "q", "message": {"body": "b"}}
+DONE = {"type": "Done"}
+
+
+def event(command: object = SEND, outcome: object = DONE, **fields: object) -> dict[str, object]:
+    return {"command": command, "outcome": outcome, **fields}
+
+
+def through_json(value: object) -> object:
+    return json.loads(json.dumps(value))
+
+
+@given(st.from_type(Command), st.booleans())
+def test_every_command_comes_back(command: Command, full: bool) -> None:
+    assert command == read_command(through_json(unstructure(command, full=full)))
+
+
+@given(st.from_type(Outcome), st.booleans())
+def test_every_outcome_comes_back(outcome: Outcome, full: bool) -> None:
+    assert outcome == read_outcome(through_json(unstructure(outcome, full=full)))
+
+
+@given(st.from_type(Event), st.booleans())
+def test_every_event_comes_back(event: Event, full: bool) -> None:
+    assert event == structure(through_json(unstructure(event, full=full)), Event)
+
+
+@given(st.from_type(Profile), st.booleans())
+def test_every_profile_comes_back(profile: Profile, full: bool) -> None:
+    assert profile == structure(through_json(unstructure(profile, full=full)), Profile)
+
+
+@given(st.from_type(Record), st.booleans())
+def test_every_record_comes_back(record: Record, full: bool) -> None:
+    line = through_json(unstructure(record, union=Record, full=full))
+    assert record == structure_union(line, Record, "the record")
+
+
+def test_what_equals_its_default_is_left_out(send: Event) -> None:
+    expected = {
+        "command": {
+            "type": "Send",
+            "queue": "orders",
+            "message": {"body": "b1", "session_id": "s"},
+        },
+        "outcome": {"type": "Done"},
+        "called": 5,
+        "returned": 9,
+        "witness": {"partition": 3},
+    }
+    assert expected == unstructure(send)
+
+
+def test_everything_is_written_when_asked_for() -> None:
+    expected = {"type": "Receive", "queue": "q", "mode": "peek-lock", "session_id": None}
+    assert expected == unstructure(Receive(queue="q"), full=True)
+
+
+def test_the_tag_stands_first() -> None:
+    assert "type" == next(iter(unstructure(Peek(queue="q"))))
+
+
+def test_enums_are_written_as_plain_strings() -> None:
+    written = unstructure(Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE))
+    assert str is type(written["mode"])
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    assert Event(command=Send(queue="q", message=Message(body="b")), outcome=Done()) == structure(
+        event(), Event
+    )
+
+
+def test_a_list_may_be_empty() -> None:
+    assert Peeked() == read_outcome({"type": "Peeked", "messages": []})
+
+
+EVENTS = [
+    (3, "the Event is 3, and must be an object"),
+    ([], "the Event is [], and must be an object"),
+    ({"outcome": DONE}, "command is missing, and Event needs it"),
+    (event(called=True), "called is true, and must be a whole number"),
+    (event(called="1"), 'called is "1", and must be a whole number'),
+    (event(called=1.0), "called is 1.0, and must be a whole number"),
+    (event(called=None), "called is null, and must be a whole number"),
+    (event(called=2**63), "called is 9223372036854775808, and must be a whole number of at most"),
+    (event(client=1), "client is 1, and must be a string"),
+    (event(client=None), "client is null, and must be a string"),
+    (event(cliemt="a"), 'the Event has the unknown field "cliemt", and must have only "client", '),
+    (event(witness=3), "witness is 3, and must be an object"),
+    (event(witness={"partition": -1}), "witness.partition is -1, and must be >= 0"),
+    (event("Send"), 'command is "Send", and must be an object'),
+    (event({"queue": "q"}), 'command.type is missing, and must be one of "CreateQueue", '),
+    (event({"type": "Sned"}), 'command.type is "Sned", and must be one of "Send", '),
+    (event({"type": ["Send"]}), 'command.type is ["Send"], and must be one of "Send", '),
+    (event({**SEND, "mesage": 1}), 'command has the unknown field "mesage", and must have only "m'),
+    (event({**SEND, "timeout": 0}), "command.timeout is 0, and must be > 0"),
+    (event({**SEND, "message": None}), "command.message is null, and must be an object"),
+    (event({**SEND, "message": {}}), "command.message.body is missing, and Message needs it"),
+    (
+        event({"type": "Receive", "queue": "q", "mode": "peek"}),
+        'command.mode is "peek", and must be one of "peek-lock", "receive-and-delete"',
+    ),
+    (
+        event({"type": "CreateQueue", "queue": "q", "partitioned": 1}),
+        "command.partitioned is 1, and must be true or false",
+    ),
+    (
+        event(outcome={"type": "Refused", "error": "lock-last"}),
+        'outcome.error is "lock-last", and must be one of "lock-lost", ',
+    ),
+    (event(outcome={"type": "Refused", "error": 3}), "outcome.error is 3, and must be one of "),
+    (event(outcome={**DONE, "x": 1}), 'outcome has the unknown field "x", and Done has no fields'),
+    (
+        event(outcome={"type": "Peeked", "messages": [{"body": "a"}, {"body": 3}]}),
+        "outcome.messages[1].body is 3, and must be a string",
+    ),
+    (
+        event(outcome={"type": "Peeked", "messages": {"body": "a"}}),
+        'outcome.messages is {"body": "a"}, and must be a list',
+    ),
+    (
+        event(outcome={"type": "Peeked", "messages": "ab"}),
+        'outcome.messages is "ab", and must be a list',
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "said"), EVENTS)
+def test_a_wrong_event_is_refused_by_path_value_and_what_was_allowed(
+    value: object, said: str
+) -> None:
+    with pytest.raises(HistoryError, match=re.escape(said)):
+        structure(value, Event)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({}, "edition is missing, and Profile needs it"),
+        ({"edition": "e", "partitions": 0}, "partitions is 0, and must be >= 1"),
+        ({"edition": "e", "readings": []}, "readings is [], and must be an object"),
+        ({"edition": "e", "readings": {"A": 3}}, 'readings["A"] is 3, and must be a string'),
+        ({"edition": "e", "silent": [3]}, "silent[0] is 3, and must be a string"),
+        ({"edition": "e", "tier": "gold"}, 'tier is "gold", and must be one of "basic", '),
+    ],
+)
+def test_a_wrong_profile_is_refused(value: object, said: str) -> None:
+    with pytest.raises(HistoryError, match=re.escape(said)):
+        structure(value, Profile)
+
+
+def test_an_unknown_field_is_named_before_a_missing_one() -> None:
+    with pytest.raises(HistoryError, match='unknown field "quue", and must have only "queue"'):
+        read_command({"type": "Peek", "quue": "q"})
+
+
+def test_a_huge_value_does_not_fill_the_message() -> None:
+    with pytest.raises(HistoryError) as caught:
+        read_outcome({"type": "x" * 1_000_000})
+    assert 1000 > len(str(caught.value))
+
+
+def test_a_protocol_of_ours_is_taken() -> None:
+    check_protocol(PROTOCOL)
+
+
+def test_a_newer_protocol_says_to_upgrade() -> None:
+    with pytest.raises(HistoryError, match="protocol is 2, and this busproof reads up to 1: upgr"):
+        check_protocol(PROTOCOL + 1)
+
+
+@pytest.mark.parametrize("value", [None, "1", True, 0, 1.0])
+def test_what_is_no_protocol_version_is_refused(value: object) -> None:
+    with pytest.raises(HistoryError, match="and must be 1"):
+        check_protocol(value)
+
+
+@pytest.mark.parametrize("union", [Command, Outcome, Record])
+def test_every_member_of_a_union_has_a_tag(union: object) -> None:
+    tagged = union_of(union)
+    assert tagged is not None
+    assert set(tagged.members.values()) == set(union.__args__)
+
+
+def test_an_undeclared_union_has_no_tags() -> None:
+    assert union_of(int | str) is None
