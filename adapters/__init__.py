@@ -1,0 +1,1 @@
+"""Adapters: translations between the vocabulary and the implementations under test."""

@@ -63,9 +63,7 @@ class ModelAdapter:
         library: bool = False,
     ) -> None:
         if policy not in POLICIES:
-            raise UsageError(
-                f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}"
-            )
+            raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
         self._policy = policy
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
@@ -158,8 +156,10 @@ class ModelAdapter:
         if self._policy == "round-robin":
             return self._regular(command, connection)
         allowed = self._some(command, connection)
-        if self._policy == "hostile" and self._random.random() < 0.5:  # noqa: PLR2004 - a coin
-            return max(allowed, key=lambda each: -1 if each.choice is None else each.choice.partition)
+        if self._policy == "hostile" and self._random.random() < 0.5:
+            return max(
+                allowed, key=lambda each: -1 if each.choice is None else each.choice.partition
+            )
         return self._random.choice(allowed)
 
     def _some(self, command: Command, connection: str) -> list[Transition]:
@@ -228,5 +228,3 @@ class ModelAdapter:
                 chosen = self._sighted(command, connection, shorter)[0]
         self._namespace = chosen.next
         return self._told(chosen, command)
-
-

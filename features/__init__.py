@@ -1,0 +1,1 @@
+"""The rules as scenarios, in Gherkin."""

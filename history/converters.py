@@ -37,6 +37,7 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     converter.register_structure_hook_factory(_is_sequence, _sequence_hook)
     converter.register_structure_hook_factory(_is_map, _map_hook)
     converter.register_structure_hook_factory(attrs.has, _class_hook)
+    converter.register_unstructure_hook(StrEnum, str)
     converter.register_unstructure_hook_factory(attrs.has, _class_writer)
     converter.register_unstructure_hook_func(_is_set, sorted)
     converter.register_unstructure_hook_func(_is_map, lambda value: dict(sorted(value.items())))

@@ -1,0 +1,1 @@
+"""Judging: what recorded events show of each rule, and whether the tests would notice a fault."""

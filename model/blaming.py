@@ -7,6 +7,7 @@ from busproof.model.outcomes import Done, Empty, Event, Peeked, Received, Refuse
 from busproof.model.peeking import in_order
 from busproof.model.placing import home_of
 from busproof.model.receiving import order_rule
+from busproof.model.sending import REROUTING_TIMEOUT
 from busproof.model.sighting import absence, recognised
 from busproof.model.state import Key, Namespace, Queue, Stored
 from busproof.model.transition import Sighting, Transition
@@ -74,9 +75,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     """A message was there and was not given."""
     if command.session_id is not None:
         return ("LIFE-09", "LIFE-10")
-    recovered = any(
-        stored.deliveries and stored.lock is None for stored in queue.messages.values()
-    )
+    recovered = any(stored.deliveries and stored.lock is None for stored in queue.messages.values())
     rules: tuple[RuleId, ...] = ("LIFE-09", "TXN-12", "LIFE-01")
     if namespace.now.earliest >= queue.receivers.others_until > 0:
         rules = ("LIFE-08", *rules)
@@ -119,8 +118,9 @@ def _wrongly_refused(namespace: Namespace, queue: Queue, command: Send) -> tuple
     if command.transaction is not None:
         return () if key is None else ("TXN-02", "TXN-01", "TXN-09", "TXN-11")
     if key is None:
-        pinned = ("KEY-15", "KEY-12") if queue.outages.any else ("KEY-12",)
-        return pinned
+        if queue.outages.any:
+            return ("KEY-15", "KEY-12")
+        return ("KEY-18",) if command.timeout <= REROUTING_TIMEOUT else ("KEY-12",)
     message = command.message
     both = message.session_id is not None and message.session_id == message.partition_key
     wrong_place = ("KEY-02", *rule_of(queue.settings, message, key)) if queue.outages.any else ()

@@ -43,7 +43,9 @@ class CreateQueue:
     partitioned: bool = True
     requires_session: bool = False
     duplicate_detection: bool = False
-    duplicate_window: int = attrs.field(default=600 * MICROSECONDS, validator=attrs.validators.gt(0))
+    duplicate_window: int = attrs.field(
+        default=600 * MICROSECONDS, validator=attrs.validators.gt(0)
+    )
     lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
     max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
 

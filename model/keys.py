@@ -1,7 +1,7 @@
 """Which property of a message is its partition key, and which messages have the same key."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -50,7 +50,8 @@ def _counted(profile: Profile, message: Message, name: str) -> Iterator[tuple[Pr
     for answer, value in (("set", ""), ("unset", None)):
         if reading in (answer, None, "either"):
             told = attrs.evolve(profile, readings=profile.readings.set(settled, answer))
-            yield told, attrs.evolve(message, **{name: value})
+            counted: dict[str, Any] = {name: value}
+            yield told, attrs.evolve(message, **counted)
 
 
 def keys_conflict(message: Message) -> bool:

@@ -11,7 +11,7 @@
 Expiry of a lock is a giving back that nobody asks for; `expired` applies it until nothing changes.
 """
 
-from typing import Any, cast
+from typing import Any
 
 import attrs
 from immutables import Map
@@ -182,7 +182,9 @@ def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
     if smallest(heap) == stored.number:
         rest = _next(queue, heap)
         lines = queue.lines
-        changes["lines"] = lines.delete(stored.line) if rest is None else lines.set(stored.line, rest)
+        changes["lines"] = (
+            lines.delete(stored.line) if rest is None else lines.set(stored.line, rest)
+        )
     return changes
 
 
@@ -197,9 +199,7 @@ def _is_available(queue: Queue, number: int) -> bool:
 
 def first_in_line(queue: Queue, line: Key) -> Stored | None:
     """The oldest available message of a key or session; O(1) once what left is dropped."""
-    number = smallest(
-        settled(queue.lines.get(line), lambda entry: _is_available(queue, entry))
-    )
+    number = smallest(settled(queue.lines.get(line), lambda entry: _is_available(queue, entry)))
     return None if number is None else queue.messages[number]
 
 
@@ -266,7 +266,7 @@ def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
 def expired(queue: Queue, now: Window) -> Queue:
     """LIFE-05: the queue with every lock ended that cannot be held any more."""
     while queue.timers is not None and queue.timers[1][0] <= now.earliest:
-        _, number, token = cast(tuple[int, int, str], queue.timers[1])
+        _, number, token = queue.timers[1]
         queue = attrs.evolve(queue, timers=pop(queue.timers))
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None and stored.lock.token == token:

@@ -8,9 +8,8 @@ import attrs
 from busproof.model.commands import Peek
 from busproof.model.ledger import replace
 from busproof.model.outcomes import Peeked
-from busproof.model.sending import with_queue
 from busproof.model.sighting import recognised, view_of
-from busproof.model.state import Namespace, Partitions, Queue, Stored
+from busproof.model.state import Namespace, Partitions, Queue, Stored, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import SEQUENCE_BITS, Error, MessageView, RuleId
 
@@ -72,9 +71,7 @@ def _known_better(queue: Queue, stored: Stored, where: Partitions, view: Message
     number = view.sequence_number
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
-    better = attrs.evolve(
-        stored, where=where, sequence_number=number or stored.sequence_number
-    )
+    better = attrs.evolve(stored, where=where, sequence_number=number or stored.sequence_number)
     return replace(queue, stored, better)
 
 

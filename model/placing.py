@@ -35,7 +35,9 @@ def narrowed(
     return queue.homes.set(name, where)
 
 
-def choices(namespace: Namespace, spared: Partitions, seen: Sighting) -> Iterator[Partitions]:
+def choices(
+    namespace: Namespace, queue: Queue, spared: Partitions, seen: Sighting
+) -> Iterator[Partitions]:
     """What the bus may choose among the partitions left, as far as it was seen.
 
     A witness names the one it took. Where something else was seen, the choice stays open and all
@@ -43,7 +45,7 @@ def choices(namespace: Namespace, spared: Partitions, seen: Sighting) -> Iterato
     """
     if not spared:
         return
-    if not namespace.vantage.partitions:
+    if not namespace.vantage.partitions or not queue.settings.partitioned:
         yield spared
     elif seen.witness is not None:
         if taken := spared & (1 << seen.witness.partition):

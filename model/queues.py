@@ -10,8 +10,7 @@ from busproof.model.commands import (
     CreateQueue,
     TakePartitionDown,
 )
-from busproof.model.sending import with_queue
-from busproof.model.state import Namespace, Outages, Queue, Spread, everywhere
+from busproof.model.state import Namespace, Outages, Queue, Spread, everywhere, with_queue
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, Tier, Window
 
@@ -80,9 +79,7 @@ def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transi
     yield done(with_queue(namespace, back))
 
 
-def lost_outage(
-    namespace: Namespace, command: TakePartitionDown | BringPartitionUp
-) -> Namespace:
+def lost_outage(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
     """The partition may be down or up, and may still change."""
     queue = namespace.queues[command.queue]
     bit, outages = 1 << command.partition, queue.outages

@@ -8,10 +8,9 @@ from busproof.model.commands import Receive
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line, first_ready, hold, surely_available
 from busproof.model.outcomes import Empty, Received
-from busproof.model.sending import with_queue
 from busproof.model.sessions import holds_session, session_at
 from busproof.model.sighting import Seen, recognised, sequence_number, view_of
-from busproof.model.state import Key, Lock, Namespace, Queue, Receivers, Stored
+from busproof.model.state import Key, Lock, Namespace, Queue, Receivers, Stored, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Window
 
@@ -35,7 +34,7 @@ def receive(
             yield refusal(namespace, Error.SESSION_LOCK_LOST, "LIFE-10", any_error=True)
         if holding is False:
             return
-    yield from _given(namespace, queue, command, connection, seen)
+    yield from _given(namespace, queue, command, seen)
     yield from _nothing(namespace, queue, command)
 
 
@@ -96,15 +95,15 @@ def _session_is_out_of_reach(queue: Queue, session_id: str) -> bool:
 
 
 def _given(
-    namespace: Namespace, queue: Queue, command: Receive, connection: str, seen: Sighting
+    namespace: Namespace, queue: Queue, command: Receive, seen: Sighting
 ) -> Iterator[Transition]:
     if isinstance(seen.outcome, Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
             if rules := _allowed(namespace, candidate, command):
-                yield _handed_out(namespace, candidate, command, view, rules, connection)
+                yield _handed_out(namespace, candidate, command, view, rules)
     elif seen.outcome is None:
-        yield from _offered(namespace, queue, command, connection)
+        yield from _offered(namespace, queue, command)
 
 
 def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
@@ -129,7 +128,8 @@ def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[R
     if stored.lock is not None or stored.deliveries:
         rules = ("LIFE-05", *rules) if stored.lock is not None else ("LIFE-04", *rules)
     if stored.line is None:
-        return rules if stored.key is not None else ("KEY-16", *rules)
+        orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
+        return ("KEY-16", *rules) if orderless else rules
     first = first_in_line(queue, stored.line)
     if first is None or first.number >= stored.number:
         return (order_rule(queue), *rules) if first is not None else rules
@@ -166,7 +166,6 @@ def _handed_out(
     command: Receive,
     view: MessageView,
     rules: tuple[RuleId, ...],
-    connection: str,
 ) -> Transition:
     queue, stored = candidate.queue, candidate.stored
     lock = _lock(namespace, candidate, command, view)
@@ -208,9 +207,7 @@ def _lock(
     return Lock(token, Window(namespace.now.earliest, full.latest + slack))
 
 
-def _offered(
-    namespace: Namespace, queue: Queue, command: Receive, connection: str
-) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
     """What the model's own bus can give: the oldest of each partition, or of the session."""
     for stored in _heads(queue, command):
         if queue.outages.may_hit(stored.where):
@@ -221,7 +218,7 @@ def _offered(
             view = _locked_view(namespace, queue, command, stored, view)
         rules = _allowed(namespace, candidate, command)
         if rules:
-            yield _handed_out(namespace, candidate, command, view, rules, connection)
+            yield _handed_out(namespace, candidate, command, view, rules)
 
 
 def _heads(queue: Queue, command: Receive) -> list[Stored]:
@@ -251,8 +248,6 @@ def _locked_view(
 def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:
     """The receive may have taken one message, now or later, and nobody learns which."""
     queue = namespace.queues[command.queue]
-    receivers = attrs.evolve(
-        _turned(namespace, queue, connection), lost=queue.receivers.lost + 1
-    )
+    receivers = attrs.evolve(_turned(namespace, queue, connection), lost=queue.receivers.lost + 1)
     counted = attrs.evolve(receivers, count=receivers.count + 1)
     return with_queue(namespace, attrs.evolve(queue, receivers=counted))

@@ -1,12 +1,11 @@
 """Where a sent message goes, and when it is refused."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import attrs
-from immutables import Map
 
-from busproof.model import transactions
+from busproof.model import staging
 from busproof.model.commands import Send
 from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import (
@@ -18,21 +17,14 @@ from busproof.model.keys import (
 )
 from busproof.model.ledger import never_arrives, store
 from busproof.model.placing import choices, home_of, narrowed, spread_after, spread_allows
-from busproof.model.state import Key, Namespace, Partitions, Queue, everywhere
+from busproof.model.state import Key, Namespace, Partitions, Queue, everywhere, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import MICROSECONDS, Error, Message, RuleId
 
-__all__ = ["lost_send", "send", "with_queue"]
+__all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
 
 REROUTING_TIMEOUT: Final = 15 * MICROSECONDS
 """KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
-
-
-def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
-    """The namespace with one queue changed."""
-    return attrs.evolve(
-        namespace, queues=namespace.queues.set(queue.settings.queue, queue)
-    )
 
 
 def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transition]:
@@ -42,7 +34,7 @@ def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transi
         if profile is not namespace.profile:
             namespace = attrs.evolve(namespace, profile=profile)
         if command.transaction is not None:
-            yield from transactions.send_in(namespace, queue, command, message, seen)
+            yield from staging.send_in(namespace, queue, command, message, seen)
         else:
             yield from _send(namespace, queue, command, message, seen)
 
@@ -51,8 +43,8 @@ def _send(
     namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
 ) -> Iterator[Transition]:
     if keys_conflict(message):
-        yield from transactions.conflicting(namespace, queue, "KEY-08")
-        if queue.settings.partitioned or not transactions.regular_accepts(namespace):
+        yield from staging.conflicting(namespace, queue, "KEY-08")
+        if queue.settings.partitioned or not staging.regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
         # Outside the five documents: such a message could never be received.
@@ -69,12 +61,12 @@ def _send_with_key(
 ) -> Iterator[Transition]:
     """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
     home = home_of(namespace, queue, key)
-    for where in choices(namespace, queue.outages.spared(home), seen):
+    for where in choices(namespace, queue, queue.outages.spared(home), seen):
         rules = _evidence(namespace, queue, message, key, home, where)
         homes = narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
     if queue.outages.may_hit(home):
-        yield transactions.unavailable(namespace, queue, key, home, "KEY-03")
+        yield staging.unavailable(namespace, queue, key, home, "KEY-03")
 
 
 def _evidence(
@@ -104,7 +96,7 @@ def _send_without_key(
     """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
-    for where in choices(namespace, outages.spared(all_of_them), seen):
+    for where in choices(namespace, queue, outages.spared(all_of_them), seen):
         if not spread_allows(namespace, queue, where):
             continue
         rules = _spread_rules(queue, command, message, where)
@@ -150,7 +142,7 @@ def _accepted(
     key: Key | None,
     where: Partitions,
     rules: tuple[RuleId, ...],
-    also: dict[str, Map[Key, Partitions]],
+    also: dict[str, Any],
 ) -> Transition:
     """The send took effect; as a copy it is dropped (KEY-11)."""
     becomes = fate(namespace, queue, message, key)
@@ -177,12 +169,10 @@ def lost_send(namespace: Namespace, command: Send) -> Namespace:
     """The send was never answered: its message may be there, now, later or never."""
     queue = namespace.queues[command.queue]
     if command.transaction is not None:
-        return transactions.lost_send_in(namespace, command)
+        return staging.lost_send_in(namespace, command)
     message = command.message
     key = effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)
     copies = noted(namespace, queue, message, key, certain=False)
-    stored = store(
-        queue, message, key, home, namespace.now, certain=False, also={"copies": copies}
-    )
+    stored = store(queue, message, key, home, namespace.now, certain=False, also={"copies": copies})
     return with_queue(namespace, stored)

@@ -8,7 +8,7 @@ from busproof.model.commands import AcceptSession, CloseSession
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import give_back
 from busproof.model.placing import home_of
-from busproof.model.state import Key, Namespace, Queue, SessionLock
+from busproof.model.state import Key, Namespace, Queue, SessionLock, with_queue
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, Window
 
@@ -53,7 +53,9 @@ def accept_session(
     held = queue.sessions.get(command.session_id)
     free = held is None or held.doubtful or held.expiry.earliest <= namespace.now.latest
     if free or (held is not None and held.connection == connection):
-        yield done(_accepted(namespace, queue, command, connection), *(("LIFE-10",) if held else ()))
+        yield done(
+            _accepted(namespace, queue, command, connection), *(("LIFE-10",) if held else ())
+        )
     if held is not None and (held.doubtful or namespace.now.earliest < held.expiry.latest):
         yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, "LIFE-10", any_error=True)
     elif queue.outages.may_hit(home_of(namespace, queue, Key(SESSION_ID, command.session_id))):
@@ -79,10 +81,7 @@ def _with(
         sessions = sessions.set(session_id, held)
     elif session_id in sessions:
         sessions = sessions.delete(session_id)
-    queue = attrs.evolve(queue, sessions=sessions)
-    return attrs.evolve(
-        namespace, queues=namespace.queues.set(queue.settings.queue, queue)
-    )
+    return with_queue(namespace, attrs.evolve(queue, sessions=sessions))
 
 
 def _freed(namespace: Namespace, queue: Queue, session_id: str) -> Queue:

@@ -6,8 +6,7 @@ import attrs
 
 from busproof.model.commands import Abandon, Complete
 from busproof.model.ledger import give_back, remove
-from busproof.model.sending import with_queue
-from busproof.model.state import NEVER, Namespace, Queue, Stored
+from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, Window
 

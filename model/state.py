@@ -32,6 +32,7 @@ __all__ = [
     "Transaction",
     "everywhere",
     "fresh_namespace",
+    "with_queue",
 ]
 
 Partitions = int
@@ -196,7 +197,7 @@ class Queue:
         arrivals: messages stored so far.
         messages: arrival number to message.
         bodies: body to the arrival numbers that had it, or to the rule by which it never arrived.
-        ready: for each set of partitions, its available messages without a line, by arrival number.
+        ready: for each set of partitions, its available messages without a line, by number.
         lines: for each key, its available messages by arrival number.
         tallies: for each set of partitions, how many messages are available there.
         locks: lock token to arrival number.
@@ -280,3 +281,8 @@ def fresh_namespace(profile: Profile, vantage: Vantage) -> Namespace:
 def everywhere(namespace: Namespace, settings: CreateQueue) -> Partitions:
     """All partitions of a queue with these settings; a regular one is kept in a single store."""
     return (1 << namespace.profile.partitions) - 1 if settings.partitioned else 1
+
+
+def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
+    """The namespace with one queue changed or added."""
+    return attrs.evolve(namespace, queues=namespace.queues.set(queue.settings.queue, queue))

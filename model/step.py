@@ -20,10 +20,10 @@ from busproof.model.queues import (
     take_down,
 )
 from busproof.model.receiving import lost_receive, receive
-from busproof.model.sending import lost_send, send, with_queue
+from busproof.model.sending import lost_send, send
 from busproof.model.sessions import accept_session, close_session, lost_accept, lost_close
 from busproof.model.settling import abandon, complete, lost_abandon, lost_complete
-from busproof.model.state import Namespace
+from busproof.model.state import Namespace, with_queue
 from busproof.model.transactions import (
     begin,
     commit,
@@ -242,5 +242,3 @@ def _violation(timed: tuple[Namespace, ...], event: Event, seen: Sighting) -> Ac
                 allowed.append(transition)
     rules = blamed(timed[0], event, seen, tuple(allowed))
     return Acceptance(possible=(), rules=rules, allowed=tuple(allowed))
-
-

@@ -1,102 +1,19 @@
-"""Transactions: what may be sent in one, and what becomes of it."""
+"""Transactions beginning and ending: all that was sent in one takes effect together, or nothing."""
 
 from collections.abc import Iterator
-from typing import Final
 
 import attrs
 
-from busproof.model.commands import (
-    BeginTransaction,
-    CommitTransaction,
-    RollBackTransaction,
-    Send,
-)
+from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 from busproof.model.duplicates import Fate, fate, noted
-from busproof.model.keys import (
-    SESSION_ID,
-    effective_key,
-    home_name,
-    keys_conflict,
-    keys_may_be_same,
-    keys_may_differ,
-    transaction_key,
-)
+from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives, store
-from busproof.model.placing import choices, home_of, narrowed
-from busproof.model.state import (
-    Key,
-    Namespace,
-    Partitions,
-    Queue,
-    Staged,
-    Transaction,
-    everywhere,
-)
-from busproof.model.transition import Choice, Sighting, Transition, done, refusal
-from busproof.model.values import MICROSECONDS, Error, Message, RuleId, Tier
+from busproof.model.limits import may_be_over, with_transaction
+from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
+from busproof.model.transition import Transition, done, refusal
+from busproof.model.values import Error, Tier
 
-__all__ = [
-    "begin",
-    "commit",
-    "conflicting",
-    "lost_begin",
-    "lost_commit",
-    "lost_roll_back",
-    "lost_send_in",
-    "regular_accepts",
-    "roll_back",
-    "send_in",
-    "unavailable",
-]
-
-TIME_LIMIT: Final = 120 * MICROSECONDS
-"""A transaction may be ended by the service this long after it began (from outside the five)."""
-SIZE_LIMIT: Final = 100
-"""A transaction may be refused more messages than this (from outside the five)."""
-
-
-def regular_accepts(namespace: Namespace) -> bool:
-    """Whether a regular queue may take a PartitionKey that differs from the SessionId."""
-    return namespace.profile.readings.get("REGULAR-KEYS") != "refused"
-
-
-def conflicting(namespace: Namespace, queue: Queue, rule: RuleId) -> Iterator[Transition]:
-    """KEY-08, TXN-07: SessionId and PartitionKey differ, which is an invalid operation.
-
-    Where a partition is down as well, either error may come first (ERROR-PRECEDENCE).
-    """
-    readings = namespace.profile.readings
-    if not queue.settings.partitioned:
-        if readings.get("REGULAR-KEYS") != "accepted":
-            yield refusal(namespace, Error.INVALID_OPERATION)
-        return
-    either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
-
-
-def unavailable(
-    namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: RuleId
-) -> Transition:
-    """KEY-03, KEY-20: the key's partition is down, which some error says (OUTAGE-ERROR)."""
-    outages = queue.outages
-    if outages.told:
-        hit = home & (outages.down | outages.doubt)
-        queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, hit))
-        namespace = _with_queue(namespace, queue)
-        if outages.must_hit(home) and home.bit_count() == 1:
-            rules = (*rules, "KEY-20")
-    error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
-    return refusal(namespace, Error.UNAVAILABLE, *rules, any_error=error_is_free)
-
-
-def _with_queue(namespace: Namespace, queue: Queue) -> Namespace:
-    return attrs.evolve(namespace, queues=namespace.queues.set(queue.settings.queue, queue))
-
-
-def _with_transaction(
-    namespace: Namespace, name: str, transaction: Transaction | None
-) -> Namespace:
-    return attrs.evolve(namespace, transactions=namespace.transactions.set(name, transaction))
+__all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back"]
 
 
 def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transition]:
@@ -105,194 +22,9 @@ def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transitio
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
         return
     began = Transaction(begun=namespace.now)
-    yield done(_with_transaction(namespace, command.transaction, began))
+    yield done(with_transaction(namespace, command.transaction, began))
     if namespace.profile.tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-
-
-def send_in(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
-) -> Iterator[Transition]:
-    """TXN-01 to TXN-09: a send in a transaction is staged, or refused."""
-    name = command.transaction
-    transaction = namespace.transactions.get(name) if name is not None else None
-    if transaction is None or name is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
-        return
-    if transaction.doubtful or _may_be_over(namespace, transaction):
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
-    if keys_conflict(message):
-        rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
-        yield from _refused(namespace, queue, command, conflicting(namespace, queue, rule))
-        if queue.settings.partitioned or not regular_accepts(namespace):
-            return
-    if queue.settings.requires_session and message.session_id is None:
-        yield from _refused(namespace, queue, command, _session_missing(namespace))
-        return
-    if queue.settings.partitioned:
-        yield from _send_in_partitioned(namespace, queue, command, message, seen)
-    else:
-        yield _staged(namespace, queue, command, message, None, None, 1, _regular_rules(
-            transaction, message))
-
-
-def _regular_rules(transaction: Transaction, message: Message) -> tuple[RuleId, ...]:
-    """TXN-09: another session than one already sent to is shown by its being accepted."""
-    staged = transaction.staged
-    if staged is None or message.session_id is None:
-        return ()
-    before = staged[0].message.session_id
-    return ("TXN-09",) if before is not None and before != message.session_id else ()
-
-
-def _may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
-    elapsed = namespace.now.latest - transaction.begun.earliest
-    return elapsed + namespace.vantage.slack >= TIME_LIMIT or transaction.size >= SIZE_LIMIT
-
-
-def _session_missing(namespace: Namespace) -> Iterator[Transition]:
-    """TXN-06: a session-aware entity's message must say which session; no error is named."""
-    error_is_free = namespace.profile.readings.get("SESSION-ERROR") != "invalid-operation"
-    yield refusal(namespace, Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
-
-
-def _send_in_partitioned(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
-) -> Iterator[Transition]:
-    """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
-    transaction = _running(namespace, command)
-    before = transaction.keys.get(command.queue)
-    for key in transaction_key(namespace, queue.settings, message):
-        if key is None:
-            yield from _refused(namespace, queue, command, _invalid(namespace, queue, "TXN-03"))
-            continue
-        if before is not None and keys_may_differ(namespace.profile, before, key):
-            rule = _rule_of_difference(before, key)
-            yield from _refused(namespace, queue, command, _invalid(namespace, queue, rule))
-        if before is None or keys_may_be_same(namespace.profile, before, key):
-            yield from _stage(namespace, queue, command, message, key, seen)
-        if before is None and transaction.keys:
-            yield from _second_entity(namespace)
-
-
-def _running(namespace: Namespace, command: Send) -> Transaction:
-    transaction = namespace.transactions.get(command.transaction or "")
-    if transaction is None:
-        raise AssertionError("send_in has refused sends in unknown transactions")
-    return transaction
-
-
-def _rule_of_difference(before: Key, key: Key) -> RuleId:
-    both_sessions = before.taken_from == key.taken_from == SESSION_ID
-    return "TXN-08" if both_sessions else "TXN-04"
-
-
-def _invalid(namespace: Namespace, queue: Queue, rule: RuleId) -> Iterator[Transition]:
-    readings = namespace.profile.readings
-    either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
-
-
-def _second_entity(namespace: Namespace) -> Iterator[Transition]:
-    if namespace.profile.readings.get("TXN-ENTITIES") != "accepted":
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-
-
-def _refused(
-    namespace: Namespace, queue: Queue, command: Send, refusals: Iterator[Transition]
-) -> Iterator[Transition]:
-    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction."""
-    transaction = _running(namespace, command)
-    name = command.transaction or ""
-    reading = namespace.profile.readings.get("TXN-REFUSAL")
-    for transition in refusals:
-        if reading != "at-commit":
-            after = _after_refusal(transition.next, name, transaction)
-            yield attrs.evolve(transition, next=after)
-        if reading in ("at-commit", "either"):
-            doomed = attrs.evolve(transaction, doomed=True)
-            accepted = _with_transaction(namespace, name, doomed)
-            gone = never_arrives(queue, command.message.body, transition.rules[0])
-            yield done(_with_queue(accepted, gone))
-
-
-def _after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
-    """What a refused send leaves of its transaction (TXN-AFTER-REFUSAL)."""
-    match namespace.profile.readings.get("TXN-AFTER-REFUSAL"):
-        case "continues":
-            return namespace
-        case "dead":
-            left = attrs.evolve(transaction, doubtful=True, doomed=True)
-        case _:
-            left = attrs.evolve(transaction, doubtful=True)
-    return _with_transaction(namespace, name, left)
-
-
-def _stage(
-    namespace: Namespace,
-    queue: Queue,
-    command: Send,
-    message: Message,
-    key: Key,
-    seen: Sighting,
-) -> Iterator[Transition]:
-    """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
-    pins = key == effective_key(namespace, queue.settings, message)
-    home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
-    for where in choices(namespace, queue.outages.spared(home), seen):
-        rules = _stage_rules(namespace, queue, command, message, key, home)
-        narrowed_queue = queue
-        if pins:
-            narrowed_queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, where))
-        yield _staged(namespace, narrowed_queue, command, message, key, key, where, rules)
-    if queue.outages.may_hit(home):
-        transition = unavailable(namespace, queue, key, home, "KEY-03")
-        yield from _refused(namespace, queue, command, iter((transition,)))
-
-
-def _stage_rules(
-    namespace: Namespace,
-    queue: Queue,
-    command: Send,
-    message: Message,
-    key: Key,
-    home: Partitions,
-) -> tuple[RuleId, ...]:
-    transaction = _running(namespace, command)
-    again = command.queue in transaction.keys
-    known = home.bit_count() == 1 and home_name(namespace.profile, key) in queue.homes
-    rules: tuple[RuleId, ...] = ("TXN-02",) if again else ("TXN-01",)
-    if known:
-        rules = ("TXN-10", *rules) if again else ("TXN-05", *rules)
-    if not queue.settings.requires_session and message.session_id is None:
-        rules = (*rules, "TXN-11") if message.partition_key is not None else rules
-    return rules
-
-
-def _staged(
-    namespace: Namespace,
-    queue: Queue,
-    command: Send,
-    message: Message,
-    key: Key | None,
-    named: Key | None,
-    where: Partitions,
-    rules: tuple[RuleId, ...],
-) -> Transition:
-    transaction = _running(namespace, command)
-    staged = Staged(queue=command.queue, message=message, key=key, where=where)
-    keys = transaction.keys
-    if named is not None:
-        keys = keys.set(command.queue, keys.get(command.queue, named))
-    grown = attrs.evolve(
-        transaction, staged=(staged, transaction.staged), size=transaction.size + 1, keys=keys
-    )
-    hidden = never_arrives(queue, message.body, "TXN-12")
-    after = _with_queue(namespace, hidden)
-    choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
-    return done(
-        _with_transaction(after, command.transaction or "", grown), *rules, choice=choice
-    )
 
 
 def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transition]:
@@ -301,12 +33,12 @@ def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transit
     if transaction is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
-    ended = _with_transaction(namespace, command.transaction, None)
+    ended = with_transaction(namespace, command.transaction, None)
     hit, must_hit = _outage(namespace, transaction)
     reading = namespace.profile.readings.get("TXN-OUTAGE")
     if not transaction.doomed and not (must_hit and reading == "refused"):
         yield done(_committed(ended, transaction, certain=True), "TXN-12")
-    if transaction.doomed or transaction.doubtful or hit or _may_be_over(namespace, transaction):
+    if transaction.doomed or transaction.doubtful or hit or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), Error.INVALID_OPERATION, any_error=True)
 
 
@@ -335,7 +67,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         body = staged.message.body
         if isinstance(queue.bodies.get(body), str):
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
-        namespace = _with_queue(namespace, _arrived(namespace, queue, staged, certain=certain))
+        namespace = with_queue(namespace, _arrived(namespace, queue, staged, certain=certain))
     return namespace
 
 
@@ -362,10 +94,10 @@ def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Tr
     if transaction is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
-    ended = _with_transaction(namespace, command.transaction, None)
+    ended = with_transaction(namespace, command.transaction, None)
     rules = ("TXN-13",) if transaction.size else ()
     yield done(_forgotten(ended, transaction), *rules)
-    if transaction.doubtful or transaction.doomed or _may_be_over(namespace, transaction):
+    if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), Error.NOT_FOUND, any_error=True)
 
 
@@ -374,28 +106,14 @@ def _forgotten(namespace: Namespace, transaction: Transaction) -> Namespace:
         queue = namespace.queues[staged.queue]
         bodies = queue.bodies.set(staged.message.body, "TXN-13")
         if isinstance(queue.bodies.get(staged.message.body), str):
-            namespace = _with_queue(namespace, attrs.evolve(queue, bodies=bodies))
+            namespace = with_queue(namespace, attrs.evolve(queue, bodies=bodies))
     return namespace
 
 
 def lost_begin(namespace: Namespace, command: BeginTransaction) -> Namespace:
     """The transaction may or may not have begun."""
     doubtful = Transaction(begun=namespace.now, doubtful=True)
-    return _with_transaction(namespace, command.transaction, doubtful)
-
-
-def lost_send_in(namespace: Namespace, command: Send) -> Namespace:
-    """The message may or may not be in the transaction, and may have ended it."""
-    name = command.transaction or ""
-    transaction = namespace.transactions.get(name)
-    if transaction is None:
-        return namespace
-    queue = namespace.queues[command.queue]
-    where = everywhere(namespace, queue.settings)
-    key = effective_key(namespace, queue.settings, command.message)
-    uncertain = store(queue, command.message, key, where, namespace.now, certain=False)
-    doubtful = attrs.evolve(transaction, doubtful=True)
-    return _with_transaction(_with_queue(namespace, uncertain), name, doubtful)
+    return with_transaction(namespace, command.transaction, doubtful)
 
 
 def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
@@ -405,7 +123,7 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
         return namespace
     doubtful = attrs.evolve(transaction, doubtful=True, staged=None, size=0)
     namespace = _committed(namespace, transaction, certain=False)
-    return _with_transaction(namespace, command.transaction, doubtful)
+    return with_transaction(namespace, command.transaction, doubtful)
 
 
 def lost_roll_back(namespace: Namespace, command: RollBackTransaction) -> Namespace:
@@ -414,4 +132,4 @@ def lost_roll_back(namespace: Namespace, command: RollBackTransaction) -> Namesp
     if transaction is None:
         return namespace
     doubtful = attrs.evolve(transaction, doubtful=True)
-    return _with_transaction(namespace, command.transaction, doubtful)
+    return with_transaction(namespace, command.transaction, doubtful)

@@ -60,10 +60,6 @@ def done(next_: Namespace, *rules: RuleId, choice: Choice | None = None) -> Tran
     return Transition(outcome=Done(), next=next_, rules=rules, choice=choice)
 
 
-def refusal(
-    next_: Namespace, error: Error, *rules: RuleId, any_error: bool = False
-) -> Transition:
+def refusal(next_: Namespace, error: Error, *rules: RuleId, any_error: bool = False) -> Transition:
     """The request was refused, with this error or, if `any_error`, with whichever."""
-    return Transition(
-        outcome=Refused(error=error), next=next_, rules=rules, any_error=any_error
-    )
+    return Transition(outcome=Refused(error=error), next=next_, rules=rules, any_error=any_error)

@@ -86,7 +86,7 @@ class Message:
 class MessageView:
     """A message as a receiver or a browser sees it.
 
-    `sequence_number`, `delivery_count` and the lock are `None` where the client does not learn them.
+    `sequence_number`, `delivery_count` and the lock are `None` where a client learns none.
     `locked_until` is a time on the recording's clock.
     """
 

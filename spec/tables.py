@@ -64,15 +64,14 @@ def _marks(catalogue: Catalogue, rule: Rule) -> str:
 
 def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
     """Print each question with its readings and what they mean, the default one marked."""
-    table = _table("id", "question and readings", "rules", whole=("id",))
+    table = _table("id", "question, readings, rules", whole=("id",))
     for ambiguity in ambiguities:
         readings = (
             f"  {name}{'*' if name == ambiguity.default else ''}: {meaning}"
             for name, meaning in ambiguity.readings.items()
         )
-        table.add_row(
-            ambiguity.id, "\n".join((ambiguity.question, *readings)), ", ".join(ambiguity.rules)
-        )
+        touched = f"touches {', '.join(ambiguity.rules)}"
+        table.add_row(ambiguity.id, "\n".join((ambiguity.question, *readings, touched)))
         table.add_section()
     console = _console()
     console.print(table)

@@ -65,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_idle_filters(args: argparse.Namespace) -> None:
     listing = args.rule is None and args.diff is None and args.documents is None
-    if not listing and (args.edition or args.family):
+    filtered = args.edition is not None or args.family is not None
+    if filtered and not listing:
         raise UsageError(
             "--edition and --family choose from the list of rules or ambiguities; "
             "leave them out beside an ID, --diff or --documents."
@@ -103,10 +104,12 @@ def _print_list(catalogue: spec.Catalogue, args: argparse.Namespace) -> None:
 def _chosen(
     catalogue: spec.Catalogue, edition: str | None, family: str | None
 ) -> Iterator[spec.Rule]:
-    in_edition = edition and catalogue.edition(edition).id
-    in_family = family and catalogue.family(family).id
+    if edition is not None:
+        catalogue.edition(edition)
+    if family is not None:
+        catalogue.family(family)
     for rule in catalogue.rules:
-        if (not in_edition or in_edition in rule.editions) and in_family in (None, rule.family):
+        if edition in (None, *rule.editions) and family in (None, rule.family):
             yield rule
 
 
@@ -151,14 +154,16 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
 
 def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
     """The scenarios under a feature or a Gherkin `Rule`, with the tags that they inherit."""
-    above |= {tag["name"].removeprefix("@") for tag in parent.get("tags", ())}
+    above |= _tags(parent)
     for child in parent.get("children", ()):
         if "rule" in child:
             yield from _tagged(child["rule"], above)
         elif "scenario" in child:
-            scenario = child["scenario"]
-            own = {tag["name"].removeprefix("@") for tag in scenario["tags"]}
-            yield above | own, scenario["name"]
+            yield above | _tags(child["scenario"]), child["scenario"]["name"]
+
+
+def _tags(node: dict[str, Any]) -> frozenset[str]:
+    return frozenset(tag["name"].removeprefix("@") for tag in node.get("tags", ()))
 
 
 def _as_json(

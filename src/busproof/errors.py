@@ -7,7 +7,7 @@ __all__ = ["AdapterError", "ConformanceError", "HistoryError", "SpecificationErr
 
 
 class ConformanceError(Exception):
-    """Something that keeps busproof from judging; the command line prints it without a traceback."""
+    """What keeps busproof from judging; the command line prints it without a traceback."""
 
 
 class UsageError(ConformanceError):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from immutables import Map
 
+from busproof.history.codec import PROTOCOL
 from busproof.history.converters import INTEGERS
 from busproof.history.protocol import ANSWERS, REQUESTS
 from busproof.history.records import Record
@@ -18,6 +19,8 @@ from busproof.model.values import Message, MessageView, Profile
 
 
 def _field(field, kind) -> st.SearchStrategy:
+    if field.name == "protocol":
+        return st.just(PROTOCOL)
     bound = getattr(field.validator, "bound", None)
     if bound is not None:
         return st.integers(bound + (field.validator.compare_op == ">"), INTEGERS[1])
@@ -25,13 +28,11 @@ def _field(field, kind) -> st.SearchStrategy:
 
 
 def _of(kind) -> st.SearchStrategy:
-    arguments = get_args(kind)
-    if get_origin(kind) is Map:
-        return st.dictionaries(st.text(), st.text()).map(Map)
-    if get_origin(kind) is tuple:
-        return st.lists(_of(arguments[0]), max_size=3).map(tuple)
-    if get_origin(kind) is frozenset:
-        return st.frozensets(_of(arguments[0]), max_size=3)
+    arguments, origin = get_args(kind), get_origin(kind)
+    if origin is Map:
+        return st.dictionaries(st.text(), st.text(), max_size=3).map(Map)
+    if origin in (tuple, frozenset):
+        return st.lists(_of(arguments[0]), max_size=3).map(origin)
     if arguments:
         return st.one_of(_of(each) for each in arguments)
     if kind in (int, NoneType):
@@ -62,7 +63,7 @@ def _register() -> None:
     for kind in (Command, Outcome, Record, *REQUESTS.values(), *ANSWERS.values()):
         _classes(kind, seen)
     for kind in seen:
-        st.register_type_strategy(kind, lambda kind: _built(kind))
+        st.register_type_strategy(kind, _built)
 
 
 _register()

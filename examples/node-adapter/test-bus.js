@@ -1,0 +1,101 @@
+// What the tests share: a namespace with short ways to say what is done to it.
+import assert from 'node:assert/strict';
+
+import { Namespace } from './bus.js';
+import { Refusal } from './refusal.js';
+
+export const SECOND = 1_000_000;
+export const PARTITIONS = 16;
+
+/** A namespace with one queue, called `q`. */
+export class TestBus {
+  #sent = 0;
+
+  constructor(settings = {}, { tier = 'standard', partitions = PARTITIONS } = {}) {
+    this.namespace = new Namespace({ tier, partitions });
+    this.create('q', settings);
+  }
+
+  create(name, settings = {}) {
+    this.namespace.createQueue({
+      name,
+      partitioned: true,
+      requiresSession: false,
+      duplicateDetection: false,
+      duplicateWindow: 600 * SECOND,
+      lockDuration: 60 * SECOND,
+      maxDeliveryCount: 10,
+      ...settings,
+    });
+  }
+
+  get queue() {
+    return this.namespace.queue('q');
+  }
+
+  /** Sends a message with the given properties; returns the partition that took it. */
+  send(properties = {}, { queue = 'q', timeout = 60 * SECOND, transaction = null } = {}) {
+    this.#sent += 1;
+    const unset = { messageId: null, sessionId: null, partitionKey: null };
+    const message = { body: `body ${this.#sent}`, ...unset, ...properties };
+    return this.namespace.send(queue, message, timeout, transaction);
+  }
+
+  sendMany(count, properties) {
+    return Array.from({ length: count }, () => this.send(properties));
+  }
+
+  receive(mode = 'peek-lock') {
+    return this.queue.receive(mode);
+  }
+
+  /** Takes everything out; returns the bodies in the order of receipt. */
+  drain() {
+    const bodies = [];
+    for (let message = this.take(); message !== null; message = this.take()) {
+      bodies.push(message.body);
+    }
+    return bodies;
+  }
+
+  take() {
+    return this.receive('receive-and-delete');
+  }
+
+  takeDown(...partitions) {
+    for (const partition of partitions) this.queue.setUp(partition, false);
+  }
+
+  bringUp(...partitions) {
+    for (const partition of partitions) this.queue.setUp(partition, true);
+  }
+
+  takeAllDown() {
+    this.takeDown(...allPartitions());
+  }
+
+  advance(duration) {
+    this.namespace.advanceClock(duration);
+  }
+}
+
+export function allPartitions() {
+  return Array.from({ length: PARTITIONS }, (_, number) => number);
+}
+
+/** Two keys that select different partitions, and a third one that shares the first one's. */
+export function someKeys(partitionOf) {
+  const candidates = Array.from({ length: 200 }, (_, index) => `key ${index}`);
+  const [first, ...others] = candidates;
+  const other = others.find((key) => partitionOf(key) !== partitionOf(first));
+  const neighbour = others.find((key) => partitionOf(key) === partitionOf(first));
+  return { first, other, neighbour };
+}
+
+export function assertRefused(error, action) {
+  assert.throws(action, (thrown) => {
+    assert.ok(thrown instanceof Refusal, `not a refusal: ${thrown.stack}`);
+    assert.equal(thrown.error, error);
+    return true;
+  });
+}

@@ -1,0 +1,79 @@
+"""Judging a run of events against one of the two oracles."""
+
+from collections import Counter
+
+import attrs
+
+from busproof.history.records import Oracle
+from busproof.model.outcomes import Event
+from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.step import Acceptance, accept
+from busproof.model.transition import Transition
+from busproof.model.values import Profile, RuleId, Vantage
+
+__all__ = ["STATES_LIMIT", "Judge", "Violation", "vantage_of"]
+
+STATES_LIMIT = 512
+"""States kept possible at once; more of them is `inconclusive`, never a pass."""
+
+
+@attrs.frozen(kw_only=True)
+class Violation:
+    """An event that nothing allowed.
+
+    Attributes:
+        index: of the event among those judged.
+        rules: the rules that it breaks, the one to blame first.
+        allowed: what would have been allowed; empty where nothing comparable would.
+    """
+
+    index: int
+    rules: tuple[RuleId, ...]
+    allowed: tuple[Transition, ...]
+
+
+def vantage_of(vantage: Vantage, oracle: Oracle) -> Vantage:
+    """What the oracle looks at: the client oracle sees no partitions, whatever an adapter tells."""
+    if oracle is Oracle.STRICT:
+        return vantage
+    return attrs.evolve(vantage, partitions=False)
+
+
+class Judge:
+    """Judges events one after another, from an empty namespace.
+
+    Attributes:
+        evidence: rule id to how many events it has decided.
+        violation: the event that nothing allowed; nothing is judged after it.
+        exhausted: why judging stopped without a verdict, if it did.
+    """
+
+    def __init__(self, profile: Profile, vantage: Vantage) -> None:
+        self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
+        self._judged = 0
+        self.evidence: Counter[RuleId] = Counter()
+        self.violation: Violation | None = None
+        self.exhausted = ""
+
+    def saw(self, event: Event) -> Violation | None:
+        """Judge one event; the violation, if it is one."""
+        if self.violation is not None or self.exhausted:
+            return None
+        accepted = accept(self._possible, event)
+        if not accepted.possible:
+            self.violation = Violation(
+                index=self._judged, rules=accepted.rules, allowed=accepted.allowed
+            )
+            return self.violation
+        self._take(accepted)
+        return None
+
+    def _take(self, accepted: Acceptance) -> None:
+        self.evidence.update(accepted.rules)
+        self._possible = accepted.possible
+        self._judged += 1
+        if len(self._possible) > STATES_LIMIT:
+            self.exhausted = (
+                f"more than {STATES_LIMIT} states remained possible after event {self._judged}; "
+                "a witness, or a --reading, would tell them apart"
+            )

@@ -1,0 +1,432 @@
+"""Whatever a child does, it ends in one clear sentence, in time, and nothing is left behind."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.process import RESTARTS, ProcessAdapter
+from busproof.errors import AdapterError, UsageError
+from busproof.model.commands import AdvanceClock, Peek, Send
+from busproof.model.outcomes import Done, Witness
+from busproof.model.values import Clock, Message, Profile
+
+CHILD = Path(__file__).parent / "children" / "child.py"
+PROFILE = Profile(edition="de-2021-04")
+PEEK = Peek(queue="q")
+
+Make = Callable[..., ProcessAdapter]
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups are of POSIX")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process of this test, no file of it and no descriptor outlives it."""
+    mark = f"BUSPROOF_TEST={uuid.uuid4()}"
+    monkeypatch.setenv(*mark.split("="))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    descriptors = _descriptors()
+    yield
+    assert [] == _running(mark)
+    assert [] == [file for file in tmp_path.iterdir() if file.name.startswith("tmp")]
+    assert descriptors == _descriptors()
+
+
+def _descriptors() -> int:
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.exists() else 0
+
+
+def _running(mark: str) -> list[str]:
+    return [
+        process.name
+        for process in Path("/proc").glob("[0-9]*")
+        if int(process.name) != os.getpid() and (_is_ours(process, mark) or _is_zombie(process))
+    ]
+
+
+def _is_ours(process: Path, mark: str) -> bool:
+    try:
+        return mark.encode() in (process / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+def _is_zombie(process: Path) -> bool:
+    try:
+        state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return False
+    return state == "Z" and int(parent) == os.getpid()
+
+
+@pytest.fixture
+def make() -> Iterator[Make]:
+    made = []
+
+    def make(*arguments: str, timeout: float = 5.0) -> ProcessAdapter:
+        command = shlex.join([sys.executable, "-I", "-S", str(CHILD), *arguments])
+        made.append(ProcessAdapter(command, timeout))
+        return made[-1]
+
+    yield make
+    for adapter in made:
+        try:
+            adapter.stop()
+        except AdapterError:
+            adapter.stop()
+
+
+def use(adapter: ProcessAdapter) -> None:
+    """Everything that a scenario does, with a second command."""
+    adapter.start(PROFILE)
+    adapter.do(PEEK, "c1")
+    adapter.do(PEEK, "c1")
+    adapter.stop()
+
+
+def test_a_child_that_keeps_the_protocol_is_an_adapter(make: Make) -> None:
+    adapter = make()
+    assert adapter.declaration == Declaration(
+        implementation=Implementation(name="no bus", version="1", language="Python"),
+        capabilities=frozenset({Capability.PEEK, Capability.WITNESS}),
+    )
+    adapter.start(PROFILE)
+    send = Send(queue="q", message=Message(body="é"))
+    assert adapter.do(send, "c1") == Observed(Done(), Witness(partition=3))
+    adapter.start(PROFILE)
+    adapter.stop()
+    adapter.stop()
+
+
+def test_no_child_is_started_before_it_is_needed(make: Make) -> None:
+    make("never-read").stop()
+
+
+def test_a_stopped_adapter_can_start_again(make: Make) -> None:
+    adapter = make()
+    for _ in range(RESTARTS + 2):
+        adapter.start(PROFILE)
+        adapter.stop()
+
+
+def test_under_a_real_clock_time_passes_without_asking(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHILD_CLOCK", "real")
+    adapter = make("command", "exit", "1")
+    adapter.start(PROFILE)
+    began = time.monotonic()
+    assert adapter.do(AdvanceClock(duration=20_000), "c1") == Observed(Done())
+    assert time.monotonic() - began >= 0.02
+    assert adapter.declaration.clock is Clock.REAL
+
+
+@pytest.mark.slow
+def test_a_request_larger_than_a_pipe_is_read(make: Make) -> None:
+    adapter = make()
+    adapter.start(PROFILE)
+    large = Send(queue="q", message=Message(body="x" * 1_000_000))
+    assert adapter.do(large, "c1").outcome == Done()
+
+
+HELLO = '{"id":$ID,"hello":{"protocol":1,"implementation":{"name":"x"},"capabilities":'
+OUTCOME = '{"id":$ID,"outcome":'
+
+MISBEHAVIOUR = [
+    ("hello exit 3", "ended with exit code 3 before it answered request 1 (hello)\nits log ends"),
+    ("command exit 0", "ended with exit code 0 before it answered request 3 (Peek)"),
+    ("start kill SIGSEGV", "was killed by SIGSEGV before it answered request 2 (start)"),
+    ("command kill SIGRTMIN", "was killed by SIGRTMIN before it answered"),
+    ("hello say Hello", "answered request 1 (hello) wrongly: the line must be JSON, and is not"),
+    ("hello say Hello", "'Hello'; its log belongs on standard error"),
+    (["hello", "say", r'Ready\n{"id":1}'], "the line must be JSON, and is not (Expecting value"),
+    (["command", "say", ""], "answered request 3 (Peek) wrongly: the line must be JSON"),
+    (["command", "say", "[1]"], "the line must be a JSON object, and is [1]"),
+    (["command", "say", '"\xff"'], "the line must be UTF-8, and byte 2 of it is not"),
+    (["command", "say", '{"id":7}'], "id is 7, and must be 3 as in the request"),
+    (["command", "say", '{"id":"3"}'], 'id is "3", and must be 3 as in the request'),
+    (["command", "say", '{"id":true}'], "id is true, and must be 3 as in the request"),
+    (["command", "say", "{}"], "id is missing, and must be 3 as in the request"),
+    (["command", "say", '{"id":$ID}'], "outcome is missing, and CommandAnswer needs it"),
+    (["start", "say", '{"id":$ID,"start":{}}'], 'the answer has the unknown field "start", and mu'),
+    (["start", "say", '{"id":$ID}'], "started is missing, and StartedAnswer needs it"),
+    (["command", "say", OUTCOME + "3}"], "outcome is 3, and must be an object"),
+    (
+        ["command", "say", OUTCOME + '{"type":"Dnoe"}}'],
+        'outcome.type is "Dnoe", and must be one of',
+    ),
+    (["command", "say", OUTCOME + '{"type":"Done","x":1}}'], 'outcome has the unknown field "x"'),
+    (
+        ["command", "say", OUTCOME + '{"type":"Received","message":{"body":1}}}'],
+        "outcome.message.body is 1, and must be a string",
+    ),
+    (
+        ["command", "say", OUTCOME + '{"type":"Refused","error":"gone"}}'],
+        'outcome.error is "gone", and must be one of "invalid-operation", "unavailable"',
+    ),
+    (
+        ["command", "say", OUTCOME + '{"type":"Done"},"witness":{"partition":-1}}'],
+        "witness.partition is -1, and must be >= 0",
+    ),
+    (
+        ["hello", "say", '{"id":1,"hello":{"protocol":2}}'],
+        "hello.protocol is 2, and this busproof reads up to 1: upgrade busproof",
+    ),
+    (["hello", "say", '{"id":1,"hello":{}}'], "hello.protocol is missing, and must be 1"),
+    (
+        ["hello", "say", HELLO + '["peek","fly"]}}'],
+        'hello.capabilities[1] is "fly", and must be one of "witness", "outages", "transactions"',
+    ),
+    (["hello", "say", HELLO + '[],"slack":-1}}'], "hello.slack is -1, and must be >= 0"),
+    (["hello", "say", HELLO + '[],"clock":"sun"}}'], 'hello.clock is "sun", and must be one of'),
+    (
+        ["command", "say-and-exit", '{"id":3'],
+        "ended with exit code 0 in the middle of a line before",
+    ),
+    (["command", "add", '{"id":3}'], "wrote a line that nobody asked for, '{\"id\":3}': it must"),
+    (["hello", "add", "x"], "wrote a line that nobody asked for, 'x': it must write one line for"),
+    ("start flood-lines", "wrote a line that nobody asked for, "),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), MISBEHAVIOUR)
+def test_misbehaviour_is_told_in_one_sentence(
+    make: Make, arguments: str | list[str], said: str
+) -> None:
+    words = arguments.split() if isinstance(arguments, str) else arguments
+    began = time.monotonic()
+    with pytest.raises(AdapterError, match=re.escape(said)) as caught:
+        use(make(*words))
+    assert str(caught.value).startswith("the adapter `")
+    assert time.monotonic() - began < 2
+
+
+def test_an_extra_line_is_noticed_before_bye(make: Make) -> None:
+    adapter = make("command", "add", "extra")
+    adapter.start(PROFILE)
+    adapter.do(PEEK, "c1")
+    time.sleep(0.05)
+    with pytest.raises(AdapterError, match="wrote a line that nobody asked for"):
+        adapter.stop()
+
+
+def test_an_end_between_two_requests_is_noticed(make: Make) -> None:
+    adapter = make("command", "leave-family")
+    adapter.start(PROFILE)
+    adapter.do(PEEK, "c1")
+    time.sleep(0.05)
+    with pytest.raises(AdapterError, match="ended with exit code 0 "):
+        adapter.do(PEEK, "c1")
+
+
+HANGING = [
+    (
+        "hello hang",
+        "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --ti",
+    ),
+    ("command hang", "did not answer request 3 (Peek) within 0.3 s: it must flush each answer"),
+    ("command hang-with-family", "did not answer request 3 (Peek) within 0.3 s"),
+    (
+        "command say-without-end",
+        "did not answer request 3 (Peek) within 0.3 s: its line has no end",
+    ),
+    ("command close", "closed its standard input or output before it answered request 3 (Peek)"),
+    ("command close-input", "closed its standard input or output before it read request 4 (Peek)"),
+    ("bye hang", "did not answer request 5 (bye) within 0.3 s"),
+    ("bye hang-deaf", "answered bye and went on running: it must end by itself"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arguments", "said"), HANGING)
+def test_a_child_that_hangs_is_killed_in_time(make: Make, arguments: str, said: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(AdapterError, match=re.escape(said)):
+        use(make(*arguments.split(), timeout=0.3))
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.slow
+def test_a_child_that_never_reads_is_killed_in_time(make: Make) -> None:
+    adapter = make("start", "add", "")
+    adapter.declaration  # noqa: B018 - starts the child
+    stuck = make("never-read", timeout=0.3)
+    with pytest.raises(AdapterError, match=re.escape("did not answer request 1 (hello)")):
+        stuck.start(PROFILE)
+
+
+@pytest.mark.slow
+def test_a_full_pipe_does_not_hang(make: Make) -> None:
+    adapter = make("command", "hang", timeout=0.3)
+    adapter.start(PROFILE)
+    began = time.monotonic()
+    large = Send(queue="q", message=Message(body="x" * 3_000_000))
+    subprocess.run(["true"], check=True)  # noqa: S607 - the group of the child is not ours
+    os.kill(_pid(adapter), 19)
+    with pytest.raises(AdapterError, match=re.escape("did not read request 3 (Send) within 0.3 s")):
+        adapter.do(large, "c1")
+    assert time.monotonic() - began < 1
+
+
+def _pid(adapter: ProcessAdapter) -> int:
+    return adapter._child._process.pid
+
+
+@pytest.mark.slow
+def test_bye_may_take_two_seconds_at_most(make: Make) -> None:
+    adapter = make("bye", "hang", timeout=60)
+    adapter.start(PROFILE)
+    began = time.monotonic()
+    with pytest.raises(AdapterError, match=re.escape("(bye) within 2 s")):
+        adapter.stop()
+    assert 2 <= time.monotonic() - began < 2.5
+    adapter.stop()
+
+
+@pytest.mark.slow
+def test_a_line_of_100_mb_is_refused_without_being_held(make: Make) -> None:
+    adapter = make("command", "flood")
+    adapter.start(PROFILE)
+    began = time.monotonic()
+    with pytest.raises(
+        AdapterError, match=r"request 3 \(Peek\) with a line of more than 16777216 b"
+    ):
+        adapter.do(PEEK, "c1")
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.slow
+def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
+    adapter = make("command", "log")
+    adapter.start(PROFILE)
+    adapter.do(PEEK, "c1")
+    os.kill(_pid(adapter), 9)
+    with pytest.raises(AdapterError) as caught:
+        adapter.do(PEEK, "c1")
+    sentence, ends, *tail = str(caught.value).splitlines()
+    assert "was killed by SIGKILL" in sentence
+    assert (ends, len(tail)) == ("its log ends with:", 20)
+    assert tail[-1].startswith("  log line 99999 \ufffdyyy")
+    assert len(tail[-1]) == 202
+
+
+def test_an_empty_log_is_told(make: Make) -> None:
+    with pytest.raises(AdapterError, match="its log is empty$"):
+        use(make("hello", "say", "x"))
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("/no/such/program", "cannot be started: /no/such/program was not found"),
+        ("no-such-program-of-busproof --x", "no-such-program-of-busproof was not found"),
+        (str(CHILD), "must be a file that may be executed (chmod +x)"),
+        (str(CHILD.parent), "must be a file that may be executed (chmod +x)"),
+        ("a\0b", "cannot be started: embedded null byte"),
+    ],
+)
+def test_what_cannot_be_started_is_told(command: str, said: str) -> None:
+    with pytest.raises(AdapterError, match=re.escape(said)) as caught:
+        ProcessAdapter(command).start(PROFILE)
+    assert "log" not in str(caught.value)
+
+
+def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\0\0nonsense")
+    program.chmod(0o755)
+    with pytest.raises(AdapterError, match="cannot be started: Exec format error"):
+        ProcessAdapter(str(program)).start(PROFILE)
+
+
+@pytest.mark.parametrize(
+    ("command", "timeout", "said"),
+    [
+        ("", 1, "the command is empty"),
+        ("node 'bus.js", 1, "cannot be split into words: No closing quotation"),
+        ("node", 0, "the timeout is 0 s, and must be more than 0"),
+        ("node", float("nan"), "the timeout is nan s, and must be more than 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(command: str, timeout: float, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        ProcessAdapter(command, timeout)
+
+
+def test_nothing_is_asked_of_a_dead_child(make: Make) -> None:
+    with pytest.raises(AdapterError, match="does not run: start a scenario before Peek"):
+        make().do(PEEK, "c1")
+
+
+def test_a_child_that_broke_is_replaced_three_times(make: Make) -> None:
+    adapter = make("command", "exit", "3")
+    for _ in range(RESTARTS + 1):
+        adapter.start(PROFILE)
+        with pytest.raises(AdapterError, match="ended with exit code 3"):
+            adapter.do(PEEK, "c1")
+    began = time.monotonic()
+    said = "broke 4 times and is not started again; at last: it ended with exit code 3 before it"
+    for _ in range(100):
+        with pytest.raises(AdapterError, match=said):
+            adapter.start(PROFILE)
+    assert time.monotonic() - began < 0.1
+
+
+def test_the_declaration_outlives_the_child(make: Make) -> None:
+    adapter = make("start", "exit", "1")
+    declaration = adapter.declaration
+    with pytest.raises(AdapterError):
+        adapter.start(PROFILE)
+    assert adapter.declaration is declaration
+
+
+def test_a_child_that_changes_its_mind_is_refused(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter = make()
+    adapter.start(PROFILE)
+    adapter.stop()
+    monkeypatch.setenv("CHILD_SLACK", "5")
+    with pytest.raises(AdapterError, match="declares something else than before"):
+        adapter.start(PROFILE)
+
+
+def test_an_interrupted_request_kills_the_child(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter = make()
+    adapter.start(PROFILE)
+
+    def interrupt(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(adapter._child, "receive", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        adapter.do(PEEK, "c1")
+    with pytest.raises(AdapterError, match="does not run"):
+        adapter.do(PEEK, "c1")
+
+
+def test_what_a_child_leaves_behind_is_killed_after_bye(make: Make) -> None:
+    adapter = make("bye", "leave-family")
+    adapter.start(PROFILE)
+    adapter.stop()
+
+
+def test_a_forgotten_adapter_takes_its_child_along(make: Make) -> None:
+    adapter = make()
+    adapter.start(PROFILE)
+    log = adapter._child._log
+    adapter._child = None
+    log.close()

@@ -1,0 +1,127 @@
+"""What the rest of the project asks the catalogue."""
+
+import pytest
+
+from busproof.errors import UsageError
+from busproof.model.values import Tier
+from busproof.spec import Catalogue
+
+
+def test_a_rule_is_found_by_its_id(catalogue: Catalogue) -> None:
+    assert catalogue.rule("KEY-03").id == "KEY-03"
+
+
+@pytest.mark.parametrize("wanted", ["KEY-99", "key-03", "KEY-3"])
+def test_an_unknown_rule_is_refused_with_the_nearest_ids(catalogue: Catalogue, wanted: str) -> None:
+    with pytest.raises(UsageError, match=rf"'{wanted}'; nearest: .*KEY-\d\d.*`busproof rules`"):
+        catalogue.rule(wanted)
+
+
+def test_a_rule_unlike_any_other_is_refused_without_a_guess(catalogue: Catalogue) -> None:
+    with pytest.raises(UsageError, match=r"no rule '\?\?\?'; `busproof rules` lists all"):
+        catalogue.rule("???")
+
+
+def test_an_unknown_edition_is_refused_with_all_editions(catalogue: Catalogue) -> None:
+    with pytest.raises(UsageError, match=r"'en-2021-04'.*fr-2016-09.*de-2021-04"):
+        catalogue.edition("en-2021-04")
+
+
+def test_an_unknown_family_is_refused_with_all_families(catalogue: Catalogue) -> None:
+    with pytest.raises(UsageError, match=r"'KEYS'.*KEY, LIFE, TXN"):
+        catalogue.family("KEYS")
+
+
+def test_readings_are_the_defaults_where_nothing_else_is_asked(catalogue: Catalogue) -> None:
+    readings = catalogue.readings({})
+
+    assert {entry.id: entry.default for entry in catalogue.ambiguities} == readings
+    assert readings["TXN-REFUSAL"] == "at-send"
+
+
+def test_a_reading_can_be_overridden(catalogue: Catalogue) -> None:
+    readings = catalogue.readings({"ROUND-ROBIN": "strict"})
+
+    assert {**catalogue.readings({}), "ROUND-ROBIN": "strict"} == readings
+
+
+def test_an_unknown_ambiguity_is_refused(catalogue: Catalogue) -> None:
+    with pytest.raises(UsageError, match="'ROUND-ROBINS'; nearest: ROUND-ROBIN"):
+        catalogue.readings({"ROUND-ROBINS": "any"})
+
+
+def test_an_unknown_reading_is_refused_with_the_allowed_ones(catalogue: Catalogue) -> None:
+    with pytest.raises(
+        UsageError, match="ROUND-ROBIN has no reading 'loose'; allowed: any, strict"
+    ):
+        catalogue.readings({"ROUND-ROBIN": "loose"})
+
+
+def test_a_rule_is_in_force_where_edition_and_tier_have_it(catalogue: Catalogue) -> None:
+    in_force = catalogue.in_force("fr-2016-09", "standard")
+
+    assert {"KEY-03", "TXN-01", "TXN-12", "LIFE-02"} <= in_force
+    assert not {"KEY-16", "KEY-17", "KEY-21", "KEY-23"} & in_force
+
+
+def test_basic_has_no_rules_on_transactions(catalogue: Catalogue) -> None:
+    families = {rule.partition("-")[0] for rule in catalogue.in_force("de-2021-04", Tier.BASIC)}
+
+    assert {"KEY", "LIFE"} == families
+
+
+def test_premium_has_no_rules_on_partitions(catalogue: Catalogue) -> None:
+    families = {rule.partition("-")[0] for rule in catalogue.in_force("de-2021-04", "premium")}
+
+    assert {"LIFE"} == families
+
+
+def test_what_is_not_in_force_is_silent(catalogue: Catalogue) -> None:
+    in_force = catalogue.in_force("fr-2016-09", "standard")
+    silent = catalogue.silent("fr-2016-09", "standard")
+
+    assert {rule.id for rule in catalogue.rules} == in_force | silent
+    assert frozenset() == in_force & silent
+
+
+def test_an_unknown_tier_is_refused(catalogue: Catalogue) -> None:
+    with pytest.raises(UsageError, match="'gold'; use one of basic, standard, premium"):
+        catalogue.in_force("de-2021-04", "gold")
+
+
+def test_a_diff_tells_what_only_one_edition_states(catalogue: Catalogue) -> None:
+    diff = catalogue.diff("fr-2016-09", "de-2021-04")
+
+    assert diff.only_in_a == ()
+    assert diff.only_in_b == ("KEY-16", "KEY-17", "KEY-21", "KEY-23")
+
+
+def test_a_diff_tells_which_rules_are_cited_otherwise(catalogue: Catalogue) -> None:
+    changed = {change.rule: change for change in catalogue.diff("es-2020-06", "cs-2020-12").changed}
+
+    assert [citation.remark for citation in changed["TXN-03"].in_a] == [None]
+    assert [citation.remark for citation in changed["TXN-03"].in_b] == [
+        "slip: the exception itself is called invalid"
+    ]
+    assert "KEY-02" not in changed
+
+
+def test_an_edition_does_not_differ_from_itself(catalogue: Catalogue) -> None:
+    diff = catalogue.diff("pt-undated", "pt-undated")
+
+    assert (diff.only_in_a, diff.only_in_b, diff.changed) == ((), (), ())
+
+
+def test_a_need_of_either_kind_is_met_by_one_of_them(catalogue: Catalogue) -> None:
+    rule = catalogue.rule("KEY-10")
+
+    assert rule.unmet({"duplicate-detection", "outages"}) == ()
+    assert rule.unmet({"duplicate-detection", "witness"}) == ()
+    assert rule.unmet({"duplicate-detection"}) == ("witness|outages",)
+    assert rule.needs == rule.unmet(())
+
+
+def test_the_ambiguities_of_a_rule_are_those_that_touch_it(catalogue: Catalogue) -> None:
+    touching = [entry.id for entry in catalogue.concerning({"KEY-18"})]
+
+    assert touching == ["OUTAGE-ERROR", "SHORT-TIMEOUT"]

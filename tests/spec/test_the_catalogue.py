@@ -1,0 +1,190 @@
+"""What busproof's own catalogue promises."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from busproof.adapters.base import Capability
+from busproof.model.values import Error, Tier
+from busproof.spec import Catalogue, Rule, load, terms
+
+SLIPS = [
+    ("A4", "fr-2016-09", "partitioned-queues-and-topics"),
+    ("A4", "pt-undated", "partitioned-queues-and-topics"),
+    ("A4", "cs-2020-12", "partitioned-queues-and-topics"),
+    ("A7", "fr-2016-09", "how-it-works"),
+    ("A7", "pt-undated", "how-it-works"),
+    ("A7", "cs-2020-12", "how-it-works"),
+    ("C6", "cs-2020-12", "using-a-partition-key"),
+    ("C11", "pt-undated", "using-a-partition-key"),
+    ("D3", "cs-2020-12", "advanced-topics-use-transactions-with-partitioned-entities"),
+    ("D4", "fr-2016-09", "advanced-topics-use-transactions-with-partitioned-entities"),
+    ("D5", "fr-2016-09", "advanced-topics-use-transactions-with-partitioned-entities"),
+    ("D5", "es-2020-06", "advanced-topics-use-transactions-with-partitioned-entities"),
+    ("D5", "cs-2020-12", "advanced-topics-use-transactions-with-partitioned-entities"),
+    ("D8", "fr-2016-09", "using-sessions-with-partitioned-entities"),
+    ("F2", "pt-undated", "considerations-and-guidelines"),
+    ("F2", "cs-2020-12", "considerations-and-guidelines"),
+    ("G5", "de-2021-04", "partitioned-entities-limitations"),
+]
+"""Statement, edition and section where a translation says something else than the others."""
+
+
+def is_slip(remark: str | None) -> bool:
+    return remark is not None and remark.startswith("slip")
+
+
+def test_every_rule_of_the_first_three_families_is_there(catalogue: Catalogue) -> None:
+    counts = {
+        family.id: sum(rule.family == family.id for rule in catalogue.rules)
+        for family in catalogue.families
+    }
+
+    assert counts == {"KEY": 24, "LIFE": 12, "TXN": 13}
+
+
+def test_rule_ids_are_unique_and_in_order(catalogue: Catalogue) -> None:
+    ids = [rule.id for rule in catalogue.rules]
+
+    assert sorted(set(ids)) == ids
+
+
+def test_every_citation_of_an_edition_names_one_of_its_sections(catalogue: Catalogue) -> None:
+    anchors = {edition.id: edition.anchors for edition in catalogue.editions}
+
+    for rule in catalogue.rules:
+        for citation in rule.citations:
+            if citation.source in anchors:
+                assert citation.anchor in anchors[citation.source], rule.id
+            else:
+                assert citation.anchor is None, rule.id
+
+
+def test_every_outside_source_is_used(catalogue: Catalogue) -> None:
+    cited = {citation.source for rule in catalogue.rules for citation in rule.citations}
+    cited |= {said.source for ambiguity in catalogue.ambiguities for said in ambiguity.said}
+
+    assert set() == {source.id for source in catalogue.sources} - cited
+
+
+def test_all_statements_on_keys_and_transactions_are_covered(catalogue: Catalogue) -> None:
+    covered = {statement for rule in catalogue.rules for statement in rule.covers}
+    expected = {f"C{number}" for number in range(1, 20)} | {f"D{number}" for number in range(1, 9)}
+
+    assert set() == expected - covered
+
+
+def test_a_rule_stated_by_none_of_the_five_is_in_force_in_all(catalogue: Catalogue) -> None:
+    rule = catalogue.rule("TXN-12")
+
+    assert rule.outside
+    assert tuple(edition.id for edition in catalogue.editions) == rule.editions
+
+
+@pytest.mark.parametrize(
+    ("rule", "marks"),
+    [("KEY-16", "PSCD"), ("KEY-21", "D"), ("KEY-23", "PSCD"), ("KEY-03", "FPSCD")],
+)
+def test_a_rules_editions_are_those_that_it_cites(
+    catalogue: Catalogue, rule: str, marks: str
+) -> None:
+    editions = [catalogue.edition(edition) for edition in catalogue.rule(rule).editions]
+
+    assert marks == "".join(edition.mark for edition in editions)
+
+
+def test_few_rules_are_never_shown_and_each_says_why(catalogue: Catalogue) -> None:
+    never = [rule for rule in catalogue.rules if rule.shown_by == "never"]
+
+    assert len(never) <= len(catalogue.rules) // 10
+    assert all(rule.why_never for rule in never)
+    assert {"informative"} == {rule.modality for rule in never}
+
+
+@pytest.mark.parametrize(("statement", "edition", "anchor"), SLIPS)
+def test_a_slip_of_translation_is_a_remark_wherever_its_statement_is_cited(
+    catalogue: Catalogue, statement: str, edition: str, anchor: str
+) -> None:
+    concerned = [
+        citation
+        for rule in catalogue.rules
+        if statement in rule.covers
+        for citation in rule.cited_in(edition)
+        if citation.anchor == anchor
+    ]
+
+    assert concerned
+    assert all(is_slip(citation.remark) for citation in concerned)
+
+
+def test_no_rule_rests_on_slips_of_translation_alone(catalogue: Catalogue) -> None:
+    def rests_on_slips(rule: Rule) -> bool:
+        return all(is_slip(citation.remark) for citation in rule.citations)
+
+    assert [rule.id for rule in catalogue.rules if rests_on_slips(rule)] == []
+
+
+def test_the_czech_invalid_exception_did_not_become_an_error_kind(catalogue: Catalogue) -> None:
+    assert catalogue.rule("TXN-03").error == "invalid-operation"
+    assert {None, "any", *terms.ERRORS} >= {rule.error for rule in catalogue.rules}
+
+
+def test_every_default_is_a_reading_of_its_ambiguity(catalogue: Catalogue) -> None:
+    for ambiguity in catalogue.ambiguities:
+        assert ambiguity.default in ambiguity.readings
+        assert 1 <= ambiguity.number <= 33
+
+
+def test_where_both_answers_are_permitted_the_register_says_so(catalogue: Catalogue) -> None:
+    either = [entry for entry in catalogue.ambiguities if entry.default == "either"]
+
+    assert either
+    assert all("both answers are permitted" in entry.why for entry in either)
+
+
+def test_editions_stand_oldest_first(catalogue: Catalogue) -> None:
+    assert [edition.mark for edition in catalogue.editions] == ["F", "P", "S", "C", "D"]
+    assert [len(edition.anchors) for edition in catalogue.editions] == [13, 16, 16, 16, 12]
+
+
+def test_capabilities_are_those_of_adapters() -> None:
+    assert {capability.value for capability in Capability} == set(terms.CAPABILITIES)
+
+
+def test_errors_are_those_of_the_model() -> None:
+    assert {error.value for error in Error} == set(terms.ERRORS)
+
+
+def test_tiers_are_those_of_the_model() -> None:
+    assert [tier.value for tier in Tier] == list(terms.TIERS)
+
+
+def test_every_need_names_capabilities(catalogue: Catalogue) -> None:
+    needs = {need for rule in catalogue.rules for need in rule.needs}
+
+    assert set(terms.CAPABILITIES) >= {word for need in needs for word in need.split("|")}
+
+
+def test_statements_are_whole_sentences_of_ascii(catalogue: Catalogue) -> None:
+    for rule in catalogue.rules:
+        assert rule.statement.isascii(), rule.id
+        assert re.match(r"[A-Z].*\.$", rule.statement), rule.id
+
+
+def test_the_own_catalogue_is_read_once() -> None:
+    assert load() is load()
+
+
+def test_loading_imports_neither_rich_nor_cattrs() -> None:
+    script = (
+        "import sys; from busproof.spec import load; load(); "
+        "print({'rich', 'cattrs'} & set(sys.modules))"
+    )
+
+    done = subprocess.run(  # noqa: S603  our own script, our own interpreter
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "set()\n"
