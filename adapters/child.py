@@ -128,6 +128,8 @@ class Child:
         return chunk
 
     def _hint(self) -> str:
+        if self._process.poll() is not None:
+            return f"it {self._ending()}, and a process that it left behind holds its output"
         if self._pending:
             return f"its line has no end, {excerpt(bytes(self._pending))}"
         return "it must flush each answer; --timeout gives it longer"

@@ -217,4 +217,5 @@ def _unknown(name: str) -> str:
     by_start = {each.partition(":")[0].partition("?")[0]: each for each in reversed(names)}
     near = difflib.get_close_matches(name.partition(":")[0], by_start, n=1)
     hint = f" (did you mean {by_start[near[0]]}?)" if near else ""
-    return f"there is no adapter {name!r}{hint}; there are {', '.join(names)}"
+    shown = name.partition(";")[0]  # what follows in a connection string is secret
+    return f"there is no adapter {shown!r}{hint}; there are {', '.join(names)}"

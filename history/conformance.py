@@ -59,7 +59,7 @@ class RuleVerdict:
         cause: why it is not simply shown; empty for `shown`.
         oracle: which oracle judged, `strict` or `client`.
         events: how many events the rule decided.
-        scenarios: the scenarios in which it did.
+        scenarios: the scenarios in which it did; of a violation, those that broke it.
         counterexample: of a violation, the shortest one.
     """
 

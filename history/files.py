@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -224,9 +224,9 @@ def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
 
 def load(path: str | os.PathLike[str]) -> History:
     """A whole history in memory; raises `HistoryError` as `read` and `scenarios` do."""
-    reader = read(path)
-    header = cast(Header, next(reader))
-    return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
+    with closing(read(path)) as reader:
+        header = cast(Header, next(reader))
+        return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
 
 
 def _record(raw: bytes) -> Record:

@@ -56,6 +56,7 @@ class Header:
         slack: how much earlier or later than announced a timer may have fired, in microseconds.
         profile: what the namespace was held to.
         seed: what the run's random choices began from, if there were any.
+        planned: how many scenarios the run set out to record, if it was known.
     """
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -68,6 +69,9 @@ class Header:
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     profile: Profile
     seed: int | None = None
+    planned: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(0))
+    )
 
 
 @attrs.frozen(kw_only=True)

@@ -77,7 +77,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
         return ("LIFE-09", "LIFE-10")
     recovered = any(stored.deliveries and stored.lock is None for stored in queue.messages.values())
     rules: tuple[RuleId, ...] = ("LIFE-09", "TXN-12", "LIFE-01")
-    if namespace.now.earliest >= queue.receivers.others_until > 0:
+    if namespace.now.earliest > queue.receivers.others_until > 0:
         rules = ("LIFE-08", *rules)
     return ("LIFE-04", "LIFE-05", *rules) if recovered else rules
 

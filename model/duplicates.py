@@ -37,7 +37,7 @@ def fate(namespace: Namespace, queue: Queue, message: Message, key: Key | None) 
 
 def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None) -> Fate:
     window, slack = queue.settings.duplicate_window, namespace.vantage.slack
-    if namespace.now.earliest - copy.sent.latest >= window + slack:
+    if namespace.now.earliest - copy.sent.latest > window + slack:
         return Fate.KEPT
     if copy.key != key:
         return _fate_across_keys(namespace.profile)

@@ -265,10 +265,13 @@ def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
 
 def expired(queue: Queue, now: Window) -> Queue:
     """LIFE-05: the queue with every lock ended that cannot be held any more."""
-    while queue.timers is not None and queue.timers[1][0] <= now.earliest:
+    while queue.timers is not None and queue.timers[1][0] < now.earliest:
         _, number, token = queue.timers[1]
         queue = attrs.evolve(queue, timers=pop(queue.timers))
         stored = queue.messages.get(number)
-        if stored is not None and stored.lock is not None and stored.lock.token == token:
+        lock = None if stored is None else stored.lock
+        if stored is None or lock is None or lock.token != token:
+            continue
+        if lock.expiry.latest < now.earliest:
             queue = give_back(queue, stored, now)
     return queue

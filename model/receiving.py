@@ -54,7 +54,7 @@ def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
 
 
 def _cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    return namespace.now.earliest < queue.receivers.others_until
+    return namespace.now.earliest <= queue.receivers.others_until
 
 
 def _counted(queue: Queue) -> Receivers:
@@ -150,12 +150,13 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
         return False
     if queue.settings.requires_session:
         return True
-    if namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
+    if first.deliveries or namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
+        # What was given back may be overtaken by what the front end holds (KEY-ORDER).
         return False
     cached = _cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
     life = queue.settings.lock_duration - namespace.vantage.slack
     expired_in_cache = (
-        first.since < queue.receivers.count and namespace.now.latest >= first.available_at + life
+        first.since < queue.receivers.count and namespace.now.latest > first.available_at + life
     )
     return not cached and not expired_in_cache
 

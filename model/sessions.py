@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import AcceptSession, CloseSession
+from busproof.model.heap import push
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import give_back
 from busproof.model.placing import home_of
-from busproof.model.state import Key, Namespace, Queue, SessionLock, with_queue
+from busproof.model.state import NEVER, Key, Namespace, Queue, SessionLock, with_queue
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, Window
 
@@ -36,7 +37,7 @@ def holds_session(
         return False
     if held.connection != connection:
         return None if held.doubtful else False
-    if held.expiry.latest <= namespace.now.earliest and not held.doubtful:
+    if held.expiry.latest < namespace.now.earliest and not held.doubtful:
         return False
     surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
     return True if surely else None
@@ -56,7 +57,7 @@ def accept_session(
         yield done(
             _accepted(namespace, queue, command, connection), *(("LIFE-10",) if held else ())
         )
-    if held is not None and (held.doubtful or namespace.now.earliest < held.expiry.latest):
+    if held is not None and _may_last(namespace, held):
         yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, "LIFE-10", any_error=True)
     elif queue.outages.may_hit(home_of(namespace, queue, Key(SESSION_ID, command.session_id))):
         yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
@@ -68,9 +69,37 @@ def _accepted(
     slack = namespace.vantage.slack
     full = namespace.now.shifted(queue.settings.lock_duration)
     expiry = Window(full.earliest - slack, full.latest + slack)
+    before = queue.sessions.get(command.session_id)
+    if before is not None and before.connection == connection and _may_last(namespace, before):
+        queue = _loosened(queue, before, expiry)
+        return _with(namespace, queue, command.session_id, _renewed(before, expiry))
     queue = _freed(namespace, queue, command.session_id)
-    held = SessionLock(connection, expiry)
-    return _with(namespace, queue, command.session_id, held)
+    return _with(namespace, queue, command.session_id, SessionLock(connection, expiry))
+
+
+def _may_last(namespace: Namespace, held: SessionLock) -> bool:
+    return held.doubtful or namespace.now.earliest <= held.expiry.latest
+
+
+def _loosened(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
+    """Messages locked in a session that is accepted again: kept, or given back already."""
+    for number in sorted(held.taken):
+        stored = queue.messages.get(number)
+        if stored is not None and stored.lock is not None:
+            lock = attrs.evolve(stored.lock, expiry=Window(-NEVER, expiry.latest))
+            timer = (expiry.latest, number, lock.token)
+            queue = attrs.evolve(
+                queue,
+                messages=queue.messages.set(number, attrs.evolve(stored, lock=lock)),
+                timers=push(queue.timers, timer),
+            )
+    return queue
+
+
+def _renewed(before: SessionLock, expiry: Window) -> SessionLock:
+    """Accepted again by its holder: whether that renews its lock is open."""
+    earliest = min(before.expiry.earliest, expiry.earliest)
+    return attrs.evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
 
 
 def _with(

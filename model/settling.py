@@ -43,7 +43,7 @@ def _locked(queue: Queue, token: str) -> Stored | None:
 
 def _has_ended(namespace: Namespace, stored: Stored) -> bool:
     lock = stored.lock
-    return lock is None or lock.expiry.latest <= namespace.now.earliest
+    return lock is None or lock.expiry.latest < namespace.now.earliest
 
 
 def _lost(namespace: Namespace, queue: Queue, stored: Stored | None) -> Iterator[Transition]:

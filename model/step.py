@@ -91,7 +91,7 @@ def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
     if queue is None:
         return None
     timers = queue.timers
-    if timers is None or timers[1][0] > namespace.now.earliest:
+    if timers is None or timers[1][0] >= namespace.now.earliest:
         return namespace
     return with_queue(namespace, expired(queue, namespace.now))
 

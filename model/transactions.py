@@ -20,6 +20,7 @@ def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transitio
     """A transaction begins; Basic may have none (from outside the five)."""
     if command.transaction in namespace.transactions:
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+    if namespace.transactions.get(command.transaction) is not None:
         return
     began = Transaction(begun=namespace.now)
     yield done(with_transaction(namespace, command.transaction, began))

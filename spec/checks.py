@@ -13,6 +13,7 @@ from busproof.spec.values import Ambiguity, Citation, Edition, Rule, Source
 __all__ = [
     "Origins",
     "check_ambiguity",
+    "check_conditions",
     "check_rule",
     "check_unique",
     "choice_or_none",
@@ -159,6 +160,25 @@ def _check_needs(fields: Fields, rule: Rule) -> None:
         for alternative in need.split("|"):
             if alternative not in terms.CAPABILITIES:
                 raise fields.wrong("needs", need, ", ".join(terms.CAPABILITIES))
+    for condition in rule.unless:
+        if "=" not in condition and condition not in terms.CAPABILITIES:
+            allowed = ("AMBIGUITY=reading", *terms.CAPABILITIES)
+            raise fields.wrong("unless", condition, ", ".join(allowed))
+
+
+def check_conditions(fields: Fields, rules: Iterable[Rule], register: Iterable[Ambiguity]) -> None:
+    """Refuse a rule that depends on a reading which the register does not have.
+
+    Raises:
+        SpecificationError: there is one.
+    """
+    readings = {
+        f"{entry.id}={reading}": entry for entry in register for reading in entry.readings
+    }
+    for rule in rules:
+        for condition in rule.unless:
+            if "=" in condition and condition not in readings:
+                raise fields.wrong(f"{rule.id}: unless", condition, ", ".join(readings))
 
 
 def _check_covers(fields: Fields, rule: Rule) -> None:

@@ -124,6 +124,7 @@ def _rule(fields: Fields, family: Family, known: checks.Origins) -> Rule:
         tiers=fields.texts("tiers", terms.TIERS),
         error=checks.choice_or_none(fields, "error", (terms.ANY_ERROR, *terms.ERRORS)),
         needs=fields.texts("needs"),
+        unless=fields.texts_or_none("unless"),
         oracles=fields.texts("oracles", terms.ORACLES),
         covers=fields.texts("covers"),
         citations=citations,
@@ -145,11 +146,13 @@ def _citation(fields: Fields, known: checks.Origins) -> Citation:
 def _ambiguities(
     top: Fields, known: checks.Origins, rules: Iterable[Rule]
 ) -> tuple[Ambiguity, ...]:
+    rules = tuple(rules)
     rule_ids = [rule.id for rule in rules]
     entries = top.entries("ambiguities", "id")
     ambiguities = tuple(_ambiguity(fields, known, rule_ids) for fields in entries)
     top.end()
     checks.check_unique(top, "id", [ambiguity.id for ambiguity in ambiguities])
+    checks.check_conditions(top, rules, ambiguities)
     return ambiguities
 
 

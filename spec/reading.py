@@ -133,6 +133,10 @@ class Fields:
                 raise self.wrong(field, text, ", ".join(allowed))
         return texts
 
+    def texts_or_none(self, field: str) -> tuple[str, ...]:
+        """A list of texts, or an empty one where the field is left out."""
+        return self.texts(field) if field in self._left else ()
+
     def entries(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
         """A list of entries, not empty; each is named by its field `key`, else by its place."""
         values = self._list(field)

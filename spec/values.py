@@ -90,6 +90,7 @@ class Rule:
         error: the refusal that it asks for or permits, `any` where its kind is not named, `None`
             where it speaks of none.
         needs: the capabilities without which it cannot be shown; `a|b` means either of the two.
+        unless: what keeps its situation from arising: a capability, or `AMBIGUITY=reading`.
         oracles: which of `strict` and `client` can judge it.
         covers: the numbered statements that it puts to the test.
         citations: where it is stated.
@@ -107,6 +108,7 @@ class Rule:
     tiers: tuple[str, ...]
     error: str | None
     needs: tuple[str, ...]
+    unless: tuple[str, ...]
     oracles: tuple[str, ...]
     covers: tuple[str, ...]
     citations: tuple[Citation, ...]

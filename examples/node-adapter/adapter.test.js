@@ -160,8 +160,8 @@ describe('commands', () => {
       command('AdvanceClock', { duration: 0 }),
     );
     assert.deepEqual(all.map(({ type, error }) => error ?? type), [
-      'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'session-cannot-be-locked', 'Received',
-      'Empty', 'lock-lost', 'lock-lost', 'Done', 'Peeked', 'Done', 'Done', 'Done',
+      'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'session-cannot-be-locked',
+      'Received', 'Empty', 'lock-lost', 'lock-lost', 'Done', 'Peeked', 'Done', 'Done', 'Done',
     ]);
   });
 

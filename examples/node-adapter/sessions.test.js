@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { assertRefused, SECOND, TestBus } from './test-bus.js';
+import { assertRefused, SECOND, TestBus } from './testing.js';
 
 const LOCK = 'peek-lock';
 
@@ -9,7 +9,8 @@ for (const partitioned of [true, false]) {
   const kind = partitioned ? 'partitioned' : 'regular';
 
   describe(`sessions of a ${kind} queue`, () => {
-    const sessionBus = (settings) => new TestBus({ partitioned, requiresSession: true, ...settings });
+    const sessionBus = (settings) =>
+      new TestBus({ partitioned, requiresSession: true, ...settings });
 
     it('refuses to send without a SessionId', () => {
       const bus = sessionBus();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 
 import { partitionForKey } from './partition-key.js';
-import { assertRefused, PARTITIONS, someKeys, TestBus } from './test-bus.js';
+import { assertRefused, PARTITIONS, someKeys, TestBus } from './testing.js';
 
 const KEYS = someKeys((key) => partitionForKey(key, PARTITIONS));
 const inT = { transaction: 't' };
@@ -202,6 +202,15 @@ describe('a transaction on a regular queue', () => {
     bus.send({ partitionKey: 'a' }, inT);
     bus.send({ partitionKey: 'b' }, { ...inT, queue: 'partitioned' });
     bus.namespace.commitTransaction('t');
+  });
+
+  it('does not free it from the key it has there either', () => {
+    const bus = busInTransaction({ partitioned: false });
+    bus.create('partitioned');
+    const toPartitioned = { ...inT, queue: 'partitioned' };
+    bus.send({ partitionKey: 'a' }, toPartitioned);
+    bus.send({ partitionKey: 'b' }, inT);
+    assertRefused('invalid-operation', () => bus.send({ partitionKey: 'b' }, toPartitioned));
   });
 
   it('is unavailable while the store is down', () => {

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -37,6 +37,9 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     descriptors = _descriptors()
     yield
+    deadline = time.monotonic() + 1
+    while _running(mark) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert [] == _running(mark)
     assert [] == [file for file in tmp_path.iterdir() if file.name.startswith("tmp")]
     assert descriptors == _descriptors()
@@ -124,7 +127,7 @@ def test_under_a_real_clock_time_passes_without_asking(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHILD_CLOCK", "real")
-    adapter = make("command", "exit", "1")
+    adapter = make("command", "end", "1")
     adapter.start(PROFILE)
     began = time.monotonic()
     assert adapter.do(AdvanceClock(duration=20_000), "c1") == Observed(Done())
@@ -144,9 +147,10 @@ HELLO = '{"id":$ID,"hello":{"protocol":1,"implementation":{"name":"x"},"capabili
 OUTCOME = '{"id":$ID,"outcome":'
 
 MISBEHAVIOUR = [
-    ("hello exit 3", "ended with exit code 3 before it answered request 1 (hello)\nits log ends"),
-    ("command exit 0", "ended with exit code 0 before it answered request 3 (Peek)"),
+    ("hello end 3", "ended with exit code 3 before it answered request 1 (hello)\nits log ends"),
+    ("command end 0", "ended with exit code 0 before it answered request 3 (Peek)"),
     ("start kill SIGSEGV", "was killed by SIGSEGV before it answered request 2 (start)"),
+    ("command kill 37", "was killed by signal 37 before it answered request 3 (Peek)"),
     ("command kill SIGRTMIN", "was killed by SIGRTMIN before it answered"),
     ("hello say Hello", "answered request 1 (hello) wrongly: the line must be JSON, and is not"),
     ("hello say Hello", "'Hello'; its log belongs on standard error"),
@@ -192,9 +196,9 @@ MISBEHAVIOUR = [
     (["hello", "say", HELLO + '[],"clock":"sun"}}'], 'hello.clock is "sun", and must be one of'),
     (
         ["command", "say-and-exit", '{"id":3'],
-        "ended with exit code 0 in the middle of a line before",
+        "ended with exit code 0 in the middle of a line b",
     ),
-    (["command", "add", '{"id":3}'], "wrote a line that nobody asked for, '{\"id\":3}': it must"),
+    (["command", "add", '{"id":3}'], "wrote a line that nobody asked for, '{\"id\":3}': it"),
     (["hello", "add", "x"], "wrote a line that nobody asked for, 'x': it must write one line for"),
     ("start flood-lines", "wrote a line that nobody asked for, "),
 ]
@@ -216,31 +220,37 @@ def test_an_extra_line_is_noticed_before_bye(make: Make) -> None:
     adapter = make("command", "add", "extra")
     adapter.start(PROFILE)
     adapter.do(PEEK, "c1")
-    time.sleep(0.05)
     with pytest.raises(AdapterError, match="wrote a line that nobody asked for"):
         adapter.stop()
 
 
 def test_an_end_between_two_requests_is_noticed(make: Make) -> None:
-    adapter = make("command", "leave-family")
+    adapter = make()
+    adapter.start(PROFILE)
+    os.kill(_pid(adapter), signal.SIGKILL)
+    adapter._child._process.wait()
+    with pytest.raises(AdapterError, match="was killed by SIGKILL between two requests"):
+        adapter.do(PEEK, "c1")
+
+
+@pytest.mark.slow
+def test_an_end_that_another_process_hides_is_told(make: Make) -> None:
+    adapter = make("command", "leave-family", timeout=0.3)
     adapter.start(PROFILE)
     adapter.do(PEEK, "c1")
-    time.sleep(0.05)
-    with pytest.raises(AdapterError, match="ended with exit code 0 "):
+    said = "0.3 s: it ended with exit code 0, and a process that it left behind holds its output"
+    with pytest.raises(AdapterError, match=re.escape(said)):
         adapter.do(PEEK, "c1")
 
 
 HANGING = [
     (
         "hello hang",
-        "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --ti",
+        "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --",
     ),
     ("command hang", "did not answer request 3 (Peek) within 0.3 s: it must flush each answer"),
     ("command hang-with-family", "did not answer request 3 (Peek) within 0.3 s"),
-    (
-        "command say-without-end",
-        "did not answer request 3 (Peek) within 0.3 s: its line has no end",
-    ),
+    ("command say-and-hang {", "request 3 (Peek) within 0.3 s: its line has no end, '{'"),
     ("command close", "closed its standard input or output before it answered request 3 (Peek)"),
     ("command close-input", "closed its standard input or output before it read request 4 (Peek)"),
     ("bye hang", "did not answer request 5 (bye) within 0.3 s"),
@@ -259,8 +269,6 @@ def test_a_child_that_hangs_is_killed_in_time(make: Make, arguments: str, said: 
 
 @pytest.mark.slow
 def test_a_child_that_never_reads_is_killed_in_time(make: Make) -> None:
-    adapter = make("start", "add", "")
-    adapter.declaration  # noqa: B018 - starts the child
     stuck = make("never-read", timeout=0.3)
     with pytest.raises(AdapterError, match=re.escape("did not answer request 1 (hello)")):
         stuck.start(PROFILE)
@@ -272,7 +280,6 @@ def test_a_full_pipe_does_not_hang(make: Make) -> None:
     adapter.start(PROFILE)
     began = time.monotonic()
     large = Send(queue="q", message=Message(body="x" * 3_000_000))
-    subprocess.run(["true"], check=True)  # noqa: S607 - the group of the child is not ours
     os.kill(_pid(adapter), 19)
     with pytest.raises(AdapterError, match=re.escape("did not read request 3 (Send) within 0.3 s")):
         adapter.do(large, "c1")
@@ -299,9 +306,7 @@ def test_a_line_of_100_mb_is_refused_without_being_held(make: Make) -> None:
     adapter = make("command", "flood")
     adapter.start(PROFILE)
     began = time.monotonic()
-    with pytest.raises(
-        AdapterError, match=r"request 3 \(Peek\) with a line of more than 16777216 b"
-    ):
+    with pytest.raises(AdapterError, match=r"with a line of more than 16777216 bytes"):
         adapter.do(PEEK, "c1")
     assert time.monotonic() - began < 2
 
@@ -311,7 +316,7 @@ def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
     adapter = make("command", "log")
     adapter.start(PROFILE)
     adapter.do(PEEK, "c1")
-    os.kill(_pid(adapter), 9)
+    os.kill(_pid(adapter), signal.SIGKILL)
     with pytest.raises(AdapterError) as caught:
         adapter.do(PEEK, "c1")
     sentence, ends, *tail = str(caught.value).splitlines()
@@ -322,7 +327,7 @@ def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
 
 
 def test_an_empty_log_is_told(make: Make) -> None:
-    with pytest.raises(AdapterError, match="its log is empty$"):
+    with pytest.raises(AdapterError, match="its log is empty"):
         use(make("hello", "say", "x"))
 
 
@@ -370,7 +375,7 @@ def test_nothing_is_asked_of_a_dead_child(make: Make) -> None:
 
 
 def test_a_child_that_broke_is_replaced_three_times(make: Make) -> None:
-    adapter = make("command", "exit", "3")
+    adapter = make("command", "end", "3")
     for _ in range(RESTARTS + 1):
         adapter.start(PROFILE)
         with pytest.raises(AdapterError, match="ended with exit code 3"):
@@ -384,7 +389,7 @@ def test_a_child_that_broke_is_replaced_three_times(make: Make) -> None:
 
 
 def test_the_declaration_outlives_the_child(make: Make) -> None:
-    adapter = make("start", "exit", "1")
+    adapter = make("start", "end", "1")
     declaration = adapter.declaration
     with pytest.raises(AdapterError):
         adapter.start(PROFILE)
@@ -427,6 +432,5 @@ def test_what_a_child_leaves_behind_is_killed_after_bye(make: Make) -> None:
 def test_a_forgotten_adapter_takes_its_child_along(make: Make) -> None:
     adapter = make()
     adapter.start(PROFILE)
-    log = adapter._child._log
+    adapter._child._log.close()
     adapter._child = None
-    log.close()

@@ -3,6 +3,7 @@
 import json
 import re
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,6 +185,15 @@ def test_a_huge_value_does_not_fill_the_message() -> None:
     with pytest.raises(HistoryError) as caught:
         read_outcome({"type": "x" * 1_000_000})
     assert len(str(caught.value)) < 1000
+
+
+def test_what_a_class_itself_refuses_is_told() -> None:
+    def refuse(_: object, __: object, value: str) -> None:
+        raise ValueError(f"nobody is called {value}")
+
+    kind = attrs.make_class("Person", {"name": attrs.field(type=str, validator=refuse)})
+    with pytest.raises(HistoryError, match="the Person is wrong: nobody is called Bob"):
+        structure({"name": "Bob"}, kind)
 
 
 def test_a_protocol_of_ours_is_taken() -> None:

@@ -1,0 +1,53 @@
+"""The seeded faults: buses that break one rule each, for the suite to be tested by."""
+
+from difflib import get_close_matches
+from typing import Final
+
+from busproof.adapters.base import Adapter
+from busproof.adapters.seeded import (
+    faults_copies,
+    faults_keys,
+    faults_life,
+    faults_order,
+    faults_placing,
+    faults_transactions,
+)
+from busproof.adapters.seeded.bus import AssigningBus, SeededBus
+from busproof.adapters.seeded.fault import Fault
+from busproof.errors import UsageError
+
+__all__ = ["FAULTS", "AssigningBus", "Fault", "SeededBus", "fault", "make"]
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    *faults_keys.FAULTS,
+    *faults_order.FAULTS,
+    *faults_copies.FAULTS,
+    *faults_placing.FAULTS,
+    *faults_transactions.FAULTS,
+    *faults_life.FAULTS,
+)
+"""Every fault, by the family of its rule."""
+
+_BY_ID: Final = {each.id: each for each in FAULTS}
+
+
+def fault(fault_id: str) -> Fault:
+    """The fault with this id.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if fault_id in _BY_ID:
+        return _BY_ID[fault_id]
+    close = get_close_matches(fault_id.lower(), _BY_ID, cutoff=0.5)
+    hint = f"nearest: {', '.join(close)}" if close else f"all are: {', '.join(_BY_ID)}"
+    raise UsageError(f"There is no fault {fault_id!r}; {hint}.")
+
+
+def make(fault_id: str) -> Adapter:
+    """A new adapter with this fault.
+
+    Raises:
+        UsageError: there is no such fault.
+    """
+    return fault(fault_id).bus()

@@ -1,0 +1,168 @@
+"""A small bus with partitions that conforms, made to be broken in one place at a time.
+
+It shares the vocabulary with the reference model and none of its rules: where the judge accuses it,
+one of the two is wrong. What is open to a bus it answers in the way that the most readings allow.
+"""
+
+from typing import ClassVar, assert_never
+
+import attrs
+
+from busproof import __version__
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.seeded.queues import Queue
+from busproof.adapters.seeded.transacting import Transacting
+from busproof.model import commands as c
+from busproof.model.outcomes import Done, Outcome, Refused, Witness
+from busproof.model.values import Error, Message, Profile
+
+__all__ = ["AssigningBus", "SeededBus"]
+
+NamespaceCommand = (
+    c.AdvanceClock
+    | c.CreateQueue
+    | c.BeginTransaction
+    | c.CommitTransaction
+    | c.RollBackTransaction
+)
+QueueCommand = (
+    c.Receive
+    | c.Complete
+    | c.Abandon
+    | c.Peek
+    | c.AcceptSession
+    | c.CloseSession
+    | c.TakePartitionDown
+    | c.BringPartitionUp
+)
+
+
+class SeededBus(Transacting):
+    """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
+
+    capabilities: ClassVar = frozenset(Capability) - {Capability.CLIENT_LIBRARY}
+
+    @property
+    def declaration(self) -> Declaration:
+        """All but a client library, on a virtual clock that is exact."""
+        implementation = Implementation(
+            name="busproof seeded bus", version=__version__, language="Python"
+        )
+        return Declaration(implementation=implementation, capabilities=self.capabilities)
+
+    def start(self, profile: Profile) -> None:
+        """Begin with an empty namespace."""
+        self.partitions = profile.partitions
+        self.queues: dict[str, Queue] = {}
+        self.transactions = {}
+        self.now = 0
+        self.assigned = 0
+
+    def stop(self) -> None:
+        """Forget the namespace."""
+        self.queues = {}
+        self.transactions = {}
+
+    def do(self, command: c.Command, connection: str) -> Observed:
+        """Do what is asked and tell what came of it."""
+        if isinstance(command, NamespaceCommand):
+            return Observed(self.ask_namespace(command))
+        queue = self.queues.get(command.queue)
+        if queue is None:
+            return Observed(Refused(error=Error.NOT_FOUND))
+        self.end_what_is_over(queue)
+        if isinstance(command, c.Send):
+            return self.send(queue, command)
+        return Observed(self.ask(queue, command, connection))
+
+    def ask_namespace(self, command: NamespaceCommand) -> Outcome:
+        """Do what concerns no single queue that exists."""
+        match command:
+            case c.AdvanceClock():
+                self.now += command.duration
+                return Done()
+            case c.CreateQueue():
+                return self.create(command)
+            case c.BeginTransaction():
+                return self.begin(command.transaction)
+            case c.CommitTransaction():
+                return self.commit(command.transaction)
+            case c.RollBackTransaction():
+                return self.roll_back(command.transaction)
+            case _:
+                assert_never(command)
+
+    def create(self, settings: c.CreateQueue) -> Outcome:
+        """Create a queue, once."""
+        if settings.queue in self.queues:
+            return Refused(error=Error.ALREADY_EXISTS)
+        partitions = self.partitions if settings.partitioned else 1
+        self.queues[settings.queue] = Queue(settings=settings, partitions=partitions)
+        return Done()
+
+    def ask(  # noqa: PLR0911 - one closed match over the vocabulary
+        self, queue: Queue, command: QueueCommand, connection: str
+    ) -> Outcome:
+        """Do anything with a queue but send to it."""
+        match command:
+            case c.Receive():
+                return self.receive(queue, command, connection)
+            case c.Complete():
+                return self.settle(queue, command.lock_token, self.complete)
+            case c.Abandon():
+                return self.settle(queue, command.lock_token, self.abandon)
+            case c.Peek():
+                return self.peek(queue, command.count)
+            case c.AcceptSession():
+                return self.accept_session(queue, command.session_id, connection)
+            case c.CloseSession():
+                return self.close_session(queue, command.session_id, connection)
+            case c.TakePartitionDown() | c.BringPartitionUp():
+                return self.switch(queue, command)
+            case _:
+                assert_never(command)
+
+    def switch(self, queue: Queue, command: c.TakePartitionDown | c.BringPartitionUp) -> Outcome:
+        """Take a partition down or bring it up; what it holds stays."""
+        if command.partition >= queue.partitions:
+            return Refused(error=Error.NOT_FOUND)
+        if isinstance(command, c.TakePartitionDown):
+            queue.down.add(command.partition)
+        else:
+            queue.down.discard(command.partition)
+        return Done()
+
+    def send(self, queue: Queue, command: c.Send) -> Observed:
+        """Take a message, or refuse it; the witness is its partition."""
+        message = self.prepared(command.message)
+        if command.transaction is None:
+            placed = self.place(queue, message, command.timeout)
+            if not isinstance(placed, Error):
+                self.store(queue, message, self.key_of(queue, message), placed)
+        else:
+            placed = self.send_in_transaction(queue, message, command.transaction)
+        if isinstance(placed, Error):
+            return Observed(Refused(error=placed))
+        return Observed(Done(), Witness(partition=placed))
+
+    def send_in_transaction(self, queue: Queue, message: Message, name: str) -> int | Error:
+        """Stage a message, if its transaction runs."""
+        transaction = self.transactions.get(name)
+        return Error.NOT_FOUND if transaction is None else self.stage(queue, message, transaction)
+
+    def prepared(self, message: Message) -> Message:
+        """What the client library makes of a message: nothing, there is none."""
+        return message
+
+
+class AssigningBus(SeededBus):
+    """The bus behind a client library that assigns missing MessageIds."""
+
+    capabilities: ClassVar = frozenset(Capability)
+
+    def prepared(self, message: Message) -> Message:
+        """The message with a MessageId."""
+        if message.message_id is not None:
+            return message
+        self.assigned += 1
+        return attrs.evolve(message, message_id=f"assigned-{self.assigned}")

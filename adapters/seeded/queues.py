@@ -1,0 +1,92 @@
+"""What the seeded bus remembers: queues, the messages they hold, and transactions."""
+
+import attrs
+
+from busproof.model.commands import CreateQueue
+from busproof.model.values import SEQUENCE_BITS, Message
+
+__all__ = ["Held", "Hold", "Key", "Lock", "Queue", "Staged", "Transaction"]
+
+Key = tuple[str, str]
+"""The property that a partition key was taken from, and its value."""
+
+
+@attrs.frozen(kw_only=True)
+class Lock:
+    """A receiver's hold on a message; it lasts until the clock reaches `until`."""
+
+    token: str
+    until: int
+    session_id: str | None = None
+
+
+@attrs.define(kw_only=True, eq=False)
+class Held:
+    """A message in a queue; `number` is its place in the order of arrival, from 1."""
+
+    number: int
+    partition: int
+    message: Message
+    deliveries: int = 0
+    lock: Lock | None = None
+
+    @property
+    def sequence_number(self) -> int:
+        """The partition above, the order of arrival below."""
+        return (self.partition << SEQUENCE_BITS) + self.number
+
+
+@attrs.frozen(kw_only=True)
+class Hold:
+    """A connection's lock on a session; it lasts until the clock reaches `until`."""
+
+    connection: str
+    until: int
+
+
+@attrs.define(kw_only=True, eq=False)
+class Queue:
+    """A queue; a regular one is a queue with a single partition.
+
+    Attributes:
+        settings: what it was created with.
+        partitions: how many it has.
+        down: those that are unavailable.
+        messages: in the order in which they are offered.
+        arrivals: how many messages were ever stored.
+        turn: the partition that is next for a message without key.
+        accepted: key and MessageId to the time at which such a message was accepted.
+        sessions: the sessions that are locked.
+    """
+
+    settings: CreateQueue
+    partitions: int
+    down: set[int] = attrs.field(factory=set)
+    messages: list[Held] = attrs.field(factory=list)
+    arrivals: int = 0
+    turn: int = 0
+    accepted: dict[tuple[Key | None, str], int] = attrs.field(factory=dict)
+    sessions: dict[str, Hold] = attrs.field(factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name it was created under."""
+        return self.settings.queue
+
+
+@attrs.frozen(kw_only=True)
+class Staged:
+    """A message that waits for its transaction's commit."""
+
+    queue: Queue
+    message: Message
+    key: Key | None
+    partition: int
+
+
+@attrs.define(kw_only=True, eq=False)
+class Transaction:
+    """A transaction that has begun and not ended; `keys` are those of each queue's messages."""
+
+    staged: list[Staged] = attrs.field(factory=list)
+    keys: dict[str, list[Key]] = attrs.field(factory=dict)

@@ -1,0 +1,167 @@
+Feature: The life of a message
+  What the documents take for granted, on partitioned queues as on regular ones, and where a front
+  end's cache or an outage shows through.
+
+  Rule: What was sent is received as it was sent
+
+    @LIFE-01
+    Scenario Outline: A message arrives with its properties
+      Given a partitioned queue
+      When a message with <properties> is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <properties>
+
+      Examples:
+        | properties                                             |
+        | MessageId "x"                                          |
+        | SessionId "a" and MessageId "x"                        |
+        | PartitionKey "a" and MessageId "x"                     |
+        | SessionId "a" and PartitionKey "a" and MessageId "x"   |
+
+    @LIFE-09
+    Scenario: A receiver gets the messages of every partition
+      Given a partitioned queue
+      And 96 messages without key were sent
+      When everything is received and completed
+      Then exactly 96 messages were received
+
+    @LIFE-09
+    Scenario: A receiver gets the messages of every key
+      Given a partitioned queue
+      And 64 messages with PartitionKey each its own were sent
+      When everything is received and completed
+      Then exactly 64 messages were received
+
+    @LIFE-03
+    Scenario: A completed message is gone
+      Given a partitioned queue
+      And a message without key was sent
+      And everything was received and completed
+      When a minute passes
+      Then a receive finds nothing
+
+    @LIFE-03
+    Scenario: A message that was received and deleted is gone
+      Given a partitioned queue
+      And a message without key was sent
+      When a message is received and deleted
+      Then a receive finds nothing
+
+  Rule: A lock keeps a message from others, for as long as it lasts
+
+    @LIFE-02
+    Scenario: A locked message is not given to anybody else
+      Given a partitioned queue
+      And a message without key was sent
+      When a message is received and kept
+      Then a receive over another connection finds nothing
+      And a receive finds nothing
+
+    @LIFE-04
+    Scenario: An abandoned message can be received again
+      Given a partitioned queue
+      And a message without key was sent
+      When one message is received and abandoned
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @LIFE-05
+    Scenario: A message whose lock has expired can be received again
+      Given a partitioned queue with locks of 5 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And 5 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @LIFE-06
+    Scenario Outline: A message whose lock has expired cannot be settled
+      Given a partitioned queue with locks of 5 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And 5 seconds pass
+      And the message kept is <settled>
+      Then it is refused
+
+      Examples:
+        | settled   |
+        | completed |
+        | abandoned |
+
+    @LIFE-06
+    Scenario: A message cannot be settled twice
+      Given a partitioned queue
+      And a message without key was sent
+      When a message is received and kept
+      And the message kept is completed
+      And the message kept is completed
+      Then it is refused
+
+    @LIFE-10
+    Scenario: A session is held by one connection
+      Given a partitioned queue that requires sessions
+      And a message with SessionId "a" was sent
+      When session "a" is accepted
+      And session "a" is accepted over another connection
+      Then it is refused
+
+    @LIFE-10
+    Scenario: A session that was closed can be held by another connection
+      Given a partitioned queue that requires sessions
+      And a message with SessionId "a" was sent
+      When session "a" is accepted
+      And session "a" is closed
+      And session "a" is accepted over another connection
+      Then it is accepted
+
+  Rule: A peek takes nothing
+
+    @LIFE-07
+    Scenario: Messages that were peeked can still be received
+      Given a partitioned queue
+      And 10 messages with PartitionKey "a" were sent
+      When messages are peeked
+      And everything is received and completed
+      Then exactly 10 messages were received
+
+    @LIFE-07
+    Scenario: A completed message is not shown
+      Given a partitioned queue
+      And a message without key was sent
+      And everything was received and completed
+      When messages are peeked
+      Then no message is shown
+
+    @LIFE-12
+    Scenario: A message's sequence number stays the same, and names its partition
+      Given a partitioned queue
+      And 32 messages without key were sent
+      When one message is received and abandoned
+      And messages are peeked
+      And everything is received and completed
+      Then exactly 32 messages were received
+      And every sequence number names the partition that took the message
+
+  Rule: What a client may notice of partitions
+
+    @LIFE-08
+    Scenario: Another connection may find nothing while a front end has messages in its cache
+      Given a partitioned queue with locks of 5 seconds
+      And 32 messages without key were sent
+      When a message is received and kept
+      And a receive is tried over another connection
+      And 5 seconds pass
+      And 5 seconds pass
+      And everything is received over another connection and completed
+      Then exactly 32 messages were received by then
+
+    @LIFE-11
+    Scenario: In an outage, what was sent is at worst received afterwards
+      Given a partitioned queue
+      And 32 messages without key were sent
+      And 8 partitions are down
+      When a receive is tried
+      And every partition is up again
+      And everything is received and completed
+      Then exactly 32 messages were received by then

@@ -1,0 +1,174 @@
+Feature: Transactions on partitioned queues
+  All messages of a transaction are handled by one broker. So each must carry a key, and all of them
+  the same one. Messages sent in a transaction are received after its commit, or never.
+
+  Rule: A message with a key can be sent in a transaction
+
+    @TXN-01
+    Scenario Outline: A message with a key is accepted in a transaction
+      Given a partitioned queue <kind>
+      And a transaction
+      When a message with <property> "a" is sent in the transaction
+      Then it is accepted
+
+      Examples:
+        | kind                       | property     |
+        | without sessions           | SessionId    |
+        | without sessions           | PartitionKey |
+        | with duplicate detection   | MessageId    |
+        | that requires sessions     | SessionId    |
+
+    @TXN-02
+    Scenario Outline: Several messages with the same key are accepted in a transaction
+      Given a partitioned queue
+      And a transaction
+      When 5 messages with <property> "a" are sent in the transaction
+      Then all of them are accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 5 messages were received
+
+      Examples:
+        | property     |
+        | SessionId    |
+        | PartitionKey |
+
+    @TXN-11
+    Scenario: A PartitionKey serves for messages that belong to no session
+      Given a partitioned queue
+      And a transaction
+      When 2 messages with PartitionKey "a" are sent in the transaction
+      Then all of them are accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+  Rule: A message without key is an invalid operation
+
+    @TXN-03
+    Scenario: A message without key is refused in a transaction
+      Given a partitioned queue
+      And a transaction
+      When a message without key is sent in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-03
+    Scenario: A message without key is refused behind one with a key
+      Given a partitioned queue
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message without key is sent in the transaction
+      Then it is refused as an invalid operation
+
+  Rule: Messages with different keys are an invalid operation
+
+    @TXN-04
+    Scenario: A second key is refused in a transaction
+      Given a partitioned queue
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message with PartitionKey "b" is sent in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-04
+    Scenario: A second key is refused behind several messages with the first
+      Given a partitioned queue
+      And a transaction
+      And 4 messages with PartitionKey "a" were sent in the transaction
+      When a message with PartitionKey "b" is sent in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-04
+    Scenario: Even keys that share a partition are different keys
+      Given a partitioned queue
+      And two keys that share a partition
+      And a transaction
+      And the first of them was used in the transaction
+      When the second of them is used in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-08
+    Scenario: Two sessions cannot share a transaction
+      Given a partitioned queue that requires sessions
+      And a transaction
+      And a message with SessionId "a" was sent in the transaction
+      When a message with SessionId "b" is sent in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-09
+    Scenario: On a regular queue, two sessions can share a transaction
+      Given a regular queue that requires sessions
+      And a transaction
+      And a message with SessionId "a" was sent in the transaction
+      When a message with SessionId "b" is sent in the transaction
+      Then it is accepted
+
+  Rule: A queue that requires sessions asks for a SessionId in a transaction
+
+    @TXN-06
+    Scenario: A message without SessionId is refused, whatever its PartitionKey
+      Given a partitioned queue that requires sessions
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      Then it is refused
+
+    @TXN-07
+    Scenario: A PartitionKey must not differ from the SessionId in a transaction
+      Given a partitioned queue that requires sessions
+      And a transaction
+      When a message with SessionId "a" and PartitionKey "b" is sent in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-07
+    Scenario: A PartitionKey may be identical with the SessionId in a transaction
+      Given a partitioned queue that requires sessions
+      And a transaction
+      When a message with SessionId "a" and PartitionKey "a" is sent in the transaction
+      Then it is accepted
+
+  Rule: A key pins in a transaction as it does outside
+
+    @TXN-05
+    Scenario: A key selects the same partition in a transaction
+      Given a partitioned queue
+      And 2 messages with PartitionKey "a" were sent
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      And the transaction is committed
+      Then all that were ever sent were in one partition
+
+    @TXN-05
+    Scenario: A key whose partition is down is refused in a transaction
+      Given a partitioned queue
+      And every partition is down
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      Then it is refused
+
+    @TXN-10
+    Scenario: All messages of a transaction are in one partition
+      Given a partitioned queue
+      And a transaction
+      When 8 messages with PartitionKey "a" are sent in the transaction
+      And the transaction is committed
+      Then they are all in one partition
+
+  Rule: All or nothing, and not before the commit
+
+    @TXN-12
+    Scenario: Nothing of a transaction is received before its commit, and all of it afterwards
+      Given a partitioned queue
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      Then a receive finds nothing
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+    @TXN-13
+    Scenario: Nothing of a transaction that was rolled back is ever received
+      Given a partitioned queue
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      When the transaction is rolled back
+      Then a receive finds nothing

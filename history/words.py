@@ -1,0 +1,288 @@
+"""Requests, answers and events in the words of the domain, each on one line.
+
+Whatever text came over the wire is quoted and escaped, so that a line stays a line.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, assert_never
+
+import attrs
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Received,
+    Refused,
+    Unsupported,
+)
+from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView
+
+__all__ = [
+    "Told",
+    "command_words",
+    "event_words",
+    "one_line",
+    "outcome_words",
+    "seconds",
+    "story",
+]
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+-]{1,64}")
+"""A name that needs no quotes."""
+
+_LONGEST: Final = 80
+_HEAD: Final = 48
+_TAIL: Final = 16
+
+_RestOfCommands = (
+    AcceptSession
+    | CloseSession
+    | BeginTransaction
+    | CommitTransaction
+    | RollBackTransaction
+    | TakePartitionDown
+    | BringPartitionUp
+)
+
+
+@attrs.frozen(kw_only=True)
+class Told:
+    """One event of a story: who asked and when, where it matters; what was asked; what came."""
+
+    who: str = ""
+    asked: str
+    came: str
+
+    def __str__(self) -> str:
+        asked = f"{self.who}: {self.asked}" if self.who else self.asked
+        return f"{asked} -> {self.came}"
+
+
+def seconds(duration: int) -> str:
+    """A time or duration in microseconds as seconds, exactly."""
+    whole, rest = divmod(abs(duration), MICROSECONDS)
+    fraction = f".{rest:06d}".rstrip("0") if rest else ""
+    return f"{'-' if duration < 0 else ''}{whole}{fraction} s"
+
+
+def one_line(text: str) -> str:
+    """The same text on one line, with every character that does not print escaped."""
+    spaced = " ".join(text.split())
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in spaced)
+
+
+def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
+    """What is asked, such as `Send to q: body 'm1', SessionId 'a'`; defaults are left out."""
+    match command:
+        case CreateQueue():
+            return _create_words(command)
+        case Send():
+            return _send_words(command)
+        case Receive(queue=queue, mode=mode, session_id=session):
+            source = _name(queue) if session is None else _session(queue, session)
+            return f"Receive from {source} ({mode.value})"
+        case Complete(queue=queue, lock_token=lock):
+            return f"Complete on {_name(queue)}: lock {_name(lock)}"
+        case Abandon(queue=queue, lock_token=lock):
+            return f"Abandon on {_name(queue)}: lock {_name(lock)}"
+        case Peek(queue=queue, count=count):
+            return f"Peek at up to {_counted(count, 'message')} of {_name(queue)}"
+        case AdvanceClock(duration=duration):
+            return f"Advance the clock by {seconds(duration)}"
+        case _:
+            return _rest_words(command)
+
+
+def outcome_words(  # noqa: PLR0911 - one return a case
+    outcome: Outcome, *, partitioned: bool = True
+) -> str:
+    """What came, such as `Refused: invalid-operation`.
+
+    Args:
+        outcome: what came.
+        partitioned: whether sequence numbers name a partition in their upper bits.
+    """
+    match outcome:
+        case Done():
+            return "Done"
+        case Received(message=view):
+            return f"Received {_view_words(view, partitioned)}"
+        case Empty():
+            return "Empty"
+        case Peeked(messages=views):
+            return _peeked_words([_view_words(view, partitioned) for view in views])
+        case Refused(error=error, detail=detail):
+            return f"Refused: {error.value}{_detail(detail)}"
+        case Indeterminate(detail=detail):
+            return f"Indeterminate: no answer came{_detail(detail)}"
+        case Unsupported(detail=detail):
+            return f"Unsupported{_detail(detail)}"
+        case _:
+            assert_never(outcome)
+
+
+def event_words(event: Event) -> str:
+    """What was asked and what came; `story` also tells clients and times apart."""
+    return str(_told(event, who="", partitioned=True))
+
+
+def story(events: Iterable[Event]) -> tuple[Told, ...]:
+    """What happened, in order; clients and times are named where they differ at all."""
+    return tuple(_tell(list(events)))
+
+
+def _tell(events: list[Event]) -> Iterator[Told]:
+    several = len({(event.client, event.connection) for event in events}) > 1
+    timed = any(event.called or event.returned for event in events)
+    regular: set[str] = set()
+    for event in events:
+        if isinstance(event.command, CreateQueue) and not event.command.partitioned:
+            regular.add(event.command.queue)
+        parts = [_client(event)] * several + [_times(event)] * timed
+        partitioned = getattr(event.command, "queue", None) not in regular
+        yield _told(event, who=" ".join(parts), partitioned=partitioned)
+
+
+def _told(event: Event, *, who: str, partitioned: bool) -> Told:
+    came = outcome_words(event.outcome, partitioned=partitioned)
+    if event.witness is not None:
+        came += f" (partition {event.witness.partition})"
+    return Told(who=who, asked=command_words(event.command), came=came)
+
+
+def _client(event: Event) -> str:
+    client, connection = _name(event.client), _name(event.connection)
+    return client if client == connection else f"{client} over {connection}"
+
+
+def _times(event: Event) -> str:
+    if event.returned is None or event.returned == event.called:
+        return f"at {seconds(event.called)}"
+    return f"at {seconds(event.called)} to {seconds(event.returned)}"
+
+
+def _create_words(command: CreateQueue) -> str:
+    defaults = CreateQueue(queue=command.queue)
+    parts = ["partitioned" if command.partitioned else "not partitioned"]
+    if command.requires_session:
+        parts.append("requires sessions")
+    if command.duplicate_detection:
+        parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
+    if command.lock_duration != defaults.lock_duration:
+        parts.append(f"locks of {seconds(command.lock_duration)}")
+    if command.max_delivery_count != defaults.max_delivery_count:
+        parts.append(f"at most {command.max_delivery_count} deliveries")
+    return f"Create queue {_name(command.queue)}: {', '.join(parts)}"
+
+
+def _send_words(command: Send) -> str:
+    parts = [f"body {_quoted(command.message.body)}", *_properties(command.message)]
+    if command.timeout != attrs.fields(Send).timeout.default:
+        parts.append(f"timeout {seconds(command.timeout)}")
+    if command.transaction is not None:
+        parts.append(f"in transaction {_name(command.transaction)}")
+    return f"Send to {_name(command.queue)}: {', '.join(parts)}"
+
+
+def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return a case
+    match command:
+        case AcceptSession(queue=queue, session_id=session):
+            return f"Accept {_session(queue, session)}"
+        case CloseSession(queue=queue, session_id=session):
+            return f"Close {_session(queue, session)}"
+        case BeginTransaction(transaction=transaction):
+            return f"Begin transaction {_name(transaction)}"
+        case CommitTransaction(transaction=transaction):
+            return f"Commit transaction {_name(transaction)}"
+        case RollBackTransaction(transaction=transaction):
+            return f"Roll back transaction {_name(transaction)}"
+        case TakePartitionDown(queue=queue, partition=partition):
+            return f"Take partition {partition} of {_name(queue)} down"
+        case BringPartitionUp(queue=queue, partition=partition):
+            return f"Bring partition {partition} of {_name(queue)} up"
+        case _:
+            assert_never(command)
+
+
+def _peeked_words(views: list[str]) -> str:
+    if not views:
+        return "Peeked nothing"
+    number = f"{len(views)} messages: " if len(views) > 1 else ""
+    return f"Peeked {number}{'; '.join(views)}"
+
+
+def _view_words(view: MessageView, partitioned: bool) -> str:
+    parts = ", ".join(_parts_of_view(view, partitioned))
+    words = ", ".join([_quoted(view.body), *_properties(view)])
+    return f"{words} ({parts})" if parts else words
+
+
+def _parts_of_view(view: MessageView, partitioned: bool) -> Iterator[str]:
+    if view.sequence_number is not None:
+        yield _number_words(view.sequence_number, partitioned)
+    if view.delivery_count is not None:
+        yield f"delivery count {view.delivery_count}"
+    if view.lock_token is not None:
+        yield f"lock {_name(view.lock_token)}"
+    if view.locked_until is not None:
+        yield f"locked until {seconds(view.locked_until)}"
+
+
+def _number_words(number: int, partitioned: bool) -> str:
+    if not partitioned or number < 0:
+        return f"sequence number {number}"
+    partition, within = divmod(number, 1 << SEQUENCE_BITS)
+    return f"partition {partition}, sequence number {within}"
+
+
+def _properties(message: Message | MessageView) -> Iterator[str]:
+    named = {
+        "MessageId": message.message_id,
+        "SessionId": message.session_id,
+        "PartitionKey": message.partition_key,
+    }
+    return (f"{name} {_quoted(value)}" for name, value in named.items() if value is not None)
+
+
+def _session(queue: str, session: str) -> str:
+    return f"session {_quoted(session)} of {_name(queue)}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _detail(detail: str) -> str:
+    return f" ({one_line(detail)})" if detail else ""
+
+
+def _name(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return repr(text)
+    return f"{text[:_HEAD] + '…' + text[-_TAIL:]!r} of {len(text)} characters"

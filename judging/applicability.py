@@ -1,0 +1,72 @@
+"""Which rules a run can show at all, and why it cannot show the others."""
+
+from collections.abc import Collection
+
+import attrs
+
+from busproof.history.records import Header, Oracle
+from busproof.model.values import Clock, Profile, Vantage
+from busproof.spec import Catalogue, Rule
+
+__all__ = ["Terms", "auto_oracle", "vantage_from"]
+
+
+def vantage_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Vantage:
+    """What the model may take as seen, of an implementation with these capabilities."""
+    return Vantage(
+        clock=clock,
+        slack=slack,
+        partitions="witness" in capabilities,
+        assigns_message_ids="client-library" in capabilities,
+    )
+
+
+def auto_oracle(capabilities: Collection[str]) -> Oracle:
+    """Strict wherever partitions can be told apart, by a witness or by taking them down."""
+    told = "witness" in capabilities or "outages" in capabilities
+    return Oracle.STRICT if told else Oracle.CLIENT
+
+
+@attrs.frozen(kw_only=True)
+class Terms:
+    """What a run was held to and what it could use."""
+
+    catalogue: Catalogue
+    profile: Profile
+    capabilities: frozenset[str]
+    oracle: Oracle
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, header: Header, profile: Profile, oracle: Oracle) -> "Terms":
+        """The terms of a recorded history."""
+        return cls(
+            catalogue=catalogue,
+            profile=profile,
+            capabilities=frozenset(header.capabilities),
+            oracle=oracle,
+        )
+
+    def inapplicable(self, rule: Rule) -> str:
+        """Why this run can neither show nor break the rule; empty if it can."""
+        profile = self.profile
+        if profile.tier.value not in rule.tiers:
+            return f"tier: {profile.tier.value} is not one of {', '.join(rule.tiers)}"
+        if rule.id in profile.silent:
+            return f"edition: {profile.edition} says nothing of it"
+        if unmet := rule.unmet(self.capabilities):
+            return f"capability: {', '.join(need.replace('|', ' or ') for need in unmet)}"
+        return self._excluded(rule) or self._unjudged(rule)
+
+    def _excluded(self, rule: Rule) -> str:
+        for condition in rule.unless:
+            ambiguity, _, reading = condition.partition("=")
+            if reading and self.profile.readings.get(ambiguity) == reading:
+                return f"reading: {condition}"
+            if not reading and condition in self.capabilities:
+                return f"capability: {condition} is declared, which keeps it from arising"
+        return ""
+
+    def _unjudged(self, rule: Rule) -> str:
+        if self.oracle.value in rule.oracles:
+            return ""
+        return f"oracle: only {' or '.join(rule.oracles)} can judge it"

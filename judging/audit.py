@@ -1,0 +1,65 @@
+"""Whether the tests of a rule would notice a fault: each seeded fault against the suite."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import attrs
+
+from busproof.history.conformance import Conformance, Verdict
+from busproof.model.values import RuleId
+
+__all__ = ["Audited", "Result", "audited"]
+
+
+class Result(StrEnum):
+    """What became of a seeded fault."""
+
+    KILLED = "killed"
+    SILENT = "silent"
+    EQUIVALENT = "equivalent"
+
+
+@attrs.frozen(kw_only=True)
+class Audited:
+    """One fault against the suite.
+
+    Attributes:
+        id: of the fault.
+        rule: the rule whose own tests must catch it.
+        result: whether they did.
+        killed_by: the scenarios in which they did.
+        commands: how many commands the shortest counterexample has.
+        violated: every rule that the run found violated.
+        why: for `equivalent` the argument, for `silent` what the rule's verdict was instead.
+    """
+
+    id: str
+    rule: RuleId
+    result: Result
+    killed_by: tuple[str, ...] = ()
+    commands: int = 0
+    violated: tuple[RuleId, ...] = ()
+    why: str = ""
+
+
+def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
+    """What a run on a faulty implementation says of the fault."""
+    told = next(each for each in found.rules if each.id == rule)
+    violated = _violated(found)
+    if told.verdict is not Verdict.VIOLATED or told.counterexample is None:
+        result = Result.EQUIVALENT if equivalent else Result.SILENT
+        why = equivalent or f"{rule} was {told.verdict.value} {told.cause}".strip()
+        return Audited(id=fault, rule=rule, result=result, violated=violated, why=why)
+    return Audited(
+        id=fault,
+        rule=rule,
+        result=Result.KILLED,
+        killed_by=told.scenarios,
+        commands=len(told.counterexample.events),
+        violated=violated,
+    )
+
+
+def _violated(found: Conformance) -> tuple[RuleId, ...]:
+    rules: Sequence[RuleId] = [each.id for each in found.rules if each.verdict is Verdict.VIOLATED]
+    return tuple(rules)

@@ -1,0 +1,240 @@
+"""From a recorded history to a verdict on every rule."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    ExitCode,
+    RuleVerdict,
+    Subject,
+    Verdict,
+)
+from busproof.history.records import Header, History, Oracle, Scenario, ScenarioVerdict
+from busproof.history.words import outcome_words
+from busproof.judging.applicability import Terms, auto_oracle, vantage_from
+from busproof.judging.judge import vantage_of
+from busproof.judging.overlap import Judged, judged
+from busproof.judging.witnesses import with_late_witnesses
+from busproof.model.profiles import profile_for
+from busproof.model.values import Profile, RuleId
+from busproof.spec import Catalogue, Rule
+
+__all__ = ["conformance", "profile_of"]
+
+NEVER_AROSE = "the situation never arose"
+
+
+@attrs.frozen(kw_only=True)
+class _Heard:
+    """One scenario, judged: what it says of which rules."""
+
+    scenario: Scenario
+    found: Judged
+    blamed: tuple[RuleId, ...] = ()
+    counterexample: Counterexample | None = None
+
+
+def profile_of(catalogue: Catalogue, header: Header) -> Profile:
+    """The profile that a history was recorded under, with the rules in force filled in.
+
+    Raises:
+        UsageError: the history names an edition, ambiguity or reading that does not exist.
+    """
+    recorded = header.profile
+    return profile_for(
+        catalogue,
+        edition=recorded.edition,
+        tier=recorded.tier.value,
+        readings=dict(recorded.readings),
+        partitions=recorded.partitions,
+    )
+
+
+def conformance(
+    history: History, catalogue: Catalogue, oracle: Oracle | None = None
+) -> Conformance:
+    """A verdict on every rule that can be shown, from what was recorded and nothing else.
+
+    Raises:
+        UsageError: the history names an edition, ambiguity or reading that does not exist.
+    """
+    header = history.header
+    profile = profile_of(catalogue, header)
+    chosen = oracle or header.oracle or auto_oracle(header.capabilities)
+    terms = Terms.of(catalogue, header, profile, chosen)
+    vantage = vantage_of(vantage_from(header.clock, header.slack, header.capabilities), chosen)
+    heard = [
+        _hear(scenario, judged(with_late_witnesses(scenario.events), profile, vantage), terms)
+        for scenario in history.scenarios
+    ]
+    rules = tuple(
+        _verdict(rule, terms, heard) for rule in catalogue.rules if rule.shown_by != "never"
+    )
+    problems = _problems(history, heard)
+    return Conformance(
+        subject=_subject(header, terms),
+        oracle=chosen.value,
+        rules=rules,
+        scenarios=dict(Counter(_ending(each.scenario) for each in heard)),
+        events=sum(len(each.scenario.events) for each in heard),
+        exit_code=_exit_code(rules, problems),
+        problems=problems,
+    )
+
+
+def _hear(scenario: Scenario, found: Judged, terms: Terms) -> _Heard:
+    if found.violation is not None:
+        rules = found.violation.rules
+        blamed = (_to_blame(rules, scenario, terms),)
+        return _Heard(
+            scenario=scenario,
+            found=found,
+            blamed=blamed,
+            counterexample=_of_violation(scenario, found),
+        )
+    if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED:
+        return _Heard(
+            scenario=scenario,
+            found=found,
+            blamed=scenario.rules,
+            counterexample=_of_literal(scenario, scenario.ended.detail),
+        )
+    return _Heard(scenario=scenario, found=found)
+
+
+def _to_blame(rules: Sequence[RuleId], scenario: Scenario, terms: Terms) -> RuleId:
+    """The rule broken that the scenario is about, or else the most specific one that applies."""
+    applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
+    own = [rule for rule in applicable if rule in scenario.rules]
+    return (*own, *applicable, *rules)[0]
+
+
+def _of_violation(scenario: Scenario, found: Judged) -> Counterexample:
+    events = tuple(scenario.events[index] for index in found.order)
+    violation = found.violation
+    allowed = () if violation is None else violation.allowed
+    return Counterexample(
+        scenario=scenario.name,
+        events=events,
+        seen=outcome_words(events[-1].outcome),
+        allowed=tuple(dict.fromkeys(outcome_words(each.outcome) for each in allowed)),
+    )
+
+
+def _of_literal(scenario: Scenario, detail: str) -> Counterexample:
+    failed = (
+        [step.text for step in scenario.ended.steps if step.result == "failed"]
+        if (scenario.ended is not None)
+        else []
+    )
+    return Counterexample(
+        scenario=scenario.name,
+        events=scenario.events,
+        seen=detail,
+        allowed=tuple(failed[-1:]),
+    )
+
+
+def _verdict(rule: Rule, terms: Terms, heard: Sequence[_Heard]) -> RuleVerdict:
+    told = RuleVerdict(
+        id=rule.id, title=rule.title, verdict=Verdict.NOT_SHOWN, oracle=terms.oracle.value
+    )
+    if cause := terms.inapplicable(rule):
+        return attrs.evolve(told, verdict=Verdict.NOT_APPLICABLE, cause=cause, oracle="")
+    own = [each for each in heard if rule.id in each.scenario.rules]
+    deciding = [each for each in heard if each.found.evidence[rule.id]]
+    told = attrs.evolve(
+        told,
+        events=sum(each.found.evidence[rule.id] for each in deciding),
+        scenarios=tuple(dict.fromkeys(each.scenario.name for each in deciding)),
+    )
+    breaking = [each for each in heard if rule.id in each.blamed]
+    if breaking:
+        return _violated(told, breaking)
+    verdict, cause = _unbroken(told, own)
+    return attrs.evolve(told, verdict=verdict, cause=cause)
+
+
+def _violated(told: RuleVerdict, breaking: Sequence[_Heard]) -> RuleVerdict:
+    found = [each.counterexample for each in breaking if each.counterexample is not None]
+    shortest = min(found, key=lambda each: len(each.events))
+    return attrs.evolve(
+        told,
+        verdict=Verdict.VIOLATED,
+        cause=f"{len(found)} counterexample{'s' if len(found) > 1 else ''}",
+        scenarios=tuple(dict.fromkeys(each.scenario.name for each in breaking)),
+        counterexample=shortest,
+    )
+
+
+def _unbroken(told: RuleVerdict, own: Sequence[_Heard]) -> tuple[Verdict, str]:
+    """The verdict on a rule that nothing broke: what its own scenarios came to, then evidence."""
+    endings = defaultdict(list)
+    for each in own:
+        endings[_ending(each.scenario)].append(each)
+    if broken := endings["errored"] + endings["interrupted"]:
+        return Verdict.ERRORED, _said(broken[0].scenario)
+    exhausted = [each.found.exhausted for each in own if each.found.exhausted]
+    if exhausted:
+        return Verdict.INCONCLUSIVE, exhausted[0]
+    if endings["inconclusive"] and not endings["passed"]:
+        return Verdict.INCONCLUSIVE, _said(endings["inconclusive"][0].scenario)
+    if told.events:
+        return Verdict.SHOWN, ""
+    return Verdict.NOT_SHOWN, NEVER_AROSE
+
+
+def _ending(scenario: Scenario) -> str:
+    if scenario.ended is not None:
+        return scenario.ended.verdict.value
+    return "interrupted" if scenario.name else "recorded"
+
+
+def _said(scenario: Scenario) -> str:
+    if scenario.ended is None:
+        return f"the run stopped in the middle of {scenario.name!r}"
+    return scenario.ended.cause or scenario.ended.verdict.value
+
+
+def _problems(history: History, heard: Sequence[_Heard]) -> tuple[str, ...]:
+    problems = []
+    if history.cut:
+        problems.append("the history's last line is cut off; what stands before it was judged")
+    if not history.scenarios:
+        problems.append("the history has no events; nothing was judged")
+    planned = history.header.planned
+    if planned is not None and len(history.scenarios) < planned:
+        problems.append(f"the run stopped after {len(history.scenarios)} of {planned} scenarios")
+    interrupted = [each for each in heard if _ending(each.scenario) == "interrupted"]
+    problems += [_said(each.scenario) for each in interrupted]
+    problems += [each.found.exhausted for each in heard if each.found.exhausted]
+    return tuple(dict.fromkeys(problems))
+
+
+def _exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode:
+    verdicts = {rule.verdict for rule in rules}
+    if Verdict.VIOLATED in verdicts:
+        return ExitCode.VIOLATION
+    incomplete = {Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED}
+    return ExitCode.INCOMPLETE if problems or verdicts & incomplete else ExitCode.OK
+
+
+def _subject(header: Header, terms: Terms) -> Subject:
+    told = header.implementation
+    return Subject(
+        name=told.get("name", "unnamed"),
+        version=told.get("version", ""),
+        language=told.get("language", ""),
+        adapter=header.adapter,
+        capabilities=tuple(sorted(header.capabilities)),
+        clock=header.clock.value,
+        slack=header.slack,
+        edition=terms.profile.edition,
+        tier=terms.profile.tier.value,
+        partitions=terms.profile.partitions,
+        readings=dict(sorted(terms.profile.readings.items())),
+    )

@@ -1,0 +1,61 @@
+"""Witnesses that come late: a received sequence number tells where a send went before."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from busproof.model.commands import CreateQueue, Send
+from busproof.model.outcomes import Done, Event, Peeked, Received, Witness
+from busproof.model.values import SEQUENCE_BITS, MessageView
+
+__all__ = ["with_late_witnesses"]
+
+
+def with_late_witnesses(events: Sequence[Event]) -> tuple[Event, ...]:
+    """The events, with the partition of each send filled in that was seen only afterwards.
+
+    Only where a body was sent once to one partitioned queue is it clear whose partition it is.
+    """
+    partitioned = {
+        event.command.queue
+        for event in events
+        if isinstance(event.command, CreateQueue) and event.command.partitioned
+    }
+    sent = Counter(_sent(event) for event in events if isinstance(event.command, Send))
+    seen = {
+        (_queue(event), view.body): view.sequence_number >> SEQUENCE_BITS
+        for event in events
+        for view in _views(event)
+        if view.sequence_number is not None
+    }
+    return tuple(
+        attrs.evolve(event, witness=Witness(partition=seen[_sent(event)]))
+        if _lacks_witness(event)
+        and _queue(event) in partitioned
+        and sent[_sent(event)] == 1
+        and _sent(event) in seen
+        else event
+        for event in events
+    )
+
+
+def _lacks_witness(event: Event) -> bool:
+    is_sent = isinstance(event.command, Send) and isinstance(event.outcome, Done)
+    return is_sent and event.witness is None
+
+
+def _queue(event: Event) -> str:
+    return str(getattr(event.command, "queue", ""))
+
+
+def _sent(event: Event) -> tuple[str, str]:
+    command = event.command
+    return (command.queue, command.message.body) if isinstance(command, Send) else ("", "")
+
+
+def _views(event: Event) -> Iterator[MessageView]:
+    if isinstance(event.outcome, Received):
+        yield event.outcome.message
+    elif isinstance(event.outcome, Peeked):
+        yield from event.outcome.messages

@@ -1,0 +1,186 @@
+"""The report as plain values for JSON, and back; its keys are part of our interface."""
+
+from typing import Any, Final
+
+import attrs
+from immutables import Map
+
+from busproof import __version__
+from busproof.errors import HistoryError
+from busproof.history.codec import structure, unstructure
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    ExitCode,
+    RuleVerdict,
+    Subject,
+    Verdict,
+)
+from busproof.history.lines import excerpt
+from busproof.history.records import Oracle
+from busproof.model.values import Clock, Tier
+from busproof.reports import overview
+
+__all__ = ["SCHEMA", "conformance_of", "view"]
+
+SCHEMA: Final = 1
+"""The version of the report's format."""
+
+
+@attrs.frozen(kw_only=True)
+class _Implementation:
+    name: str
+    version: str
+    language: str
+
+
+@attrs.frozen(kw_only=True)
+class _Profile:
+    edition: str
+    tier: Tier
+    partitions: int
+    readings: Map[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class _Document:
+    schema: int
+    busproof: str
+    implementation: _Implementation
+    adapter: str
+    capabilities: tuple[str, ...]
+    clock: Clock
+    slack: int
+    profile: _Profile
+    oracle: Oracle
+    events: int
+    scenarios: Map[str, int]
+    summary: Map[str, int]
+    exit_code: int
+    problems: tuple[str, ...]
+    rules: tuple[RuleVerdict, ...]
+
+
+def view(conformance: Conformance) -> dict[str, Any]:
+    """The report as plain JSON values, every key written."""
+    return {
+        "schema": SCHEMA,
+        "busproof": __version__,
+        **_subject_view(conformance.subject),
+        "oracle": str(conformance.oracle),
+        "events": conformance.events,
+        "scenarios": {str(ended): count for ended, count in conformance.scenarios.items()},
+        "summary": _summary(conformance),
+        "exit_code": int(conformance.exit_code),
+        "problems": list(conformance.problems),
+        "rules": [_rule_view(rule) for rule in conformance.rules],
+    }
+
+
+def conformance_of(value: object) -> Conformance:
+    """The verdicts that a report's plain values hold.
+
+    Raises:
+        HistoryError: they are no report, or of a newer format, or contradict themselves.
+    """
+    _check_schema(value)
+    document = structure(value, _Document, "the report")
+    conformance = Conformance(
+        subject=_subject(document),
+        oracle=document.oracle.value,
+        rules=document.rules,
+        scenarios=dict(document.scenarios),
+        events=document.events,
+        exit_code=_exit_code(document.exit_code),
+        problems=document.problems,
+    )
+    _check_summary(dict(document.summary), _summary(conformance))
+    return conformance
+
+
+def _subject_view(subject: Subject) -> dict[str, Any]:
+    return {
+        "implementation": {
+            "name": subject.name,
+            "version": subject.version,
+            "language": subject.language,
+        },
+        "adapter": subject.adapter,
+        "capabilities": [str(capability) for capability in subject.capabilities],
+        "clock": str(subject.clock),
+        "slack": subject.slack,
+        "profile": {
+            "edition": subject.edition,
+            "tier": str(subject.tier),
+            "partitions": subject.partitions,
+            "readings": dict(sorted(subject.readings.items())),
+        },
+    }
+
+
+def _summary(conformance: Conformance) -> dict[str, int]:
+    counts = {verdict.value: conformance.counted(verdict) for verdict in Verdict}
+    return {**counts, "applicable": overview.applicable(conformance.rules)}
+
+
+def _rule_view(rule: RuleVerdict) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "title": rule.title,
+        "verdict": rule.verdict.value,
+        "cause": rule.cause,
+        "oracle": str(rule.oracle),
+        "events": rule.events,
+        "scenarios": list(rule.scenarios),
+        "counterexample": _example_view(rule.counterexample),
+    }
+
+
+def _example_view(example: Counterexample | None) -> dict[str, Any] | None:
+    if example is None:
+        return None
+    return {
+        "scenario": example.scenario,
+        "seen": example.seen,
+        "allowed": list(example.allowed),
+        "events": [unstructure(event) for event in example.events],
+    }
+
+
+def _subject(document: _Document) -> Subject:
+    return Subject(
+        **attrs.asdict(document.implementation),
+        adapter=document.adapter,
+        capabilities=document.capabilities,
+        clock=document.clock.value,
+        slack=document.slack,
+        edition=document.profile.edition,
+        tier=document.profile.tier.value,
+        partitions=document.profile.partitions,
+        readings=dict(document.profile.readings),
+    )
+
+
+def _check_schema(value: object) -> None:
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if type(schema) is int and schema > SCHEMA:
+        raise HistoryError(
+            f"schema is {excerpt(schema)}, and this busproof reads up to {SCHEMA}: upgrade busproof"
+        )
+    if isinstance(value, dict) and (type(schema) is not int or schema < 1):
+        raise HistoryError(f"schema is {excerpt(schema)}, and must be {SCHEMA}")
+
+
+def _exit_code(code: int) -> ExitCode:
+    try:
+        return ExitCode(code)
+    except ValueError:
+        allowed = ", ".join(str(each.value) for each in ExitCode)
+        raise HistoryError(f"exit_code is {code}, and must be one of {allowed}") from None
+
+
+def _check_summary(told: dict[str, int], counted: dict[str, int]) -> None:
+    if told != counted:
+        raise HistoryError(
+            f"summary is {excerpt(told)}, and by the rules must be {excerpt(counted)}"
+        )

@@ -1,0 +1,178 @@
+"""The conformance report as Markdown, to be read on GitHub or as a job's summary."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from busproof import __version__
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    ExitCode,
+    RuleVerdict,
+    Verdict,
+)
+from busproof.history.words import one_line, story
+from busproof.reports import overview
+from busproof.spec import Catalogue
+
+__all__ = ["page"]
+
+_SYMBOLS: Final = {
+    Verdict.SHOWN: "✅",
+    Verdict.VIOLATED: "❌",
+    Verdict.NOT_APPLICABLE: "⚪",
+    Verdict.NOT_SHOWN: "⚠️",
+    Verdict.INCONCLUSIVE: "❔",
+    Verdict.ERRORED: "💥",
+}
+
+_MARKS: Final = {ExitCode.OK: "✅", ExitCode.VIOLATION: "❌"}
+
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]|~#@])")
+_BACKTICKS: Final = re.compile(r"`+")
+
+
+def page(conformance: Conformance, catalogue: Catalogue) -> str:
+    """The whole report; what was violated stands below the tables, each with its run."""
+    parts = [
+        _head(conformance, catalogue),
+        _problems(conformance.problems),
+        _claims(conformance, catalogue),
+        *_tables(conformance, catalogue),
+        _violations(conformance, catalogue),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines) + "\n"
+
+
+def _head(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
+    mark = _MARKS.get(conformance.exit_code, "⚠️")
+    yield f"# {mark} {overview.headline(conformance.rules)}"
+    yield ""
+    tallies = overview.tallies(conformance).items()
+    yield " · ".join(f"{_SYMBOLS[verdict]} {count} {verdict.value}" for verdict, count in tallies)
+    yield ""
+    yield overview.conclusion(conformance)
+    yield ""
+    yield from _table(("Subject", ""), (":--", ":--"), _facts(conformance, catalogue))
+
+
+def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    subject = conformance.subject
+    language = f" ({subject.language})" if subject.language else ""
+    facts = {
+        "implementation": f"{subject.name} {subject.version}{language}",
+        "adapter": subject.adapter,
+        "held to": overview.profile_words(subject),
+        "readings": overview.reading_words(subject, catalogue),
+        "capabilities": ", ".join(subject.capabilities) or "none",
+        "judged by": f"the {conformance.oracle} oracle of busproof {__version__}",
+        "time": overview.clock_words(subject),
+        "events": str(conformance.events),
+        "scenarios": overview.scenario_words(conformance),
+    }
+    return ((name, _plain(fact)) for name, fact in facts.items() if fact.strip())
+
+
+def _problems(problems: tuple[str, ...]) -> Iterator[str]:
+    if problems:
+        yield "## Problems"
+        yield ""
+    for problem in problems:
+        yield f"- {_plain(problem)}"
+
+
+def _claims(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
+    claims = overview.unshown_claims(conformance, catalogue)
+    if claims:
+        yield "## ⚠️ Claimed, but not shown"
+        yield ""
+    for claim in claims:
+        rules = ", ".join(f"{rule.id} {rule.verdict.value}" for rule in claim.rules)
+        yield f"- **{_plain(claim.capability)}**: {_plain(rules)}"
+
+
+def _tables(conformance: Conformance, catalogue: Catalogue) -> Iterator[Iterator[str]]:
+    for family in overview.families(conformance, catalogue):
+        yield _family(family)
+
+
+def _family(family: overview.FamilyVerdicts) -> Iterator[str]:
+    yield f"## {_plain(family.id)}: {_plain(family.title)}"
+    yield ""
+    yield f"{overview.headline(family.rules)}."
+    yield ""
+    columns = ("Rule", "Title", "Verdict", "Events", "Cause")
+    yield from _table(columns, (":--", ":--", ":--", "--:", ":--"), map(_row, family.rules))
+
+
+def _row(rule: RuleVerdict) -> tuple[str, ...]:
+    verdict = f"{_SYMBOLS[rule.verdict]}&nbsp;{rule.verdict.value.replace(' ', '&nbsp;')}"
+    name = _plain(rule.id).replace("-", "&#8209;")
+    return (name, _plain(rule.title), verdict, str(rule.events), _plain(rule.cause))
+
+
+def _table(
+    columns: Iterable[str], alignment: Iterable[str], rows: Iterable[tuple[str, ...]]
+) -> Iterator[str]:
+    for row in (columns, alignment, *rows):
+        yield f"| {' | '.join(row)} |"
+
+
+def _violations(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
+    violated = overview.violations(conformance)
+    if violated:
+        yield "## Violations"
+    for verdict in violated:
+        yield ""
+        yield f"### {_plain(verdict.id)}: {_plain(verdict.title)}"
+        yield from _stated(verdict, conformance.subject.edition, catalogue)
+        if verdict.cause:
+            yield ""
+            yield f"Cause: {_plain(verdict.cause)}"
+        if verdict.counterexample is not None:
+            yield from _example(verdict.counterexample)
+
+
+def _stated(verdict: RuleVerdict, edition: str, catalogue: Catalogue) -> Iterator[str]:
+    rule = overview.found(catalogue, verdict.id)
+    if rule is None:
+        return
+    yield ""
+    yield f"> {_plain(rule.statement)}"
+    yield ""
+    yield f"Stated ({rule.status}) in:"
+    yield ""
+    for sources, places in overview.citations(catalogue, rule, edition).items():
+        yield f"- {_plain(places)}: {', '.join(map(_code, sources))}"
+
+
+def _example(example: Counterexample) -> Iterator[str]:
+    if example.scenario:
+        yield ""
+        yield f"Scenario: {_plain(example.scenario)}"
+    yield ""
+    for number, told in enumerate(story(example.events), 1):
+        who = f"{_plain(told.who)}: " if told.who else ""
+        yield f"{number}. {who}{_code(told.asked)} → {_code(told.came)}"
+    yield ""
+    yield f"**Seen:** {_code(example.seen)}"
+    yield ""
+    yield f"**Allowed:** {'' if example.allowed else 'nothing comparable'}".strip()
+    yield ""
+    for allowed in example.allowed:
+        yield f"- {_code(allowed)}"
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is taken for Markdown or HTML."""
+    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _code(text: str) -> str:
+    """Text as inline code, whatever backticks it has."""
+    text = one_line(text)
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"{fence}{text}{fence}"

@@ -1,0 +1,213 @@
+"""What every form of the report says alike: counts, families, claims, causes, citations."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from busproof.errors import UsageError
+from busproof.history.conformance import Conformance, ExitCode, RuleVerdict, Subject, Verdict
+from busproof.history.words import seconds
+from busproof.model.values import RuleId
+from busproof.spec import Catalogue, Rule
+
+__all__ = [
+    "Claim",
+    "FamilyVerdicts",
+    "applicable",
+    "by_cause",
+    "citations",
+    "clock_words",
+    "conclusion",
+    "families",
+    "found",
+    "headline",
+    "id_words",
+    "profile_words",
+    "reading_words",
+    "scenario_words",
+    "tallies",
+    "unshown_claims",
+    "violations",
+]
+
+_NO_CAUSE: Final = "no cause given"
+
+_CONCLUSIONS: Final = {
+    ExitCode.OK: "every applicable rule was shown",
+    ExitCode.VIOLATION: "a rule was violated",
+    ExitCode.USAGE: "the run was not asked for rightly",
+    ExitCode.INCOMPLETE: "the run is incomplete, inconclusive or errored",
+    ExitCode.STALE: "a known failure did not fail",
+}
+
+
+@attrs.frozen(kw_only=True)
+class FamilyVerdicts:
+    """The verdicts on the rules of one family."""
+
+    id: str
+    title: str
+    rules: tuple[RuleVerdict, ...]
+
+    @property
+    def summary(self) -> str:
+        """Such as `20 of 22 shown`."""
+        count = applicable(self.rules)
+        return f"{_shown(self.rules)} of {count} shown" if count else Verdict.NOT_APPLICABLE.value
+
+
+@attrs.frozen(kw_only=True)
+class Claim:
+    """A capability that was declared, and the rules about it that were not shown."""
+
+    capability: str
+    rules: tuple[RuleVerdict, ...]
+
+
+def applicable(rules: Iterable[RuleVerdict]) -> int:
+    """How many rules are not `not applicable`."""
+    return sum(rule.verdict is not Verdict.NOT_APPLICABLE for rule in rules)
+
+
+def headline(rules: tuple[RuleVerdict, ...]) -> str:
+    """Such as `41 of 52 applicable rules shown`."""
+    count = applicable(rules)
+    return f"{_shown(rules)} of {count} applicable {'rule' if count == 1 else 'rules'} shown"
+
+
+def tallies(conformance: Conformance) -> dict[Verdict, int]:
+    """How many rules have each verdict but `shown`, worst first."""
+    order = (
+        Verdict.VIOLATED,
+        Verdict.NOT_SHOWN,
+        Verdict.INCONCLUSIVE,
+        Verdict.ERRORED,
+        Verdict.NOT_APPLICABLE,
+    )
+    return {verdict: conformance.counted(verdict) for verdict in order}
+
+
+def conclusion(conformance: Conformance) -> str:
+    """What the run ends with, and what that means."""
+    code = conformance.exit_code
+    return f"Exit code {code.value}: {_CONCLUSIONS[code]}."
+
+
+def families(conformance: Conformance, catalogue: Catalogue) -> Iterator[FamilyVerdicts]:
+    """The verdicts by family: the catalogue's in its order, then any that it does not know."""
+    members: dict[str, list[RuleVerdict]] = defaultdict(list)
+    for rule in conformance.rules:
+        members[rule.id.partition("-")[0]].append(rule)
+    titles = {family.id: family.title for family in catalogue.families}
+    for family in (*titles, *sorted(members.keys() - titles.keys())):
+        if family in members:
+            title = titles.get(family, "rules that this catalogue does not have")
+            yield FamilyVerdicts(id=family, title=title, rules=tuple(members[family]))
+
+
+def violations(conformance: Conformance) -> tuple[RuleVerdict, ...]:
+    """The verdicts on the rules that were violated."""
+    return tuple(rule for rule in conformance.rules if rule.verdict is Verdict.VIOLATED)
+
+
+def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Claim, ...]:
+    """The declared capabilities of which an applicable rule was not shown."""
+    claims = []
+    for capability in conformance.subject.capabilities:
+        rules = tuple(
+            verdict
+            for verdict in conformance.rules
+            if verdict.verdict not in (Verdict.SHOWN, Verdict.NOT_APPLICABLE)
+            and capability in _needs(found(catalogue, verdict.id))
+        )
+        if rules:
+            claims.append(Claim(capability=capability, rules=rules))
+    return tuple(claims)
+
+
+def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[RuleId, ...]]:
+    """Ids of the rules by the cause of their verdict."""
+    causes: dict[str, tuple[RuleId, ...]] = {}
+    for rule in rules:
+        cause = rule.cause or _NO_CAUSE
+        causes[cause] = (*causes.get(cause, ()), rule.id)
+    return causes
+
+
+def found(catalogue: Catalogue, rule: RuleId) -> Rule | None:
+    """The rule with this id; `None` where the report is of another catalogue."""
+    try:
+        return catalogue.rule(rule)
+    except UsageError:
+        return None
+
+
+def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str, ...], str]:
+    """Where a rule is stated: editions and outside sources to the sections or titles they share.
+
+    The edition that the run was held to comes first.
+    """
+    titles = {source.id: source.title for source in catalogue.sources}
+    places: dict[str, str] = {}
+    for citation in sorted(rule.citations, key=lambda citation: citation.source != edition):
+        place = citation.anchor or titles.get(citation.source, citation.source)
+        known = places.get(citation.source)
+        places[citation.source] = f"{known}, {place}" if known else place
+    return {
+        tuple(source for source, other in places.items() if other == place): place
+        for place in dict.fromkeys(places.values())
+    }
+
+
+def id_words(rules: Iterable[RuleId]) -> str:
+    """The ids, three or more in a row as `KEY-04 to KEY-09`."""
+    runs: list[list[RuleId]] = []
+    for rule in rules:
+        if runs and _follows(rule, runs[-1][-1]):
+            runs[-1].append(rule)
+        else:
+            runs.append([rule])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
+
+
+def profile_words(subject: Subject) -> str:
+    """What the implementation was held to."""
+    return f"edition {subject.edition}, tier {subject.tier}, {subject.partitions} partitions"
+
+
+def reading_words(subject: Subject, catalogue: Catalogue) -> str:
+    """The readings taken that are not the catalogue's defaults."""
+    defaults = {ambiguity.id: ambiguity.default for ambiguity in catalogue.ambiguities}
+    others = {name: each for name, each in subject.readings.items() if defaults.get(name) != each}
+    words = ", ".join(f"{name}={reading}" for name, reading in others.items())
+    return words or "the default of every ambiguity"
+
+
+def scenario_words(conformance: Conformance) -> str:
+    """How the scenarios ended, such as `60 passed, 2 failed`."""
+    counts = [f"{count} {ended}" for ended, count in conformance.scenarios.items() if count]
+    return ", ".join(counts) or "none"
+
+
+def clock_words(subject: Subject) -> str:
+    """Whose time it was, such as `real clock, slack 2 s`."""
+    slack = f", slack {seconds(subject.slack)}" if subject.slack else ""
+    return f"{subject.clock} clock{slack}"
+
+
+def _shown(rules: Iterable[RuleVerdict]) -> int:
+    return sum(rule.verdict is Verdict.SHOWN for rule in rules)
+
+
+def _needs(rule: Rule | None) -> frozenset[str]:
+    needs = () if rule is None else rule.needs
+    return frozenset(capability for need in needs for capability in need.split("|"))
+
+
+def _follows(rule: RuleId, before: RuleId) -> bool:
+    family, _, number = rule.partition("-")
+    last_family, _, last = before.partition("-")
+    plain = number.isdecimal() and last.isdecimal()
+    return family == last_family and plain and int(number) == int(last) + 1

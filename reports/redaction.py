@@ -1,0 +1,114 @@
+"""What a published report must not tell: the machine, its user, secrets, addresses and paths."""
+
+import getpass
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.history.conformance import Conformance, Counterexample, RuleVerdict
+from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
+
+__all__ = ["redacted", "redacted_text"]
+
+_GONE: Final = "…"
+
+_ADDRESS: Final = re.compile(r"\b(amqps?|sb)://[^\s;,'\"<>()]+", re.IGNORECASE)
+_USER_INFO: Final = re.compile(r"(?<=://)[^\s/@'\"]+@")
+_SECRET: Final = re.compile(
+    r"\b(SharedAccessKeyName|SharedAccessKey|SharedAccessSignature|AccountKey|sig"
+    r"|api[-_]?key|access[-_]?token|token|secret|password|passwd|pwd)(\s*[=:]\s*)[^\s;&,'\"]+",
+    re.IGNORECASE,
+)
+_BEARER: Final = re.compile(r"\b(Bearer)\s+[\w.~+/-]{8,}=*", re.IGNORECASE)
+_PATH: Final = re.compile(r"(?<![\w:/.~…])~?(?:/[^\s/:;,'\"<>()]+)+/([^\s/:;,'\"<>()]+)")
+_WINDOWS_PATH: Final = re.compile(r"\b[A-Za-z]:\\(?:[^\s\\:;,'\"<>()]+\\)*([^\s\\:;,'\"<>()]+)")
+
+_ADAPTER_NAME: Final = re.compile(r"[\w.-]+(:\w+)?")
+_COMMAND_OR_KEYS: Final = re.compile(r"(exec:|Endpoint=).*", re.IGNORECASE | re.DOTALL)
+"""An adapter that is named by a command line, or by an address with its keys."""
+
+_NO_NAMES: Final = frozenset({"", "localhost"})
+
+
+def redacted_text(text: str) -> str:
+    """A sentence or a traceback without secrets, addresses, folders, this host and its user."""
+    text = _ADDRESS.sub(rf"\1://{_GONE}", text)
+    text = _USER_INFO.sub(f"{_GONE}@", text)
+    text = _SECRET.sub(rf"\1\2{_GONE}", text)
+    text = _BEARER.sub(rf"\1 {_GONE}", text)
+    for folder in sorted(set(_folders()), key=len, reverse=True):
+        text = re.sub(rf"{re.escape(folder)}(?![\w-])", _GONE, text)
+    text = _WINDOWS_PATH.sub(rf"{_GONE}\\\1", text)
+    text = _PATH.sub(rf"{_GONE}/\1", text)
+    for name in set(_names()) - _NO_NAMES:
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", _GONE, text, flags=re.IGNORECASE)
+    return text
+
+
+def redacted(conformance: Conformance) -> Conformance:
+    """The same verdicts, with every text that somebody's program wrote freely redacted.
+
+    What a run was made of (names of queues, bodies, keys, scenarios) is not touched.
+    """
+    subject = conformance.subject
+    return attrs.evolve(
+        conformance,
+        subject=attrs.evolve(subject, adapter=_adapter(subject.adapter)),
+        rules=tuple(_rule(rule) for rule in conformance.rules),
+        problems=tuple(redacted_text(problem) for problem in conformance.problems),
+    )
+
+
+def _adapter(adapter: str) -> str:
+    if _ADAPTER_NAME.fullmatch(adapter):
+        return adapter
+    return redacted_text(_COMMAND_OR_KEYS.sub(rf"\1{_GONE}", adapter))
+
+
+def _rule(rule: RuleVerdict) -> RuleVerdict:
+    example = rule.counterexample
+    return attrs.evolve(
+        rule,
+        cause=redacted_text(rule.cause),
+        counterexample=None if example is None else _example(example),
+    )
+
+
+def _example(example: Counterexample) -> Counterexample:
+    return attrs.evolve(
+        example,
+        seen=redacted_text(example.seen),
+        allowed=tuple(redacted_text(each) for each in example.allowed),
+        events=tuple(_event(event) for event in example.events),
+    )
+
+
+def _event(event: Event) -> Event:
+    match event.outcome:
+        case Refused() | Indeterminate() | Unsupported():
+            detail = redacted_text(event.outcome.detail)
+            return attrs.evolve(event, outcome=attrs.evolve(event.outcome, detail=detail))
+        case _:
+            return event
+
+
+def _folders() -> Iterator[str]:
+    """The home and the current folder, as they are written and as they really are."""
+    for find in (Path.home, Path.cwd):
+        with suppress(OSError, RuntimeError):
+            for folder in (find(), find().resolve()):
+                if len(folder.parts) > 1:
+                    yield str(folder)
+
+
+def _names() -> Iterator[str]:
+    host = socket.gethostname()
+    yield host
+    yield host.partition(".")[0]
+    with suppress(OSError, KeyError, ImportError):
+        yield getpass.getuser()

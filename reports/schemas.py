@@ -1,0 +1,155 @@
+"""The JSON Schema of `conformance.json`; its events are those of the history's schema.
+
+`python -m busproof.reports.schemas` rewrites the file.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from busproof.history.conformance import ExitCode, Verdict
+from busproof.history.records import Oracle
+from busproof.history.schemas import history_schema
+from busproof.model.values import Clock, Tier
+from busproof.reports.document import SCHEMA
+
+__all__ = ["FILE", "conformance_schema", "render", "write"]
+
+FILE: Final = Path(__file__).parent / "schemas" / "conformance.schema.json"
+"""Where the schema lies."""
+
+Schema = dict[str, Any]
+
+_TEXT: Final[Schema] = {"type": "string"}
+_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+
+
+def conformance_schema() -> Schema:
+    """The schema of a conformance report."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A busproof conformance report, schema {SCHEMA}",
+        **_object(_report()),
+        "$defs": {
+            "Rule": _described("The verdict on one rule.", _object(_rule())),
+            "Counterexample": _described(
+                "Events after which nothing was allowed that was seen.", _object(_example())
+            ),
+            **_event_definitions(),
+        },
+    }
+
+
+def render(schema: Schema) -> str:
+    """The schema as its file has it."""
+    return json.dumps(schema, indent=2) + "\n"
+
+
+def write(file: Path = FILE) -> None:
+    """Write the schema's file; its folder is made if it is not there."""
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(render(conformance_schema()), encoding="utf-8")
+
+
+def _report() -> Schema:
+    return {
+        "schema": {"const": SCHEMA},
+        "busproof": _described("The version of busproof that wrote the report.", _TEXT),
+        "implementation": _object({"name": _TEXT, "version": _TEXT, "language": _TEXT}),
+        "adapter": _TEXT,
+        "capabilities": _described("What the adapter declared.", _list(_TEXT)),
+        "clock": _one_of(Clock),
+        "slack": _described("Tolerance of every timer, in microseconds.", _COUNT),
+        "profile": _object(_profile()),
+        "oracle": _one_of(Oracle),
+        "events": _COUNT,
+        "scenarios": _described("How many scenarios ended how.", _map(_COUNT)),
+        "summary": _object({**{each.value: _COUNT for each in Verdict}, "applicable": _COUNT}),
+        "exit_code": {"enum": [code.value for code in ExitCode]},
+        "problems": _list(_TEXT),
+        "rules": _list({"$ref": "#/$defs/Rule"}),
+    }
+
+
+def _profile() -> Schema:
+    return {
+        "edition": _TEXT,
+        "tier": _one_of(Tier),
+        "partitions": {"type": "integer", "minimum": 1},
+        "readings": _described("The reading taken of each ambiguity.", _map(_TEXT)),
+    }
+
+
+def _rule() -> Schema:
+    return {
+        "id": {"type": "string", "pattern": "^[A-Z]+-[0-9]{2}$"},
+        "title": _TEXT,
+        "verdict": _one_of(Verdict),
+        "cause": _described("Why the rule is not simply shown.", _TEXT),
+        "oracle": {"enum": ["", *(oracle.value for oracle in Oracle)]},
+        "events": _described("How many events the rule decided.", _COUNT),
+        "scenarios": _list(_TEXT),
+        "counterexample": {"anyOf": [{"$ref": "#/$defs/Counterexample"}, {"type": "null"}]},
+    }
+
+
+def _example() -> Schema:
+    return {
+        "scenario": _TEXT,
+        "seen": _TEXT,
+        "allowed": _list(_TEXT),
+        "events": _described(
+            "From an empty namespace to the violation.", _list({"$ref": "#/$defs/Event"})
+        ),
+    }
+
+
+def _object(properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _map(values: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _one_of(names: Iterable[str]) -> Schema:
+    return {"enum": [str(name) for name in names]}
+
+
+def _described(description: str, schema: Schema) -> Schema:
+    return {"description": description, **schema}
+
+
+def _event_definitions() -> Schema:
+    """The definitions of an event and its parts; here nothing but events can stand in its place."""
+    definitions = dict(_reachable("Event", history_schema()["$defs"]))
+    event = definitions["Event"]
+    properties = {name: each for name, each in event["properties"].items() if name != "record"}
+    required = [name for name in event["required"] if name != "record"]
+    return definitions | {"Event": event | {"properties": properties, "required": required}}
+
+
+def _reachable(name: str, definitions: Schema) -> Iterator[tuple[str, Schema]]:
+    """A definition and all that it refers to."""
+    waiting, known = [name], {name}
+    while waiting:
+        name = waiting.pop()
+        yield name, definitions[name]
+        for other in definitions:
+            if other not in known and f'"#/$defs/{other}"' in json.dumps(definitions[name]):
+                known.add(other)
+                waiting.append(other)
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,249 @@
+"""The conformance report on a terminal; plain text where there is none.
+
+This module imports rich, which costs time: import it late.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
+from busproof.history.words import one_line, story
+from busproof.reports import overview
+from busproof.spec import Catalogue
+
+__all__ = ["show"]
+
+_SHORT_CAUSE: Final = 100
+
+_FEW: Final = 8
+"""How many allowed answers are told."""
+
+_STYLES: Final = {
+    Verdict.SHOWN: "green",
+    Verdict.VIOLATED: "bold red",
+    Verdict.NOT_APPLICABLE: "dim",
+    Verdict.NOT_SHOWN: "yellow",
+    Verdict.INCONCLUSIVE: "cyan",
+    Verdict.ERRORED: "bold magenta",
+}
+_SYMBOLS: Final = {
+    Verdict.SHOWN: "✓",
+    Verdict.VIOLATED: "✗",
+    Verdict.NOT_APPLICABLE: "-",
+    Verdict.NOT_SHOWN: "○",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.ERRORED: "!",
+}
+_ASCII_SYMBOLS: Final = {
+    **_SYMBOLS,
+    Verdict.SHOWN: "+",
+    Verdict.VIOLATED: "x",
+    Verdict.NOT_SHOWN: "o",
+}
+
+
+def show(
+    conformance: Conformance, catalogue: Catalogue, console: Console, verbose: bool = False
+) -> None:
+    """Print the matrix, what was claimed but not shown, each violation, and the counts last.
+
+    Args:
+        conformance: all verdicts of the run.
+        catalogue: where the rules' sentences and families are from.
+        console: where to print; it decides on width and colours.
+        verbose: whether every cause is told in full, and each rule that is not applicable has a
+            row of its own.
+    """
+    screen = _Screen(conformance, catalogue, console, verbose)
+    screen.print_head()
+    screen.print_matrix()
+    screen.print_not_applicable()
+    screen.print_claims()
+    screen.print_problems()
+    screen.print_violations()
+    screen.print_summary()
+
+
+class _Screen:
+    """One report on one console."""
+
+    def __init__(
+        self, conformance: Conformance, catalogue: Catalogue, console: Console, verbose: bool
+    ) -> None:
+        self._conformance = conformance
+        self._catalogue = catalogue
+        self._console = console
+        self._verbose = verbose
+        self._ascii = console.options.ascii_only
+
+    def print_head(self) -> None:
+        """Print who was judged, and by what."""
+        subject = self._conformance.subject
+        language = f" ({subject.language})" if subject.language else ""
+        self._print(self._text(f"{subject.name} {subject.version}{language}", "bold"))
+        judged = f"{self._conformance.oracle} oracle, {overview.clock_words(subject)}"
+        self._print(self._text(f"{overview.profile_words(subject)}; {judged}"))
+        scenarios = overview.scenario_words(self._conformance)
+        self._print(self._text(f"{self._conformance.events} events; scenarios: {scenarios}"))
+
+    def print_matrix(self) -> None:
+        """Print one row for each rule, under headings of families."""
+        table = _matrix("id", "rule", "verdict", "events")
+        for family in overview.families(self._conformance, self._catalogue):
+            table.add_section()
+            heading = (family.id, family.title, family.summary)
+            table.add_row(*(self._text(part, "bold") for part in heading))
+            for rule in self._rows(family.rules):
+                table.add_row(*self._cells(rule))
+        self._print()
+        self._print(table)
+
+    def print_not_applicable(self) -> None:
+        """Print the rules that have no row, by cause."""
+        hidden = [rule for rule in self._conformance.rules if rule not in self._rows([rule])]
+        if hidden:
+            self._heading(f"Not applicable ({len(hidden)})", "dim")
+        for cause, rules in overview.by_cause(hidden).items():
+            self._indented(self._text(f"{overview.id_words(rules)} ({cause})"))
+
+    def print_claims(self) -> None:
+        """Print the declared capabilities of which a rule was not shown."""
+        claims = overview.unshown_claims(self._conformance, self._catalogue)
+        if claims:
+            self._heading("Claimed, but not shown", "bold yellow")
+        for claim in claims:
+            told = [f"{rule.id} {rule.verdict.value}" for rule in claim.rules]
+            self._indented(self._labelled(claim.capability, ", ".join(told)))
+
+    def print_problems(self) -> None:
+        """Print what kept the run from being complete."""
+        if self._conformance.problems:
+            self._heading("Problems", "bold yellow")
+        for problem in self._conformance.problems:
+            self._indented(self._text(problem))
+
+    def print_violations(self) -> None:
+        """Print each violation with what happened, what was allowed and what came."""
+        for verdict in overview.violations(self._conformance):
+            self._heading(f"{verdict.id} violated: {verdict.title}", "bold red")
+            parts = [*self._stated(verdict)]
+            if verdict.cause:
+                parts.append(self._labelled("Cause", verdict.cause))
+            if verdict.counterexample is not None:
+                parts.extend(self._example(verdict.counterexample))
+            self._indented(Group(*parts))
+
+    def print_summary(self) -> None:
+        """Print the counts, and what the run ends with."""
+        line = Text()
+        line.append(overview.headline(self._conformance.rules), "bold")
+        for verdict, count in overview.tallies(self._conformance).items():
+            line.append(", ")
+            line.append(f"{count} {verdict.value}", _STYLES[verdict] if count else "dim")
+        self._print()
+        self._print(line)
+        self._print(self._text(overview.conclusion(self._conformance)))
+
+    def _rows(self, rules: Iterable[RuleVerdict]) -> list[RuleVerdict]:
+        return [
+            rule for rule in rules if self._verbose or rule.verdict is not Verdict.NOT_APPLICABLE
+        ]
+
+    def _cells(self, rule: RuleVerdict) -> Iterator[RenderableType]:
+        symbol = (_ASCII_SYMBOLS if self._ascii else _SYMBOLS)[rule.verdict]
+        cause = self._text(self._cause(rule), "dim")
+        title = self._text(rule.title)
+        yield self._text(rule.id)
+        yield Group(title, Padding(cause, (0, 0, 0, 2))) if cause else title
+        yield self._text(f"{symbol} {rule.verdict.value}", _STYLES[rule.verdict])
+        yield self._text(str(rule.events))
+
+    def _cause(self, rule: RuleVerdict) -> str:
+        cause = one_line(rule.cause)
+        return cause if self._verbose else textwrap.shorten(cause, _SHORT_CAUSE, placeholder=" ...")
+
+    def _stated(self, verdict: RuleVerdict) -> Iterator[RenderableType]:
+        rule = overview.found(self._catalogue, verdict.id)
+        if rule is None:
+            return
+        yield self._text(rule.statement)
+        edition = self._conformance.subject.edition
+        places = overview.citations(self._catalogue, rule, edition)
+        stated = (f"{where} ({', '.join(sources)})" for sources, where in places.items())
+        yield self._labelled(rule.status.capitalize(), "; ".join(stated))
+
+    def _example(self, example: Counterexample) -> Iterator[RenderableType]:
+        if example.scenario:
+            yield self._labelled("Scenario", example.scenario)
+        steps = Table.grid(padding=(0, 1))
+        steps.add_column(justify="right", no_wrap=True)
+        steps.add_column(overflow="fold")
+        for number, told in enumerate(story(example.events), 1):
+            steps.add_row(self._text(f"{number}."), self._text(str(told)))
+        yield steps
+        yield self._labelled("Seen", example.seen, "red")
+        yield self._labelled("Allowed", "\n".join(self._allowed(example)), "green")
+
+    def _allowed(self, example: Counterexample) -> tuple[str, ...]:
+        count = len(example.allowed)
+        if count <= _FEW or self._verbose:
+            return example.allowed or ("nothing comparable",)
+        return (*example.allowed[:_FEW], f"{count - _FEW} other answers (see the report's files)")
+
+    def _labelled(self, label: str, text: str, style: str = "") -> Table:
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for number, line in enumerate(text.split("\n")):
+            name = "" if number else f"{label}:"
+            grid.add_row(self._text(name, "bold"), self._text(line, style))
+        return grid
+
+    def _heading(self, text: str, style: str) -> None:
+        self._print()
+        self._print(self._text(text, style))
+
+    def _indented(self, part: RenderableType) -> None:
+        self._print(Padding(part, (0, 0, 0, 2)))
+
+    def _text(self, text: str, style: str = "") -> Text:
+        """Text in which nothing is taken for markup, in characters that the console has."""
+        line = one_line(text) if text.strip() else text
+        if self._ascii:
+            line = line.encode("ascii", "backslashreplace").decode("ascii")
+        return Text(line, style=style, overflow="fold")
+
+    def _print(self, *parts: RenderableType) -> None:
+        if self._console.is_terminal:
+            self._console.print(*parts)
+            return
+        with self._console.capture() as captured:
+            self._console.print(*parts)
+        lines = captured.get().rstrip("\n").split("\n")
+        self._console.out("\n".join(line.rstrip() for line in lines), highlight=False)
+
+
+def _matrix(*headers: str) -> Table:
+    """A table in which ids, verdicts and counts are never cut."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+    )
+    for header in headers:
+        table.add_column(
+            header,
+            no_wrap=header in ("id", "verdict", "events"),
+            overflow="fold",
+            justify="right" if header == "events" else "left",
+        )
+    return table

@@ -1,0 +1,34 @@
+"""`busproof adapters`: what the suite can be run on."""
+
+import argparse
+import json
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `adapters` to the command line."""
+    parser = subparsers.add_parser("adapters", help="what the suite can be run on")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the adapters that can be found."""
+    import attrs  # noqa: PLC0415 - other commands start faster without it
+
+    from busproof.adapters.finding import available  # noqa: PLC0415
+
+    found = available()
+    if args.format == "json":
+        print(json.dumps([attrs.asdict(each) for each in found], indent=2))  # noqa: T201
+        return 0
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("--adapter", "kind", "what it is", box=box.SIMPLE_HEAD)
+    for each in found:
+        table.add_row(each.name, each.kind, each.summary)
+    Console().print(table)
+    return 0

@@ -1,0 +1,118 @@
+"""`busproof audit`: the suite against every seeded fault."""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.adapters.faults import Fault
+    from busproof.judging.audit import Audited
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `audit` to the command line."""
+    parser = subparsers.add_parser(
+        "audit",
+        help="would the tests of each rule notice a fault",
+        description="Runs the suite on every seeded fault; each must be caught by the tests of "
+        "its own rule. Exit code 1 if one is not.",
+    )
+    parser.add_argument("fault", nargs="*", metavar="FAULT", help="ids (default: all)")
+    parser.add_argument(
+        "--matrix",
+        choices=("own", "full"),
+        default="own",
+        help="run the scenarios of the fault's own rule (default), or all of them",
+    )
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit and print; 0 if every fault was killed or is equivalent, else 1.
+
+    Raises:
+        UsageError: an unknown fault.
+        ConformanceError: a run could not begin.
+    """
+    from busproof.adapters.faults import FAULTS, fault  # noqa: PLC0415
+    from busproof.judging.audit import Result  # noqa: PLC0415
+
+    if args.jobs < 1:
+        raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    chosen = [fault(each) for each in args.fault] or list(FAULTS)
+    found = list(_audited(chosen, args))
+    if args.format == "json":
+        print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
+    else:
+        _print(found)
+    return 1 if any(each.result is Result.SILENT for each in found) else 0
+
+
+def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audited]":
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
+        ThreadPoolExecutor(args.jobs) as pool,
+        Progress(console=console, disable=not console.is_terminal) as progress,
+    ):
+        task = progress.add_task("Seeded faults", total=len(faults))
+        one: Callable[[Fault], Audited] = lambda each: _one(each, args.matrix, Path(scratch))  # noqa: E731
+        for found in pool.map(one, faults):
+            progress.advance(task)
+            yield found
+
+
+def _one(fault: "Fault", matrix: str, scratch: Path) -> "Audited":
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.judging.audit import audited  # noqa: PLC0415
+    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+    from busproof.runs import HISTORY, Request, record, run_folder  # noqa: PLC0415
+    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+
+    folder = run_folder(fault.id, "faulty", scratch)
+    rule = fault.rule if matrix == "own" else None
+    record(Request(adapter=f"faulty:{fault.id}", rule=rule), folder, lambda _ended, _planned: None)
+    found = conformance(load(folder / HISTORY), load_catalogue())
+    return audited(fault.id, fault.rule, fault.equivalent, found)
+
+
+def _view(found: "Audited") -> dict[str, object]:
+    import attrs  # noqa: PLC0415
+
+    return attrs.asdict(found)
+
+
+def _print(found: "list[Audited]") -> None:
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    from busproof.judging.audit import Result  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for header in ("rule", "fault", "result"):
+        table.add_column(header, no_wrap=True)
+    table.add_column("commands", justify="right")
+    table.add_column("killed by, or why not")
+    for each in sorted(found, key=lambda one: (one.rule, one.id)):
+        said = each.why or "; ".join(each.killed_by)
+        colour = {"killed": "green", "silent": "bold red"}.get(each.result.value, "yellow")
+        result = f"[{colour}]{each.result.value}[/]"
+        table.add_row(each.rule, each.id, result, str(each.commands or ""), said)
+    console = Console()
+    console.print(table)
+    counted = {kind: sum(each.result is kind for each in found) for kind in Result}
+    console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))

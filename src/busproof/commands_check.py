@@ -1,0 +1,52 @@
+"""`busproof check`: a verdict on every rule from histories that were recorded before."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from busproof.history.conformance import Conformance
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `check` to the command line."""
+    parser = subparsers.add_parser(
+        "check",
+        help="judge a recorded history",
+        description="Judges a history file (JSON lines) of any origin, by either oracle.",
+    )
+    parser.add_argument("history", type=Path, metavar="HISTORY")
+    parser.add_argument("--oracle", choices=("strict", "client"))
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write the report there too")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge and print; the exit code is the conformance report's.
+
+    Raises:
+        HistoryError: the history cannot be read, or the report cannot be written.
+        UsageError: the history names what the catalogue does not have.
+    """
+    from busproof.commands_run import print_conformance  # noqa: PLC0415
+    from busproof.reports.conformance import write  # noqa: PLC0415
+
+    conformance = _judged(args)
+    print_conformance(conformance, args)
+    if args.report is not None:
+        write(conformance, args.report)
+    return int(conformance.exit_code)
+
+
+def _judged(args: argparse.Namespace) -> "Conformance":
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.history.records import Oracle  # noqa: PLC0415
+    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+
+    oracle = None if args.oracle is None else Oracle(args.oracle)
+    return conformance(load(args.history), load_catalogue(), oracle)

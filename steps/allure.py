@@ -1,0 +1,195 @@
+"""Scenarios in Allure results: Gherkin steps, labels by rule, and who was judged as parameters.
+
+A pytest plugin beside allure-pytest, which alone knows nothing of Gherkin. It touches the tests of
+`busproof.features` and no others, and needs allure only when one of them runs. Register it where
+`is_active` says so: `config.pluginmanager.register(allure)`.
+"""
+
+import csv
+import hashlib
+import io
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_bdd.parser import Step
+
+__all__ = ["is_active"]
+
+_OURS: Final = Path(__file__).resolve().parent.parent / "features" / "test_features.py"
+_STEP: Final = pytest.StashKey[AbstractContextManager[object]]()
+_PARAMETERS: Final = ("adapter", "edition", "tier", "oracle", "partitions", "reading")
+_EXAMPLE: Final = "_pytest_bdd_example"
+
+_NAME: Final = re.compile(r"[\w.-]+(:\w+)?")
+"""An adapter's name or `package.module:factory`, which tells nothing that must stay private."""
+
+_USER_INFO: Final = re.compile(r"(?<=://)[^/@]*@")
+_KIND: Final = re.compile(r"(amqps?|exec|Endpoint)\b")
+
+
+def is_active(config: pytest.Config) -> bool:
+    """Whether allure-pytest is there and was asked for results."""
+    installed = config.pluginmanager.hasplugin("allure_pytest")
+    return installed and config.getoption("allure_report_dir", default=None) is not None
+
+
+# Labels are given at collection: a scenario that is skipped in its setup has them, too.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Label our tests by the rules they are about, and title them with their scenarios."""
+    for item in filter(_is_ours, items):
+        for kind, value in _labels(item):
+            item.add_marker(pytest.mark.allure_label(value, label_type=kind))
+        _give_title(item)
+
+
+def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
+    rules = _rules(item)
+    for family in dict.fromkeys(rule.partition("-")[0] for rule in rules):
+        yield "epic", family
+    for rule in rules:
+        yield "feature", rule
+        yield "rule", rule
+    if scenario := _scenario_name(item):
+        yield "story", scenario
+    yield "severity", "critical" if rules else "normal"
+
+
+def _rules(item: pytest.Item) -> list[str]:
+    """Ids of the rules that the scenario's tags name, each once, in order."""
+    return sorted({str(rule) for mark in item.iter_markers("rule") for rule in mark.args})
+
+
+def _scenario_name(item: pytest.Item) -> str:
+    """The scenario's name as written; empty where a test is none."""
+    # pytest-bdd tells it by nothing public; the dependency is pinned to version 9 for this.
+    from pytest_bdd.scenario import scenario_wrapper_template_registry  # noqa: PLC0415
+
+    template = scenario_wrapper_template_registry.get(getattr(item, "obj", None) or _is_ours)
+    return template.name if template else ""
+
+
+def _give_title(item: pytest.Item) -> None:
+    name = _scenario_name(item).replace("{", "{{").replace("}", "}}")
+    if name and isinstance(item, pytest.Function):
+        title = f"{name} [{{param_id}}]" if hasattr(item, "callspec") else name
+        item.obj.__allure_display_name__ = title
+
+
+# Parameters are part of a test's identity: without them a second adapter's results in one folder
+# would hide the first one's as earlier tries.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tell who is judged, and the values of an outline's row."""
+    if not _is_ours(item):
+        return
+    import allure  # noqa: PLC0415
+
+    for name, value in _parameters(item):
+        allure.dynamic.parameter(name, value)
+
+
+def _parameters(item: pytest.Item) -> Iterator[tuple[str, str]]:
+    for name in _PARAMETERS:
+        value = item.config.getoption(f"--bus-{name}", default=None)
+        if value:
+            yield name, _published(value) if name == "adapter" else _listed(value)
+    call = getattr(item, "callspec", None)
+    yield from (call.params.get(_EXAMPLE, {}) if call else {}).items()
+
+
+def _published(value: str) -> str:
+    """A plain name as it is; a command or an address as its kind and a digest, to tell it apart."""
+    if _NAME.fullmatch(value):
+        return value
+    public = _USER_INFO.sub("", value).partition(";")[0].partition("?")[0]
+    kind = _KIND.match(value)
+    digest = hashlib.sha256(public.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    return f"{kind[0] if kind else 'other'} {digest}"
+
+
+def _listed(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+# Each Gherkin step is a step of the test's result.
+
+
+def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: "Step") -> None:
+    """Begin the step, with its table or text attached."""
+    if _is_ours(request.node):
+        _begin(request.node, step)
+
+
+def pytest_bdd_after_step(request: pytest.FixtureRequest) -> None:
+    """End the step: it passed."""
+    _end(request.node)
+
+
+def pytest_bdd_step_error(
+    request: pytest.FixtureRequest, step: "Step", exception: BaseException
+) -> None:
+    """End the step: it failed, perhaps before it was called."""
+    if _is_ours(request.node) and _STEP not in request.node.stash:
+        _begin(request.node, step)
+    _end(request.node, exception)
+
+
+def pytest_bdd_step_func_lookup_error(
+    request: pytest.FixtureRequest, step: "Step", exception: BaseException
+) -> None:
+    """A step that has no definition is a failed step."""
+    if _is_ours(request.node):
+        _begin(request.node, step)
+        _end(request.node, exception)
+
+
+def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
+    """End the step that called `pytest.skip` or was interrupted: pytest-bdd tells of neither."""
+    _end(request.node, sys.exc_info()[1])
+
+
+def _begin(item: pytest.Item, step: "Step") -> None:
+    import allure  # noqa: PLC0415
+
+    title = f"{step.keyword} {step.name}".strip()
+    context: AbstractContextManager[object] = allure.step(title)
+    context.__enter__()
+    item.stash[_STEP] = context
+    if step.datatable is not None:
+        table = _comma_separated(step.datatable.raw())
+        allure.attach(table, "table", attachment_type=allure.attachment_type.CSV)
+    if step.docstring is not None:
+        allure.attach(step.docstring, "text", attachment_type=allure.attachment_type.TEXT)
+
+
+def _end(item: pytest.Item, error: BaseException | None = None) -> None:
+    context = item.stash.get(_STEP, None)
+    if context is None:
+        return
+    del item.stash[_STEP]
+    if error is None:
+        context.__exit__(None, None, None)
+    else:
+        context.__exit__(type(error), error, error.__traceback__)
+
+
+def _comma_separated(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    return item.path.resolve() == _OURS

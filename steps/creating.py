@@ -1,0 +1,108 @@
+"""Steps that set the scene: queues, sessions and transactions."""
+
+from pytest_bdd import given, parsers, when
+
+from busproof.model.commands import (
+    AcceptSession,
+    BeginTransaction,
+    CloseSession,
+    CommitTransaction,
+    CreateQueue,
+    RollBackTransaction,
+)
+from busproof.model.outcomes import Done, Outcome
+from busproof.steps.harness import Bus
+from busproof.steps.wording import seconds
+
+QUEUE = "orders"
+OTHER = "c2"
+
+
+def _create(bus: Bus, queue: CreateQueue) -> str:
+    bus.expect(bus.do(queue), Done)
+    return queue.queue
+
+
+@given("a partitioned queue", target_fixture="queue")
+@given("a partitioned queue without sessions", target_fixture="queue")
+def partitioned(bus: Bus) -> str:
+    """A partitioned queue, all else left as it is by default."""
+    return _create(bus, CreateQueue(queue=QUEUE))
+
+
+@given("a partitioned queue with duplicate detection", target_fixture="queue")
+def detecting(bus: Bus) -> str:
+    """A partitioned queue with duplicate detection over the default window."""
+    return _create(bus, CreateQueue(queue=QUEUE, duplicate_detection=True))
+
+
+@given(
+    parsers.parse("a partitioned queue with duplicate detection over {number:d} seconds"),
+    target_fixture="queue",
+)
+def detecting_briefly(bus: Bus, number: int) -> str:
+    """A partitioned queue with duplicate detection over a short window."""
+    settings = CreateQueue(queue=QUEUE, duplicate_detection=True, duplicate_window=seconds(number))
+    return _create(bus, settings)
+
+
+@given(
+    parsers.parse("a partitioned queue with locks of {number:d} seconds"), target_fixture="queue"
+)
+def locking_briefly(bus: Bus, number: int) -> str:
+    """A partitioned queue whose locks end soon."""
+    return _create(bus, CreateQueue(queue=QUEUE, lock_duration=seconds(number)))
+
+
+@given("a partitioned queue that requires sessions", target_fixture="queue")
+def with_sessions(bus: Bus) -> str:
+    """A partitioned queue whose messages belong to sessions."""
+    return _create(bus, CreateQueue(queue=QUEUE, requires_session=True))
+
+
+@given("a regular queue that requires sessions", target_fixture="queue")
+def regular_with_sessions(bus: Bus) -> str:
+    """A queue that is not partitioned, whose messages belong to sessions."""
+    return _create(bus, CreateQueue(queue=QUEUE, partitioned=False, requires_session=True))
+
+
+@given("a transaction", target_fixture="transaction")
+def begun(bus: Bus) -> str:
+    """A transaction that nothing was sent in yet."""
+    bus.expect(bus.do(BeginTransaction(transaction="t1")), Done)
+    return "t1"
+
+
+@when("the transaction is committed")
+def committed(bus: Bus, transaction: str) -> None:
+    """Commit, which has to succeed."""
+    bus.expect(bus.do(CommitTransaction(transaction=transaction)), Done)
+
+
+@when("the transaction is rolled back")
+def rolled_back(bus: Bus, transaction: str) -> None:
+    """Roll back, which has to succeed."""
+    bus.expect(bus.do(RollBackTransaction(transaction=transaction)), Done)
+
+
+@when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
+def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
+    """Lock a session, which has to succeed."""
+    outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
+    bus.expect(outcome, Done)
+    return outcome
+
+
+@when(
+    parsers.parse('session "{session_id}" is accepted over another connection'),
+    target_fixture="outcome",
+)
+def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
+    """Try to lock a session over a second connection."""
+    return bus.do(AcceptSession(queue=queue, session_id=session_id), OTHER)
+
+
+@when(parsers.parse('session "{session_id}" is closed'))
+def closed(bus: Bus, queue: str, session_id: str) -> None:
+    """Give a session back."""
+    bus.expect(bus.do(CloseSession(queue=queue, session_id=session_id)), Done)

@@ -1,0 +1,63 @@
+"""Steps that a test takes and a client cannot: outages and the passing of time."""
+
+from pytest_bdd import given, parsers, when
+
+from busproof.adapters.base import Capability
+from busproof.steps.harness import Bus
+from busproof.steps.wording import seconds
+
+
+def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
+    bus.need(Capability.OUTAGES)
+    change = bus.take_down if down else bus.bring_up
+    for partition in range(bus.profile.partitions):
+        change(queue, partition)
+
+
+@given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
+@when(parsers.parse("{number:d} partitions are down"), target_fixture="down")
+def some_down(bus: Bus, queue: str, number: int) -> set[int]:
+    """Take the first partitions down."""
+    bus.need(Capability.OUTAGES)
+    for partition in range(number):
+        bus.take_down(queue, partition)
+    return set(range(number))
+
+
+@given("every partition is down")
+def all_down(bus: Bus, queue: str) -> None:
+    """Take all partitions down."""
+    _set_all(bus, queue, down=True)
+
+
+@when("every partition is up again")
+def all_up(bus: Bus, queue: str) -> None:
+    """Bring all partitions back."""
+    _set_all(bus, queue, down=False)
+
+
+@given("the partition that took it is down", target_fixture="partition")
+def that_one_down(bus: Bus, queue: str) -> int:
+    """Take the partition down that took the latest message."""
+    bus.need(Capability.OUTAGES)
+    partition = bus.located(queue, [bus.sent[-1].body], None)[0]
+    bus.take_down(queue, partition)
+    return partition
+
+
+@when("the partition is up again")
+def that_one_up(bus: Bus, queue: str, partition: int) -> None:
+    """Bring that partition back."""
+    bus.bring_up(queue, partition)
+
+
+@when(parsers.parse("{number:d} seconds pass"))
+def passes(bus: Bus, number: int) -> None:
+    """Let time pass."""
+    bus.pass_time(seconds(number))
+
+
+@when("a minute passes")
+def minute_passes(bus: Bus) -> None:
+    """Let more time pass than any default lock lasts."""
+    bus.pass_time(seconds(60))

@@ -1,0 +1,274 @@
+"""The bus as the steps see it: what is asked is recorded and judged as it happens."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import NoReturn
+
+import attrs
+
+from busproof.adapters.base import Adapter, Capability
+from busproof.history.records import Oracle
+from busproof.history.words import event_words, outcome_words
+from busproof.judging.applicability import vantage_from
+from busproof.judging.judge import Judge, Violation, vantage_of
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    Complete,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import (
+    Done,
+    Event,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Received,
+    Unsupported,
+)
+from busproof.model.values import (
+    MICROSECONDS,
+    SEQUENCE_BITS,
+    Clock,
+    Message,
+    MessageView,
+    Profile,
+    ReceiveMode,
+    RuleId,
+)
+
+__all__ = ["Bus", "Inconclusive", "NotApplicable", "NotConforming", "Recording", "Undeclared"]
+
+
+class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
+    """The bus did what no rule allows; the test that was running has found it."""
+
+
+class Inconclusive(Exception):  # noqa: N818 - neither passed nor failed
+    """An answer that the scenario depends on never came."""
+
+
+class NotApplicable(Exception):  # noqa: N818 - says what is missing
+    """The scenario needs more than the adapter declares."""
+
+
+class Undeclared(Exception):  # noqa: N818 - says what is missing, and is no failure of the bus
+    """The adapter declared what it then called unsupported."""
+
+
+@attrs.frozen(kw_only=True)
+class Recording:
+    """Where events go: each is recorded, then judged."""
+
+    record: Callable[[Event], None]
+    sentence: Callable[[RuleId], str]
+
+
+class Bus:
+    """One namespace of one implementation, from empty, for one scenario.
+
+    Args:
+        adapter: the implementation, started with `profile`.
+        profile: what it is held to.
+        oracle: which oracle judges while the scenario runs.
+        recording: where events are recorded, and the rules' sentences for messages.
+    """
+
+    def __init__(
+        self, adapter: Adapter, profile: Profile, oracle: Oracle, recording: Recording
+    ) -> None:
+        declaration = adapter.declaration
+        capabilities = [capability.value for capability in declaration.capabilities]
+        vantage = vantage_from(declaration.clock, declaration.slack, capabilities)
+        self._adapter = adapter
+        self._judge = Judge(profile, vantage_of(vantage, oracle))
+        self._recording = recording
+        self._events: list[Event] = []
+        self._bodies = 0
+        self._virtual_now = 0
+        self._started = time.monotonic()
+        self.profile = profile
+        self.clock = declaration.clock
+        self.capabilities = declaration.capabilities
+        self.partition_of: dict[str, int] = {}
+        self.sent: list[Message] = []
+
+    def do(self, command: Command, connection: str = "c1") -> Outcome:
+        """Ask one thing and judge the answer.
+
+        Raises:
+            NotConforming: no rule allows this answer.
+            Inconclusive: no answer came.
+            Undeclared: the adapter cannot ask it although it said it could.
+            AdapterError: the adapter broke.
+        """
+        called = self._now()
+        observed = self._adapter.do(command, connection)
+        if isinstance(command, AdvanceClock) and isinstance(observed.outcome, Done):
+            self._virtual_now += command.duration
+        lost = isinstance(observed.outcome, Indeterminate)
+        event = Event(
+            client=connection,
+            connection=connection,
+            called=called,
+            returned=None if lost else self._now(),
+            command=command,
+            outcome=observed.outcome,
+            witness=observed.witness,
+        )
+        self._take(event)
+        return observed.outcome
+
+    def _now(self) -> int:
+        if self.clock is Clock.VIRTUAL:
+            return self._virtual_now
+        return int((time.monotonic() - self._started) * MICROSECONDS)
+
+    def _take(self, event: Event) -> None:
+        self._recording.record(event)
+        self._events.append(event)
+        violation = self._judge.saw(event)
+        if violation is not None:
+            self._complain(event, violation)
+        if isinstance(event.outcome, Indeterminate):
+            raise Inconclusive(f"no answer came to: {event_words(event)}")
+        if isinstance(event.outcome, Unsupported):
+            raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
+        self._note_partitions(event)
+
+    def _complain(self, event: Event, violation: Violation) -> NoReturn:
+        rule = violation.rules[0]
+        allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
+        raise NotConforming(
+            f"{rule}: {self._recording.sentence(rule)}\n"
+            f"  asked and came: {event_words(event)}\n"
+            f"  allowed: {'; '.join(allowed) or 'none of what is known would fit'}"
+        )
+
+    def _note_partitions(self, event: Event) -> None:
+        command, outcome = event.command, event.outcome
+        if isinstance(command, Send) and event.witness is not None:
+            self.partition_of[command.message.body] = event.witness.partition
+        if Capability.WITNESS not in self.capabilities:
+            return
+        for view in _views(outcome):
+            if view.sequence_number is not None:
+                self.partition_of[view.body] = view.sequence_number >> SEQUENCE_BITS
+
+    def message(self, **properties: str | None) -> Message:
+        """A message with these properties and a body that no other message has."""
+        self._bodies += 1
+        return Message(body=f"m{self._bodies}", **properties)  # type: ignore[arg-type]
+
+    def send(self, command: Send) -> Outcome:
+        """Send one message and remember that it was sent."""
+        outcome = self.do(command)
+        if isinstance(outcome, Done):
+            self.sent.append(command.message)
+        return outcome
+
+    def expect(self, outcome: Outcome, kind: type[Outcome]) -> None:
+        """Insist on the kind of an answer that a scenario goes on from.
+
+        Raises:
+            NotConforming: it is another one.
+        """
+        if not isinstance(outcome, kind):
+            raise NotConforming(
+                f"the scenario expects {kind.__name__} and got {outcome_words(outcome)}"
+            )
+
+    def need(self, capability: Capability) -> None:
+        """Insist on a capability that only this scenario of its rule needs.
+
+        Raises:
+            NotApplicable: the adapter does not declare it.
+        """
+        if capability not in self.capabilities:
+            raise NotApplicable(f"capability: {capability.value}")
+
+    def located(self, queue: str, bodies: Iterable[str], session_id: str | None) -> list[int]:
+        """The partitions that took the messages, as witnessed or named by a sequence number.
+
+        Raises:
+            NotApplicable: the adapter tells of no partitions.
+            NotConforming: a message cannot be received.
+        """
+        self.need(Capability.WITNESS)
+        wanted = list(bodies)
+        if any(body not in self.partition_of for body in wanted):
+            if session_id is not None:
+                self.do(AcceptSession(queue=queue, session_id=session_id))
+            self.received(queue, session_id=session_id)
+        lost = [body for body in wanted if body not in self.partition_of]
+        if lost:
+            raise NotConforming(f"no witness and no receive tells where {lost[0]!r} went")
+        return [self.partition_of[body] for body in wanted]
+
+    def received(
+        self, queue: str, connection: str = "c1", session_id: str | None = None
+    ) -> list[MessageView]:
+        """Receive and complete, one message after another, until the queue comes back empty."""
+        views: list[MessageView] = []
+        while True:
+            outcome = self.receive(queue, connection, session_id)
+            if not isinstance(outcome, Received):
+                return views
+            views.append(outcome.message)
+            self._complete(queue, outcome.message, connection)
+
+    def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
+        """Receive one message: locked, or for good where the implementation has no locks."""
+        locks = Capability.PEEK_LOCK in self.capabilities
+        mode = ReceiveMode.PEEK_LOCK if locks else ReceiveMode.RECEIVE_AND_DELETE
+        return self.do(Receive(queue=queue, mode=mode, session_id=session_id), connection)
+
+    def _complete(self, queue: str, view: MessageView, connection: str) -> None:
+        if view.lock_token is not None:
+            outcome = self.do(Complete(queue=queue, lock_token=view.lock_token), connection)
+            self.expect(outcome, Done)
+
+    def abandon(self, queue: str, view: MessageView, connection: str = "c1") -> Outcome:
+        """Give a locked message back."""
+        return self.do(Abandon(queue=queue, lock_token=view.lock_token or ""), connection)
+
+    def take_down(self, queue: str, partition: int) -> None:
+        """Make a partition unavailable."""
+        self.expect(self.do(TakePartitionDown(queue=queue, partition=partition)), Done)
+
+    def bring_up(self, queue: str, partition: int) -> None:
+        """Make a partition available again."""
+        self.expect(self.do(BringPartitionUp(queue=queue, partition=partition)), Done)
+
+    def with_each_partition_down(self, queue: str, send: Callable[[], Outcome]) -> list[Outcome]:
+        """What a send answers while each partition in turn is down.
+
+        Raises:
+            NotApplicable: the adapter cannot take partitions down.
+        """
+        self.need(Capability.OUTAGES)
+        outcomes = []
+        for partition in range(self.profile.partitions):
+            self.take_down(queue, partition)
+            outcomes.append(send())
+            self.bring_up(queue, partition)
+        return outcomes
+
+    def pass_time(self, duration: int) -> None:
+        """Let `duration` microseconds pass, and a little more than the adapter's slack."""
+        margin = 2 * self._adapter.declaration.slack + 1
+        if self.clock is Clock.VIRTUAL:
+            self.expect(self.do(AdvanceClock(duration=duration + margin)), Done)
+        else:
+            time.sleep((duration + margin) / MICROSECONDS)
+
+
+def _views(outcome: Outcome) -> tuple[MessageView, ...]:
+    if isinstance(outcome, Received):
+        return (outcome.message,)
+    return outcome.messages if isinstance(outcome, Peeked) else ()

@@ -1,0 +1,67 @@
+"""The pytest plugin that every project with busproof installed loads: options and a tag, no more.
+
+It imports nothing of ours, so that a host's coverage and start-up stay its own, and it touches no
+test, tag or option but those of busproof.features.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+__all__ = ["OPTIONS", "loading_our_features"]
+
+RULE_ID = re.compile(r"[A-Z]+-\d\d")
+
+OPTIONS = {
+    "adapter": "which implementation the features run on (default: model); see busproof adapters",
+    "edition": "id of the edition of the documents (default: the newest)",
+    "tier": "basic, standard or premium (default: standard)",
+    "oracle": "strict or client (default: strict wherever partitions can be told apart)",
+    "partitions": "partitions of a partitioned queue (default: 16)",
+    "timeout": "seconds to wait for an answer of an exec: adapter (default: 10)",
+    "history": "file to record the run in (default: none)",
+    "rule": "run only the scenarios of this rule (default: all)",
+}
+
+
+_loading: list[bool] = []
+
+
+@contextmanager
+def loading_our_features() -> Iterator[None]:
+    """While this is open, tags are those of our features; pytest-bdd does not say whose they are."""
+    _loading.append(True)
+    try:
+        yield
+    finally:
+        _loading.pop()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of the features; each is named --bus-… because a host may own the short name."""
+    group = parser.getgroup("busproof", "conformance of a message bus (busproof.features)")
+    for name, explained in OPTIONS.items():
+        group.addoption(f"--bus-{name}", default=None, help=explained)
+    group.addoption(
+        "--bus-reading",
+        action="append",
+        default=[],
+        metavar="AMBIGUITY=READING",
+        help="how an ambiguity of the documents is read; may be given several times",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known that carries the rule ids."""
+    config.addinivalue_line("markers", "rule(id): the rule of the catalogue that a scenario shows")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_bdd_apply_tag(tag: str, function: Callable[..., object]) -> bool | None:
+    """Turn a rule id on one of our scenarios into a mark; leave every other tag to others."""
+    if not _loading or not RULE_ID.fullmatch(tag):
+        return None
+    pytest.mark.rule(tag)(function)
+    return True

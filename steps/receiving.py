@@ -1,0 +1,103 @@
+"""Steps that receive, settle and peek."""
+
+from pytest_bdd import given, parsers, when
+
+from busproof.model.commands import Abandon, Complete, Peek, Receive
+from busproof.model.outcomes import Outcome, Peeked, Received
+from busproof.model.values import MessageView, ReceiveMode
+from busproof.steps.creating import OTHER
+from busproof.steps.harness import Bus
+
+PEEKED_AT_ONCE = 64
+
+
+@given("everything was received and completed")
+@when("everything is received and completed")
+def receives_everything(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Receive and complete until nothing comes."""
+    views.extend(bus.received(queue))
+
+
+@when("everything is received over another connection and completed")
+def receives_everything_elsewhere(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Receive and complete over a second connection until nothing comes."""
+    views.extend(bus.received(queue, OTHER))
+
+
+@when(parsers.parse('everything of session "{session_id}" is received and completed'))
+def receives_session(bus: Bus, queue: str, session_id: str, views: list[MessageView]) -> None:
+    """Receive and complete a session's messages until nothing comes."""
+    views.extend(bus.received(queue, session_id=session_id))
+
+
+@when("one message is received and abandoned")
+def abandons(bus: Bus, queue: str) -> None:
+    """Receive a message and give it back."""
+    outcome = bus.receive(queue)
+    bus.expect(outcome, Received)
+    if isinstance(outcome, Received):
+        bus.abandon(queue, outcome.message)
+
+
+@when(parsers.parse('one message of session "{session_id}" is received and abandoned'))
+def abandons_in_session(bus: Bus, queue: str, session_id: str) -> None:
+    """Receive a message of a session and give it back."""
+    outcome = bus.receive(queue, session_id=session_id)
+    bus.expect(outcome, Received)
+    if isinstance(outcome, Received):
+        bus.abandon(queue, outcome.message)
+
+
+@when("a message is received and kept", target_fixture="kept")
+def keeps(bus: Bus, queue: str, views: list[MessageView]) -> MessageView:
+    """Receive a message and leave it locked."""
+    outcome = bus.do(Receive(queue=queue))
+    bus.expect(outcome, Received)
+    if not isinstance(outcome, Received):
+        raise AssertionError("expect lets only messages pass")
+    return outcome.message
+
+
+@when("a message is received and deleted")
+def deletes(bus: Bus, queue: str) -> None:
+    """Receive a message for good."""
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    bus.expect(bus.do(Receive(queue=queue, mode=mode)), Received)
+
+
+@when("the message kept is completed", target_fixture="outcome")
+def completes_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Complete the locked message, whatever becomes of it."""
+    return bus.do(Complete(queue=queue, lock_token=kept.lock_token or ""))
+
+
+@when("the message kept is abandoned", target_fixture="outcome")
+def abandons_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Abandon the locked message, whatever becomes of it."""
+    return bus.do(Abandon(queue=queue, lock_token=kept.lock_token or ""))
+
+
+@when("a receive is tried")
+def tries(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Receive, whatever comes; a message that comes is counted."""
+    _counted(bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE)), views)
+
+
+@when("a receive is tried over another connection")
+def tries_elsewhere(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Receive over a second connection, whatever comes; a message that comes is counted."""
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    _counted(bus.do(Receive(queue=queue, mode=mode), OTHER), views)
+
+
+def _counted(outcome: Outcome, views: list[MessageView]) -> None:
+    if isinstance(outcome, Received):
+        views.append(outcome.message)
+
+
+@when("messages are peeked", target_fixture="peeked")
+def peeks(bus: Bus, queue: str) -> tuple[MessageView, ...]:
+    """Look at what is there."""
+    outcome = bus.do(Peek(queue=queue, count=PEEKED_AT_ONCE))
+    bus.expect(outcome, Peeked)
+    return outcome.messages if isinstance(outcome, Peeked) else ()

@@ -1,0 +1,206 @@
+"""The matrix on a terminal is whole at 80 and 120 columns, and plain where there is none."""
+
+import io
+import re
+
+import attrs
+import pytest
+from rich.console import Console
+
+from busproof.history.conformance import Conformance, Counterexample, Verdict
+from busproof.reports.overview import id_words
+from busproof.reports.terminal import show
+
+ESCAPE = "\x1b["
+COLOUR = re.compile(r"\x1b\[[\d;]*3\d[;m]")
+
+
+@pytest.fixture
+def shown(catalogue):
+    """What a run looks like on a console."""
+
+    def text(conformance: Conformance, *, width: int = 80, verbose: bool = False, **kind) -> str:
+        file = kind.pop("file", None) or io.StringIO()
+        console = Console(width=width, file=file, **kind)
+        show(conformance, catalogue, console, verbose=verbose)
+        file.seek(0)
+        return file.read()
+
+    return text
+
+
+def row(text: str, rule: str) -> list[str]:
+    """The cells of a rule's first line."""
+    line = next(line for line in text.splitlines() if re.match(rf"{rule} +\w", line))
+    return re.split(r"\s{2,}", line)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_line_fits_and_no_id_or_verdict_is_cut(shown, conformance, width) -> None:
+    text = shown(conformance, width=width, verbose=True)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(f"\n{rule.id} " in text for rule in conformance.rules)
+    symbols = {
+        "KEY-08": "✗ violated",
+        "LIFE-07": "○ not shown",
+        "LIFE-08": "? inconclusive",
+        "LIFE-09": "! errored",
+        "TXN-01": "- not applicable",
+    }
+    for rule in conformance.rules:
+        assert row(text, rule.id)[2] == symbols.get(rule.id, "✓ shown")
+
+
+def test_a_row_has_the_count_of_events(shown, conformance) -> None:
+    text = shown(conformance, width=120)
+    assert ["KEY-02", "Same partition key, same partition", "✓ shown", "7"] == row(text, "KEY-02")
+
+
+def test_a_cause_stands_below_its_rule(shown, with_rule) -> None:
+    lines = shown(with_rule("LIFE-07", cause="because " * 30)).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("LIFE-07"))
+    assert lines[at + 1].startswith("           because because")
+    assert lines[at + 2].endswith("...") or lines[at + 3].endswith("...")
+    assert lines[at + 4].startswith("LIFE-08")
+
+
+def test_verbose_tells_a_cause_in_full(shown, with_rule) -> None:
+    text = shown(with_rule("LIFE-07", cause="because " * 30), verbose=True)
+    assert text.count("because") == 30
+
+
+def test_families_head_their_rules_with_a_count(shown, conformance) -> None:
+    text = shown(conformance)
+    life = [rule for rule in conformance.rules if rule.id.startswith("LIFE-")]
+    assert re.search(rf"\nLIFE +A message's life +{len(life) - 3} of {len(life)} shown\n", text)
+    assert re.search(r"\nTXN +Transactions +not applicable\n", text)
+
+
+def test_what_is_not_applicable_is_condensed_by_cause(shown, conformance) -> None:
+    text = shown(conformance)
+    count = conformance.counted(Verdict.NOT_APPLICABLE)
+    last = [rule.id for rule in conformance.rules if rule.id.startswith("TXN-")][-1]
+    assert f"\nNot applicable ({count})\n  TXN-01 to {last} (capability: transactions)\n" in text
+    assert "\nTXN-01" not in text
+
+
+def test_the_summary_line_has_every_count(shown, conformance) -> None:
+    shown_rules = conformance.counted(Verdict.SHOWN)
+    not_tried = conformance.counted(Verdict.NOT_APPLICABLE)
+    assert shown(conformance, width=120).splitlines()[-2:] == [
+        f"{shown_rules} of {shown_rules + 4} applicable rules shown, 1 violated, 1 not shown, "
+        f"1 inconclusive, 1 errored, {not_tried} not applicable",
+        "Exit code 1: a rule was violated.",
+    ]
+
+
+def test_a_claim_that_was_not_shown_has_its_own_block(shown, conformance) -> None:
+    assert "\n\nClaimed, but not shown\n  peek: LIFE-07 not shown\n\n" in shown(conformance)
+
+
+def test_a_violated_rule_is_no_shown_claim_either(shown, conformance) -> None:
+    rules = tuple(
+        attrs.evolve(rule, verdict=Verdict.VIOLATED) if rule.id == "KEY-11" else rule
+        for rule in conformance.rules
+    )
+    text = shown(attrs.evolve(conformance, rules=rules))
+    assert "  duplicate-detection: KEY-11 violated\n" in text
+
+
+def test_a_violation_tells_it_all(shown, conformance, catalogue) -> None:
+    rule = catalogue.rule("KEY-08")
+    text = shown(conformance, width=200)
+    told = text[text.index("KEY-08 violated") : text.rindex("\n\n")].splitlines()
+    assert told == [
+        f"KEY-08 violated: {rule.title}",
+        f"  {rule.statement}",
+        "  Documented: using-a-partition-key "
+        "(de-2021-04, fr-2016-09, pt-undated, es-2020-06, cs-2020-12)",
+        "  Cause: 1 counterexample",
+        "  Scenario: Keys that differ",
+        "  1. Create queue q: partitioned -> Done",
+        "  2. Send to q: body 'm1', SessionId 'a' -> Done (partition 3)",
+        "  3. Receive from q (peek-lock) -> "
+        "Received 'm1', SessionId 'a' (partition 3, sequence number 5, lock t1)",
+        "  4. Send to q: body 'm2', SessionId 'a', PartitionKey 'b' -> Refused: other (odd)",
+        "  Seen: Refused: other",
+        "  Allowed: Refused: invalid-operation",
+    ]
+
+
+def test_many_allowed_answers_are_counted_unless_verbose(shown, with_rule) -> None:
+    allowed = tuple(f"Answer {number}" for number in range(20))
+    example = Counterexample(scenario="", events=(), seen="x", allowed=allowed)
+    run = with_rule("KEY-08", counterexample=example)
+    assert "Answer 7\n           12 other answers" in shown(run)
+    assert "Answer 19\n" in shown(run, verbose=True)
+
+
+def test_nothing_comparable_allowed_is_said(shown, with_rule) -> None:
+    example = Counterexample(scenario="", events=(), seen="x", allowed=())
+    assert "  Allowed: nothing comparable\n" in shown(with_rule("KEY-08", counterexample=example))
+
+
+def test_without_a_terminal_it_is_plain_text(shown, conformance) -> None:
+    text = shown(conformance)
+    assert ESCAPE not in text
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
+
+
+def test_on_a_terminal_it_has_colours(shown, conformance, monkeypatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert COLOUR.search(shown(conformance, force_terminal=True))
+
+
+def test_no_color_is_honoured(shown, conformance, monkeypatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert not COLOUR.search(shown(conformance, force_terminal=True))
+
+
+def test_a_console_that_knows_only_ascii_gets_only_that(shown, with_rule) -> None:
+    run = with_rule("LIFE-07", cause="ça n'est pas arrivé")
+    file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    text = shown(run, file=file)
+    assert text.isascii()
+    assert row(text, "KEY-08")[2] == "x violated"
+
+
+def test_markup_and_escape_codes_stay_text(shown, with_rule, conformance) -> None:
+    hostile = "[bold red]x[/bold red] :smile: \x1b[31m"
+    example = Counterexample(scenario=hostile, events=(), seen=hostile, allowed=(hostile,))
+    run = attrs.evolve(
+        with_rule("KEY-08", cause=hostile, title=hostile, counterexample=example),
+        problems=(hostile,),
+        subject=attrs.evolve(conformance.subject, name=hostile),
+    )
+    text = shown(run, width=200)
+    assert ESCAPE not in text
+    assert text.count(r"[bold red]x[/bold red] :smile: \x1b[31m") == 9
+
+
+def test_a_rule_of_another_catalogue_is_shown_too(shown, with_rule) -> None:
+    text = shown(with_rule("KEY-08", id="OLD-01", title="Gone"))
+    assert re.search(r"\nOLD +rules that this catalogue does not have +0 of 1 shown\n", text)
+    assert "\nOLD-01 violated: Gone\n  Cause: 1 counterexample\n" in text
+
+
+def test_an_empty_run_can_be_shown(shown, subject) -> None:
+    text = shown(Conformance(subject=subject, oracle="client", rules=()))
+    assert text.splitlines()[-2].startswith("0 of 0 applicable rules shown, 0 violated")
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ([], ""),
+        (["KEY-01"], "KEY-01"),
+        (["KEY-01", "KEY-02"], "KEY-01, KEY-02"),
+        (["KEY-01", "KEY-02", "KEY-03", "KEY-05"], "KEY-01 to KEY-03, KEY-05"),
+        (["KEY-09", "TXN-10", "TXN-11", "TXN-12"], "KEY-09, TXN-10 to TXN-12"),
+        (["odd", "KEY-x", "KEY-2"], "odd, KEY-x, KEY-2"),
+    ],
+)
+def test_ids_in_a_row_are_told_by_the_first_and_the_last(ids, words) -> None:
+    assert words == id_words(ids)

@@ -1,0 +1,225 @@
+"""Requests, answers and events read as the domain speaks, on one line whatever comes."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from busproof.history.words import (
+    command_words,
+    event_words,
+    one_line,
+    outcome_words,
+    seconds,
+    story,
+)
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Received,
+    Refused,
+    Unsupported,
+    Witness,
+)
+from busproof.model.values import Error, Message, MessageView, ReceiveMode
+
+COMMANDS = [
+    (CreateQueue(queue="q"), "Create queue q: partitioned"),
+    (
+        CreateQueue(
+            queue="q",
+            partitioned=False,
+            requires_session=True,
+            duplicate_detection=True,
+            lock_duration=500_000,
+            max_delivery_count=1,
+        ),
+        "Create queue q: not partitioned, requires sessions, duplicate detection over 600 s, "
+        "locks of 0.5 s, at most 1 deliveries",
+    ),
+    (Send(queue="q", message=Message(body="m1")), "Send to q: body 'm1'"),
+    (
+        Send(
+            queue="q",
+            message=Message(body="m1", message_id="x", session_id="a", partition_key="b"),
+            timeout=15_000_000,
+            transaction="t",
+        ),
+        "Send to q: body 'm1', MessageId 'x', SessionId 'a', PartitionKey 'b', timeout 15 s, "
+        "in transaction t",
+    ),
+    (Receive(queue="q"), "Receive from q (peek-lock)"),
+    (
+        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a"),
+        "Receive from session 'a' of q (receive-and-delete)",
+    ),
+    (Complete(queue="q", lock_token="t1"), "Complete on q: lock t1"),  # noqa: S106
+    (Abandon(queue="q", lock_token="t1"), "Abandon on q: lock t1"),  # noqa: S106
+    (Peek(queue="q"), "Peek at up to 1 message of q"),
+    (Peek(queue="q", count=3), "Peek at up to 3 messages of q"),
+    (AcceptSession(queue="q", session_id="a"), "Accept session 'a' of q"),
+    (CloseSession(queue="q", session_id="a"), "Close session 'a' of q"),
+    (BeginTransaction(transaction="t"), "Begin transaction t"),
+    (CommitTransaction(transaction="t"), "Commit transaction t"),
+    (RollBackTransaction(transaction="t"), "Roll back transaction t"),
+    (TakePartitionDown(queue="q", partition=3), "Take partition 3 of q down"),
+    (BringPartitionUp(queue="q", partition=3), "Bring partition 3 of q up"),
+    (AdvanceClock(duration=61_500_000), "Advance the clock by 61.5 s"),
+]
+
+VIEW = MessageView(
+    body="m1",
+    session_id="a",
+    sequence_number=(3 << 48) + 5,
+    delivery_count=2,
+    lock_token="t1",  # noqa: S106
+    locked_until=60_000_000,
+)
+VIEW_WORDS = (
+    "'m1', SessionId 'a' (partition 3, sequence number 5, delivery count 2, lock t1, "
+    "locked until 60 s)"
+)
+OUTCOMES = [
+    (Done(), "Done"),
+    (Received(message=MessageView(body="m1")), "Received 'm1'"),
+    (Received(message=VIEW), f"Received {VIEW_WORDS}"),
+    (Empty(), "Empty"),
+    (Peeked(), "Peeked nothing"),
+    (Peeked(messages=(VIEW,)), f"Peeked {VIEW_WORDS}"),
+    (
+        Peeked(messages=(VIEW, MessageView(body="m2"))),
+        f"Peeked 2 messages: {VIEW_WORDS}; 'm2'",
+    ),
+    (Refused(error=Error.INVALID_OPERATION), "Refused: invalid-operation"),
+    (Refused(error=Error.OTHER, detail="not\nnow"), "Refused: other (not now)"),
+    (Indeterminate(), "Indeterminate: no answer came"),
+    (Indeterminate(detail="timed out"), "Indeterminate: no answer came (timed out)"),
+    (Unsupported(), "Unsupported"),
+]
+
+
+@pytest.mark.parametrize(("command", "words"), COMMANDS)
+def test_a_command_reads_as_a_sentence(command: Command, words: str) -> None:
+    assert words == command_words(command)
+
+
+def test_every_command_is_among_the_sentences() -> None:
+    assert set(get_args(Command)) == {type(command) for command, _ in COMMANDS}
+
+
+@pytest.mark.parametrize(("outcome", "words"), OUTCOMES)
+def test_an_outcome_reads_as_a_sentence(outcome: Outcome, words: str) -> None:
+    assert words == outcome_words(outcome)
+
+
+def test_every_outcome_is_among_the_sentences() -> None:
+    assert set(get_args(Outcome)) == {type(outcome) for outcome, _ in OUTCOMES}
+
+
+def test_an_event_tells_what_was_asked_and_what_came_with_the_witness() -> None:
+    event = Event(
+        command=Send(queue="q", message=Message(body="m1")),
+        outcome=Done(),
+        witness=Witness(partition=3),
+    )
+    assert event_words(event) == "Send to q: body 'm1' -> Done (partition 3)"
+
+
+def test_a_sequence_number_below_zero_names_no_partition() -> None:
+    outcome = Received(message=MessageView(body="m1", sequence_number=-1))
+    assert outcome_words(outcome) == "Received 'm1' (sequence number -1)"
+
+
+def test_a_story_of_one_client_at_one_time_names_neither() -> None:
+    told = story([Event(command=Receive(queue="q"), outcome=Empty())] * 2)
+    assert ["Receive from q (peek-lock) -> Empty"] * 2 == [str(each) for each in told]
+
+
+def test_a_story_of_two_clients_names_them_and_their_connections() -> None:
+    events = [
+        Event(command=Receive(queue="q"), outcome=Empty()),
+        Event(client="c2", connection="c3", command=Receive(queue="q"), outcome=Empty()),
+    ]
+    assert ["c1", "c2 over c3"] == [each.who for each in story(events)]
+
+
+def test_a_story_in_time_tells_when_each_call_was_made_and_answered() -> None:
+    events = [
+        Event(command=Receive(queue="q"), outcome=Empty(), returned=0),
+        Event(called=61_500_000, returned=62_000_000, command=Receive(queue="q"), outcome=Empty()),
+        Event(called=63_000_000, command=Receive(queue="q"), outcome=Indeterminate()),
+    ]
+    expected = ["at 0 s", "at 61.5 s to 62 s", "at 63 s"]
+    assert expected == [each.who for each in story(events)]
+
+
+def test_a_sequence_number_of_a_queue_that_is_not_partitioned_is_whole() -> None:
+    received = Received(message=MessageView(body="m1", sequence_number=5))
+    events = [
+        Event(command=CreateQueue(queue="q", partitioned=False), outcome=Done()),
+        Event(command=Receive(queue="q"), outcome=received),
+        Event(command=Receive(queue="other"), outcome=received),
+    ]
+    assert [
+        "Done",
+        "Received 'm1' (sequence number 5)",
+        "Received 'm1' (partition 0, sequence number 5)",
+    ] == [each.came for each in story(events)]
+
+
+@pytest.mark.parametrize(
+    ("duration", "words"),
+    [(0, "0 s"), (60_000_000, "60 s"), (1, "0.000001 s"), (-1_500_000, "-1.5 s")],
+)
+def test_times_are_seconds_without_rounding(duration: int, words: str) -> None:
+    assert words == seconds(duration)
+
+
+def test_long_texts_that_differ_at_either_end_stay_apart() -> None:
+    bodies = ["x" * 500, "y" + "x" * 499, "x" * 499 + "y", "x" * 501]
+    told = {command_words(Send(queue="q", message=Message(body=body))) for body in bodies}
+    assert len(told) == len(bodies)
+    assert all(len(words) < 130 for words in told)
+
+
+@given(st.text(), st.text())
+def test_no_text_breaks_out_of_its_line(body: str, name: str) -> None:
+    event = Event(
+        client=name,
+        called=1,
+        command=Send(queue=name, message=Message(body=body, session_id=name), transaction=name),
+        outcome=Refused(error=Error.OTHER, detail=body),
+    )
+    for told in story([event, Event(command=Receive(queue="q"), outcome=Empty())]):
+        assert str(told).isprintable()
+
+
+@given(st.text())
+def test_any_text_fits_on_one_line(text: str) -> None:
+    assert one_line(text).isprintable()
+
+
+def test_escape_codes_are_spelt_out() -> None:
+    assert one_line("a\x1b[31m\n b") == "a\\x1b[31m b"
