@@ -224,7 +224,7 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     return queue
 
 
-def give_back(queue: Queue, stored: Stored, now: Window) -> Queue:
+def give_back(queue: Queue, stored: Stored, now: Window, rule: RuleId) -> Queue:
     """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
 
     After `max_delivery_count` deliveries it goes to the dead-letter queue; how hidden deliveries
@@ -234,6 +234,7 @@ def give_back(queue: Queue, stored: Stored, now: Window) -> Queue:
     back = attrs.evolve(
         stored,
         lock=None,
+        returned=rule,
         certain=certain,
         since=queue.receivers.count,
         available_at=now.earliest,
@@ -273,5 +274,5 @@ def expired(queue: Queue, now: Window) -> Queue:
         if stored is None or lock is None or lock.token != token:
             continue
         if lock.expiry.latest < now.earliest:
-            queue = give_back(queue, stored, now)
+            queue = give_back(queue, stored, now, "LIFE-05")
     return queue

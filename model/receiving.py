@@ -122,11 +122,7 @@ def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[R
         return ()
     if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         return ()
-    rules = ("LIFE-01", *candidate.rules)
-    if not queue.outages.any and not _cached_elsewhere(namespace, queue):
-        rules = (*rules, "LIFE-09")
-    if stored.lock is not None or stored.deliveries:
-        rules = ("LIFE-05", *rules) if stored.lock is not None else ("LIFE-04", *rules)
+    rules = _why_given(namespace, candidate)
     if stored.line is None:
         orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         return ("KEY-16", *rules) if orderless else rules
@@ -134,6 +130,21 @@ def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[R
     if first is None or first.number >= stored.number:
         return (order_rule(queue), *rules) if first is not None else rules
     return () if _must_come_first(namespace, queue, first) else rules
+
+
+def _why_given(namespace: Namespace, candidate: Seen) -> tuple[RuleId, ...]:
+    """What it shows that this message was given, whatever its place in a line."""
+    stored, queue = candidate.stored, candidate.queue
+    rules: tuple[RuleId, ...] = ("LIFE-01", *candidate.rules)
+    cached = _cached_elsewhere(namespace, queue)
+    if cached and stored.since < queue.receivers.switched:
+        rules = (*rules, "LIFE-08")
+    if queue.outages.any:
+        rules = (*rules, "LIFE-11")
+    elif not cached:
+        rules = (*rules, "LIFE-09")
+    again = "LIFE-05" if stored.lock is not None else stored.returned
+    return rules if again is None else (again, *rules)
 
 
 def order_rule(queue: Queue) -> RuleId:

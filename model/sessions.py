@@ -119,7 +119,7 @@ def _freed(namespace: Namespace, queue: Queue, session_id: str) -> Queue:
     for number in sorted(held.taken) if held is not None else ():
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None and stored.lock.session_id == session_id:
-            queue = give_back(queue, stored, namespace.now)
+            queue = give_back(queue, stored, namespace.now, "LIFE-10")
     return queue
 
 

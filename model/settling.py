@@ -27,7 +27,7 @@ def abandon(namespace: Namespace, command: Abandon) -> Iterator[Transition]:
     queue = namespace.queues[command.queue]
     stored = _locked(queue, command.lock_token)
     if stored is not None and not _has_ended(namespace, stored):
-        back = give_back(queue, stored, namespace.now)
+        back = give_back(queue, stored, namespace.now, "LIFE-04")
         yield done(with_queue(namespace, back), "LIFE-04")
     yield from _lost(namespace, queue, stored)
 

@@ -72,6 +72,7 @@ class Stored:
         since: how many receives the queue had seen when it became available.
         available_at: the earliest moment at which it became available.
         deliveries: how often it was received.
+        returned: the rule by which it was given back last, if it was.
         sequence_number: as seen; `None` until it was.
         lock: the hold on it, if it is locked.
     """
@@ -85,6 +86,7 @@ class Stored:
     since: int
     available_at: int
     deliveries: int = 0
+    returned: RuleId | None = None
     sequence_number: int | None = None
     lock: Lock | None = None
 

@@ -21,7 +21,7 @@ _ADDRESS: Final = re.compile(r"\b(amqps?|sb)://[^\s;,'\"<>()]+", re.IGNORECASE)
 _USER_INFO: Final = re.compile(r"(?<=://)[^\s/@'\"]+@")
 _SECRET: Final = re.compile(
     r"\b(SharedAccessKeyName|SharedAccessKey|SharedAccessSignature|AccountKey|sig"
-    r"|api[-_]?key|access[-_]?token|token|secret|password|passwd|pwd)(\s*[=:]\s*)[^\s;&,'\"]+",
+    r"|api[-_]?key|access[-_]?token|token|secret|password|passwd|pwd)(\s*[=:]\s*['\"]?)[^\s;&,'\"]+",
     re.IGNORECASE,
 )
 _BEARER: Final = re.compile(r"\b(Bearer)\s+[\w.~+/-]{8,}=*", re.IGNORECASE)
@@ -45,7 +45,7 @@ def redacted_text(text: str) -> str:
         text = re.sub(rf"{re.escape(folder)}(?![\w-])", _GONE, text)
     text = _WINDOWS_PATH.sub(rf"{_GONE}\\\1", text)
     text = _PATH.sub(rf"{_GONE}/\1", text)
-    for name in set(_names()) - _NO_NAMES:
+    for name in sorted(set(_names()) - _NO_NAMES, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", _GONE, text, flags=re.IGNORECASE)
     return text
 

@@ -22,6 +22,8 @@ __all__ = ["show"]
 
 _SHORT_CAUSE: Final = 100
 
+_ASCII_BOX: Final = box.Box("\n".join(["    ", "    ", " -- ", *["    "] * 5]), ascii=True)
+
 _FEW: Final = 8
 """How many allowed answers are told."""
 
@@ -95,7 +97,7 @@ class _Screen:
 
     def print_matrix(self) -> None:
         """Print one row for each rule, under headings of families."""
-        table = _matrix("id", "rule", "verdict", "events")
+        table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
             table.add_section()
             heading = (family.id, family.title, family.summary)
@@ -230,19 +232,19 @@ class _Screen:
         self._console.out("\n".join(line.rstrip() for line in lines), highlight=False)
 
 
-def _matrix(*headers: str) -> Table:
+def _matrix(edges: box.Box) -> Table:
     """A table in which ids, verdicts and counts are never cut."""
     table = Table(
-        box=box.SIMPLE_HEAD,
+        box=edges,
         show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
         header_style="bold",
     )
-    for header in headers:
+    for header in ("id", "rule", "verdict", "events"):
         table.add_column(
             header,
-            no_wrap=header in ("id", "verdict", "events"),
+            no_wrap=header != "rule",
             overflow="fold",
             justify="right" if header == "events" else "left",
         )

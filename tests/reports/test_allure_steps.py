@@ -1,0 +1,389 @@
+"""allure-pytest tells of Gherkin steps, rules and adapters for our scenarios, and only for them."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from busproof.reports.allure import cleaned
+
+pytest.importorskip("allure_pytest")
+pytestmark = pytest.mark.slow
+
+PLUGIN = Path(__file__).parents[2] / "steps" / "allure.py"
+
+FEATURE = '''
+Feature: Partition keys
+
+  Background:
+    Given a bus
+
+  @KEY-02 @KEY-01
+  Scenario: Every step passes
+    Given the messages
+      | body | key |
+      | m, 1 | a   |
+    And the text
+      """
+      as it is
+      """
+    Then it holds
+
+  @KEY-03
+  Scenario: A step fails {here}
+    Given a bus
+    Then it does not hold
+    Then it holds
+
+  @TXN-01
+  Scenario: A step breaks
+    Then it breaks
+
+  @TXN-02
+  Scenario: A step is not defined
+    Then nobody knows
+
+  @TXN-03
+  Scenario: A step cannot begin
+    Then its fixture is missing
+
+  @LIFE-01
+  Scenario: A step skips
+    Then it is not applicable
+
+  @LIFE-02 @unready
+  Scenario: Nothing is tried
+
+  @KEY-04
+  Scenario Outline: A key is kept
+    Then <key> holds
+
+    Examples:
+      | key |
+      | a   |
+      | b   |
+'''
+
+CONFTEST = """
+import importlib.util
+from pathlib import Path
+
+import pytest
+from pytest_bdd import given, parsers, then
+
+PLUGIN = Path(__file__).parent.parent / "steps" / "allure.py"
+spec = importlib.util.spec_from_file_location("steps_allure", PLUGIN)
+plugin = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(plugin)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "unready: skipped in its setup")
+    if plugin.is_active(config):
+        config.pluginmanager.register(plugin, "steps_allure")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_bdd_apply_tag(tag, function):
+    if "-" in tag:
+        pytest.mark.rule(tag)(function)
+        return True
+
+
+@pytest.fixture(autouse=True)
+def ready(request):
+    if request.node.get_closest_marker("unready"):
+        pytest.skip("capability: peek")
+
+
+@given("a bus")
+def _(): ...
+
+
+@given("the messages")
+def _(datatable): ...
+
+
+@given("the text")
+def _(docstring): ...
+
+
+@then("it holds")
+def _(): ...
+
+
+@then(parsers.parse("{key} holds"))
+def _(key): ...
+
+
+@then("it does not hold")
+def _():
+    assert 1 == 2
+
+
+@then("it breaks")
+def _():
+    raise OSError("gone")
+
+
+@then("its fixture is missing")
+def _(no_such_fixture): ...
+
+
+@then("it is not applicable")
+def _():
+    pytest.skip("capability: peek")
+"""
+
+TESTS = """
+from pytest_bdd import scenarios
+
+scenarios("keys.feature")
+
+
+def test_exploring():
+    pass
+"""
+
+HOSTS = """
+import pytest
+from pytest_bdd import scenarios, then
+
+scenarios("../suite/features/host.feature")
+
+
+@pytest.mark.rule("KEY-99")
+def test_host():
+    pass
+
+
+@then("the host is content")
+def _():
+    pass
+"""
+
+HOST_FEATURE = """
+Feature: A host
+  Scenario: A scenario of the host
+    Then the host is content
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("suite/steps", "suite/features", "host"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy(PLUGIN, folder / "suite/steps/allure.py")
+    (folder / "suite/features/keys.feature").write_text(FEATURE)
+    (folder / "suite/features/host.feature").write_text(HOST_FEATURE)
+    (folder / "suite/features/test_features.py").write_text(TESTS)
+    (folder / "suite/features/conftest.py").write_text(CONFTEST)
+    (folder / "host/test_host.py").write_text(HOSTS)
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    return folder
+
+
+def run(project: Path, *args: str) -> str:
+    quiet = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--strict-markers")
+    ended = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "pytest", *quiet, *args],
+        cwd=project,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode in (0, 1), ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def results(folder: Path) -> dict[str, dict]:
+    """The results by their titles."""
+    found = [json.loads(file.read_text()) for file in sorted(folder.glob("*-result.json"))]
+    return {result["name"]: result for result in found}
+
+
+@pytest.fixture(scope="module")
+def folder(project) -> Path:
+    """The results of one adapter, together with those of a host's tests."""
+    address = "amqp://me:geheim@bus.example.net/"
+    options = ("--bus-adapter", address, "--bus-edition", "de-2021-04", "--bus-tier", "standard")
+    run(project, "suite/features", "host", "--alluredir", "results", *options)
+    return project / "results"
+
+
+@pytest.fixture(scope="module")
+def told(folder) -> dict[str, dict]:
+    return results(folder)
+
+
+def labels(result: dict, *names: str) -> list[tuple[str, str]]:
+    ours = {(label["name"], label["value"]) for label in result["labels"] if label["name"] in names}
+    return sorted(ours)
+
+
+def steps(result: dict) -> list[tuple[str, str]]:
+    return [(step["name"], step["status"]) for step in result.get("steps", ())]
+
+
+def parameters(result: dict) -> dict[str, str]:
+    return {each["name"]: each["value"] for each in result.get("parameters", ())}
+
+
+def test_scenarios_are_titled_as_written(told) -> None:
+    assert set(told) == {
+        "Every step passes",
+        "A step fails {here}",
+        "A step breaks",
+        "A step is not defined",
+        "A step cannot begin",
+        "A step skips",
+        "Nothing is tried",
+        "A key is kept [a]",
+        "A key is kept [b]",
+        "test_exploring",
+        "test_host",
+        "test_a_scenario_of_the_host",
+    }
+
+
+def test_each_gherkin_step_is_a_step_with_its_background(told) -> None:
+    assert steps(told["Every step passes"]) == [
+        ("Given a bus", "passed"),
+        ("Given the messages", "passed"),
+        ("And the text", "passed"),
+        ("Then it holds", "passed"),
+    ]
+
+
+def test_a_failed_step_is_the_last_and_has_its_reason(told) -> None:
+    result = told["A step fails {here}"]
+    assert steps(result)[-1] == ("Then it does not hold", "failed")
+    assert "assert 1 == 2" in result["steps"][-1]["statusDetails"]["message"]
+    assert (len(result["steps"]), result["status"]) == (3, "failed")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "step", "status"),
+    [
+        ("A step breaks", "Then it breaks", "broken"),
+        ("A step is not defined", "Then nobody knows", "broken"),
+        ("A step cannot begin", "Then its fixture is missing", "broken"),
+        ("A step skips", "Then it is not applicable", "skipped"),
+    ],
+)
+def test_a_step_that_does_not_end_well_is_told(told, scenario, step, status) -> None:
+    assert steps(told[scenario]) == [("Given a bus", "passed"), (step, status)]
+
+
+def test_a_table_and_a_text_are_attached_to_their_step(told, folder) -> None:
+    _, table, text, _ = told["Every step passes"]["steps"]
+    attached = {
+        (each["name"], each["type"]): (folder / each["source"]).read_text()
+        for step in (table, text)
+        for each in step["attachments"]
+    }
+    assert attached == {
+        ("table", "text/csv"): 'body,key\n"m, 1",a\n',
+        ("text", "text/plain"): "as it is",
+    }
+
+
+def test_labels_tell_family_rules_and_scenario(told) -> None:
+    kinds = ("epic", "feature", "rule", "story", "severity")
+    assert labels(told["Every step passes"], *kinds) == [
+        ("epic", "KEY"),
+        ("feature", "KEY-01"),
+        ("feature", "KEY-02"),
+        ("rule", "KEY-01"),
+        ("rule", "KEY-02"),
+        ("severity", "critical"),
+        ("story", "Every step passes"),
+    ]
+
+
+def test_a_scenario_skipped_in_its_setup_has_labels_and_parameters_too(told) -> None:
+    result = told["Nothing is tried"]
+    assert result["status"] == "skipped"
+    assert ("rule", "LIFE-02") in labels(result, "rule")
+    assert parameters(result)["edition"] == "'de-2021-04'"
+
+
+def test_parameters_tell_who_was_held_to_what_without_address(told, folder) -> None:
+    given = parameters(told["Every step passes"])
+    assert given["adapter"].startswith("'amqp ")
+    assert (given["edition"], given["tier"]) == ("'de-2021-04'", "'standard'")
+    texts = "".join(file.read_text() for file in folder.iterdir())
+    assert "geheim" not in texts
+    assert "example.net" not in texts
+
+
+def test_a_row_of_an_outline_has_its_values_as_parameters(told) -> None:
+    rows = [told["A key is kept [a]"], told["A key is kept [b]"]]
+    assert ["'a'", "'b'"] == [parameters(row)["key"] for row in rows]
+    assert rows[0]["historyId"] != rows[1]["historyId"]
+
+
+def test_a_test_that_is_no_scenario_has_parameters_too(told) -> None:
+    result = told["test_exploring"]
+    assert "adapter" in parameters(result)
+    assert labels(result, "epic", "severity") == [("severity", "normal")]
+
+
+@pytest.mark.parametrize("name", ["test_host", "test_a_scenario_of_the_host"])
+def test_a_test_of_the_host_is_left_alone(told, name) -> None:
+    result = told[name]
+    assert labels(result, "epic", "feature", "rule", "story", "severity") == []
+    assert parameters(result) == {}
+    assert steps(result) == []
+
+
+def test_two_adapters_in_one_folder_never_pass_for_tries_of_one(project) -> None:
+    adapters = ("model", "exec:node a.js", "exec:node b.js", "Endpoint=sb://x/;SharedAccessKey=y")
+    for adapter in adapters:
+        run(project, "suite/features", "--alluredir", "both", "--bus-adapter", adapter)
+    found = [json.loads(file.read_text()) for file in (project / "both").glob("*-result.json")]
+    assert len(found) == 10 * len(adapters)
+    assert len({result["historyId"] for result in found}) == len(found)
+
+
+def test_labels_choose_what_runs(project) -> None:
+    out = run(project, "suite/features", "--alluredir", "chosen", "--allure-features", "KEY-02")
+    assert "1 passed, 9 deselected" in out
+
+
+def test_without_results_asked_for_nothing_is_registered(project) -> None:
+    out = run(project, "suite/features", "--trace-config", "-k", "exploring")
+    assert "steps_allure" not in out
+
+
+def test_it_works_on_several_workers(project) -> None:
+    pytest.importorskip("xdist")
+    ended = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "pytest", "-n2", "suite/features", "--alluredir", "workers"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert len(steps(results(project / "workers")["Every step passes"])) == 4
+
+
+def test_cleaned_results_name_no_host(project) -> None:
+    run(project, "suite/features", "--alluredir", "clean")
+    changed = cleaned(project / "clean")
+    assert len([file for file in changed if file.name.endswith("-result.json")]) == 10
+    for file in (project / "clean").glob("*.json"):
+        text = file.read_text()
+        assert f'"{socket.gethostname()}"' not in text
+        assert str(Path.home()) not in text
+        assert str(project) not in text
