@@ -4,8 +4,8 @@ from enum import Enum
 
 from immutables import Map
 
-from busproof.model.state import Copy, Key, Namespace, Queue
-from busproof.model.values import Message, Profile
+from busproof.model.state import NEVER, Copy, Key, Namespace, Queue
+from busproof.model.values import Message, Profile, Window
 
 __all__ = ["Fate", "fate", "noted"]
 
@@ -51,11 +51,18 @@ def _fate_across_keys(profile: Profile) -> Fate:
 
 
 def noted(
-    namespace: Namespace, queue: Queue, message: Message, key: Key | None, *, certain: bool
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    *,
+    certain: bool,
+    answered: bool = True,
 ) -> Map[str, tuple[Copy, ...]]:
     """The copies known of, this send among them; at most two for each key are kept.
 
     A send that is itself a copy counts as not certain: whether it prolongs the window is open.
+    One that was never answered may arrive at any later time.
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
@@ -64,5 +71,6 @@ def noted(
         for copy in queue.copies.get(message.message_id, ())
         if copy.key != key or (copy.certain and not certain)
     )
-    sent = Copy(key, namespace.now, certain)
+    arrived = namespace.now if answered else Window(namespace.now.earliest, NEVER)
+    sent = Copy(key, arrived, certain)
     return queue.copies.set(message.message_id, (sent, *kept))

@@ -40,15 +40,16 @@ def receive(
 
 def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
     """The receivers, this connection being the latest one."""
-    receivers = queue.receivers
+    receivers, now = queue.receivers, namespace.now.latest
     if receivers.connection == connection:
-        return receivers
+        return attrs.evolve(receivers, latest_at=now)
     life = queue.settings.lock_duration + namespace.vantage.slack
-    others = namespace.now.latest + life if receivers.connection is not None else 0
+    others = receivers.latest_at + life if receivers.connection is not None else 0
     return attrs.evolve(
         receivers,
         connection=connection,
         switched=receivers.count,
+        latest_at=now,
         others_until=max(receivers.others_until, others),
     )
 
@@ -69,7 +70,8 @@ def _nothing(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
     else:
         cached = _cached_elsewhere(namespace, queue)
         available = surely_available(queue, cached_elsewhere=cached)
-        out_of_reach = available <= queue.receivers.lost
+        others_lost = queue.receivers.losers - {queue.receivers.connection}
+        out_of_reach = bool(others_lost) or available <= queue.receivers.lost
     if out_of_reach:
         rules = _why_nothing(queue, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
@@ -260,6 +262,11 @@ def _locked_view(
 def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:
     """The receive may have taken one message, now or later, and nobody learns which."""
     queue = namespace.queues[command.queue]
-    receivers = attrs.evolve(_turned(namespace, queue, connection), lost=queue.receivers.lost + 1)
-    counted = attrs.evolve(receivers, count=receivers.count + 1)
-    return with_queue(namespace, attrs.evolve(queue, receivers=counted))
+    receivers = _turned(namespace, queue, connection)
+    lost = attrs.evolve(
+        receivers,
+        count=receivers.count + 1,
+        lost=receivers.lost + 1,
+        losers=receivers.losers | {connection},
+    )
+    return with_queue(namespace, attrs.evolve(queue, receivers=lost))

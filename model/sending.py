@@ -173,6 +173,6 @@ def lost_send(namespace: Namespace, command: Send) -> Namespace:
     message = command.message
     key = effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)
-    copies = noted(namespace, queue, message, key, certain=False)
+    copies = noted(namespace, queue, message, key, certain=False, answered=False)
     stored = store(queue, message, key, home, namespace.now, certain=False, also={"copies": copies})
     return with_queue(namespace, stored)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import Send
+from busproof.model.duplicates import noted
 from busproof.model.keys import (
     SESSION_ID,
     effective_key,
@@ -254,8 +255,10 @@ def lost_send_in(namespace: Namespace, command: Send) -> Namespace:
     if transaction is None:
         return namespace
     queue = namespace.queues[command.queue]
-    where = everywhere(namespace, queue.settings)
-    key = effective_key(namespace, queue.settings, command.message)
-    uncertain = store(queue, command.message, key, where, namespace.now, certain=False)
+    message, where = command.message, everywhere(namespace, queue.settings)
+    key = effective_key(namespace, queue.settings, message)
+    copies = noted(namespace, queue, message, key, certain=False, answered=False)
+    also = {"copies": copies}
+    uncertain = store(queue, message, key, where, namespace.now, certain=False, also=also)
     doubtful = attrs.evolve(transaction, doubtful=True)
     return with_transaction(with_queue(namespace, uncertain), name, doubtful)

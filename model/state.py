@@ -129,15 +129,19 @@ class Receivers:
         count: receives so far.
         connection: of the latest receive.
         switched: `count` when that connection's unbroken run of receives began.
+        latest_at: when it was, at the latest.
         others_until: when the caches of all other connections have expired at the latest.
         lost: receives whose answer never came; each may have taken one message.
+        losers: the connections of those; their front ends may fill their caches at any time.
     """
 
     count: int = 0
     connection: str | None = None
     switched: int = 0
+    latest_at: int = 0
     others_until: int = 0
     lost: int = 0
+    losers: frozenset[str] = frozenset()
 
 
 class Tally(NamedTuple):

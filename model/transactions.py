@@ -76,15 +76,15 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
     becomes = fate(namespace, queue, staged.message, staged.key)
     if becomes is Fate.DROPPED:
         return never_arrives(queue, staged.message.body, "KEY-11")
-    certain = certain and becomes is Fate.KEPT
-    copies = noted(namespace, queue, staged.message, staged.key, certain=certain)
+    kept = certain and becomes is Fate.KEPT
+    copies = noted(namespace, queue, staged.message, staged.key, certain=kept, answered=certain)
     return store(
         queue,
         staged.message,
         effective_key(namespace, queue.settings, staged.message),
         staged.where,
         namespace.now,
-        certain=certain,
+        certain=kept,
         also={"copies": copies},
     )
 

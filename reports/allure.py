@@ -17,7 +17,7 @@ __all__ = ["ENVIRONMENT_NAME", "cleaned"]
 ENVIRONMENT_NAME: Final = "environment.properties"
 
 _PRIVATE_LABELS: Final = frozenset({"host", "thread"})
-_FREE_TEXT: Final = frozenset({"message", "trace"})
+_FREE_TEXT: Final = frozenset({"description", "message", "trace"})
 _EXAMPLE: Final = "_pytest_bdd_example"
 """A parameter that repeats what an outline's row says in parameters of its own."""
 
@@ -27,8 +27,8 @@ def cleaned(
 ) -> tuple[Path, ...]:
     """Clean the results of a run that has ended.
 
-    The labels `host` and `thread` go; messages and traces lose this host, its user, secrets,
-    addresses and paths. Attachments stay as they are.
+    The labels `host` and `thread` go; descriptions, messages and traces lose this host, its user,
+    secrets, addresses and paths. Attachments stay as they are.
 
     Args:
         folder: what `--alluredir` named.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_bdd.parser import Step
+    from pytest_bdd.parser import ScenarioTemplate, Step
 
 __all__ = ["is_active"]
 
@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in filter(_is_ours, items):
         for kind, value in _labels(item):
             item.add_marker(pytest.mark.allure_label(value, label_type=kind))
-        _give_title(item)
+        _name_after_scenario(item)
 
 
 def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
@@ -59,8 +59,8 @@ def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
     for rule in rules:
         yield "feature", rule
         yield "rule", rule
-    if scenario := _scenario_name(item):
-        yield "story", scenario
+    if template := _template(item):
+        yield "story", template.name
     yield "severity", "critical" if rules else "normal"
 
 
@@ -69,20 +69,26 @@ def _rules(item: pytest.Item) -> list[str]:
     return sorted({str(rule) for mark in item.iter_markers("rule") for rule in mark.args})
 
 
-def _scenario_name(item: pytest.Item) -> str:
-    """The scenario's name as written; empty where a test is none."""
+def _template(item: pytest.Item) -> "ScenarioTemplate | None":
+    """The scenario as written; `None` where a test is none."""
     # pytest-bdd tells it by nothing public; the dependency is pinned to version 9 for this.
     from pytest_bdd.scenario import scenario_wrapper_template_registry  # noqa: PLC0415
 
-    template = scenario_wrapper_template_registry.get(getattr(item, "obj", None) or _is_ours)
-    return template.name if template else ""
+    function = getattr(item, "obj", None)
+    return scenario_wrapper_template_registry.get(function) if function is not None else None
 
 
-def _give_title(item: pytest.Item) -> None:
-    name = _scenario_name(item).replace("{", "{{").replace("}", "}}")
-    if name and isinstance(item, pytest.Function):
-        title = f"{name} [{{param_id}}]" if hasattr(item, "callspec") else name
-        item.obj.__allure_display_name__ = title
+def _name_after_scenario(item: pytest.Item) -> None:
+    """Title and describe a test by its scenario: pytest-bdd's own description is a path."""
+    template = _template(item)
+    if template is None or not isinstance(item, pytest.Function):
+        return
+    described = template.description or f"{template.feature.name}: {template.name}"
+    item.add_marker(pytest.mark.allure_description(described))
+    title = template.name.replace("{", "{{").replace("}", "}}")
+    item.obj.__allure_display_name__ = (
+        f"{title} [{{param_id}}]" if hasattr(item, "callspec") else title
+    )
 
 
 # Parameters are part of a test's identity: without them a second adapter's results in one folder

@@ -59,6 +59,7 @@ class Faults:
         *,
         deep: bool = False,
         counterpart: Bus = SeededBus,
+        equivalent: str = "",
     ) -> Callable[[type[_Bus]], type[_Bus]]:
         """The decorator of one faulty bus."""
 
@@ -70,6 +71,7 @@ class Faults:
                 bus=bus,
                 deep=deep,
                 counterpart=counterpart,
+                equivalent=equivalent,
             )
             self._found.append(fault)
             return bus

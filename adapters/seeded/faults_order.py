@@ -6,6 +6,8 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
+from busproof.model.commands import BringPartitionUp, TakePartitionDown
+from busproof.model.outcomes import Outcome
 
 __all__ = ["FAULTS"]
 
@@ -52,12 +54,28 @@ class _KeyOrderReversed(SeededBus):
     "KEY-17",
     "An abandoned message is given after all others of its key.",
     deep=True,
+    equivalent="KEY-17 leaves open what a receiver sees of a key's order that abandons a message.",
 )
 class _KeyOrderLostAfterAbandon(SeededBus):
     def abandon(self, queue: Queue, held: Held) -> None:
         super().abandon(queue, held)
         if not queue.settings.requires_session:
             _abandoned_goes_to_the_end(queue, held)
+
+
+@faulty(
+    "key-order-lost-after-outage",
+    "KEY-17",
+    "What a partition held in an outage is given in reverse order afterwards.",
+    deep=True,
+)
+class _KeyOrderLostAfterOutage(SeededBus):
+    def switch(self, queue: Queue, command: TakePartitionDown | BringPartitionUp) -> Outcome:
+        if isinstance(command, BringPartitionUp) and command.partition in queue.down:
+            there = [held for held in queue.messages if held.partition == command.partition]
+            others = [held for held in queue.messages if held.partition != command.partition]
+            queue.messages = others + (there if queue.settings.requires_session else there[::-1])
+        return super().switch(queue, command)
 
 
 FAULTS: Final = faulty.all()

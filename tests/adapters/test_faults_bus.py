@@ -27,7 +27,7 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import Event, Received
 from busproof.model.profiles import profile_for
-from busproof.model.state import fresh_namespace
+from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import accept
 from busproof.model.values import MICROSECONDS, Message, Profile, ReceiveMode
 from busproof.spec import load
@@ -67,8 +67,8 @@ class Player:
         yield from (self.varied(each) for each in settings)
         for _ in range(LENGTH):
             queue = choose(settings)
-            kinds = (self.sent, self.received, self.received, self.settled)
-            kinds += (self.sent, choose((self.disturbed, self.looked, self.in_transaction)))
+            others = choose((self.disturbed, self.looked, self.in_transaction))
+            kinds = (self.sent, self.sent, self.received, self.received, self.settled, others)
             yield choose(kinds)(queue, partitions)
 
     def varied(self, settings: CreateQueue) -> CreateQueue:
@@ -126,7 +126,7 @@ def complaints(adapter: Adapter, profile: Profile, seed: int, *, partitions: boo
     """The events up to the first that is judged a violation; none if there is no such event."""
     player, said = Player(seed), []
     vantage = attrs.evolve(adapter.declaration.vantage, partitions=partitions)
-    possible = (fresh_namespace(profile, vantage),)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
     adapter.start(profile)
     for command in player.commands(profile.partitions):
         connection = player.random.choice(("c1", "c1", "c2"))

@@ -4,6 +4,7 @@ import errno
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 
 from busproof.errors import HistoryError
@@ -92,8 +93,6 @@ def test_the_environment_tells_who_was_held_to_what(results, conformance) -> Non
 
 
 def test_a_name_that_java_would_misread_is_escaped(results, conformance) -> None:
-    import attrs
-
     subject = attrs.evolve(conformance.subject, name="a=b: #c\\é\n🚌", version="")
     cleaned(results, attrs.evolve(conformance, subject=subject))
     first = (results / ENVIRONMENT_NAME).read_text().splitlines()[0]
