@@ -227,4 +227,13 @@ class ModelAdapter:
                 shorter = Sighting(Received(message=view))
                 chosen = self._sighted(command, connection, shorter)[0]
         self._namespace = chosen.next
-        return self._told(chosen, command)
+        return self._skewed_clock(self._told(chosen, command))
+
+    def _skewed_clock(self, observed: Observed) -> Observed:
+        """The lock's end as a clock tells it that goes wrong by up to the slack."""
+        outcome = observed.outcome
+        if not isinstance(outcome, Received) or outcome.message.locked_until is None:
+            return observed
+        wrong = outcome.message.locked_until + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK)
+        view = attrs.evolve(outcome.message, locked_until=max(0, wrong))
+        return attrs.evolve(observed, outcome=Received(message=view))

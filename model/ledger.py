@@ -224,11 +224,20 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     return queue
 
 
-def give_back(queue: Queue, stored: Stored, now: Window, rule: RuleId) -> Queue:
+def give_back(
+    queue: Queue, stored: Stored, when: Window, rule: RuleId, since: int | None = None
+) -> Queue:
     """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
 
     After `max_delivery_count` deliveries it goes to the dead-letter queue; how hidden deliveries
     into a cache count is open (CACHE-LOCK), so from then on it is uncertain.
+
+    Args:
+        queue: the queue.
+        stored: the message, locked.
+        when: when it was given back.
+        rule: the rule by which.
+        since: how many receives there had been by then at the least; by default, all so far.
     """
     certain = stored.certain and stored.deliveries < queue.settings.max_delivery_count
     back = attrs.evolve(
@@ -236,8 +245,8 @@ def give_back(queue: Queue, stored: Stored, now: Window, rule: RuleId) -> Queue:
         lock=None,
         returned=rule,
         certain=certain,
-        since=queue.receivers.count,
-        available_at=now.earliest,
+        since=queue.receivers.count if since is None else since,
+        available_at=when.earliest,
     )
     changes = _available(queue, back) if certain else {}
     return attrs.evolve(
@@ -274,5 +283,8 @@ def expired(queue: Queue, now: Window) -> Queue:
         if stored is None or lock is None or lock.token != token:
             continue
         if lock.expiry.latest < now.earliest:
-            queue = give_back(queue, stored, now, "LIFE-05")
+            # A receive may already have found it, if the lock's end is not known exactly.
+            exact = lock.expiry.earliest == lock.expiry.latest
+            since = None if exact else stored.since
+            queue = give_back(queue, stored, lock.expiry, "LIFE-05", since)
     return queue
