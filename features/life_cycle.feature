@@ -19,6 +19,14 @@ Feature: The life of a message
         | PartitionKey "a" and MessageId "x"                     |
         | SessionId "a" and PartitionKey "a" and MessageId "x"   |
 
+    @LIFE-01
+    Scenario: A message that is given again still has its properties
+      Given a partitioned queue
+      When a message with SessionId "a" and MessageId "x" is sent
+      And one message is received and abandoned
+      And everything is received and completed
+      Then it has SessionId "a" and MessageId "x"
+
     @LIFE-09
     Scenario: A receiver gets the messages of every partition
       Given a partitioned queue
@@ -104,6 +112,14 @@ Feature: The life of a message
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And session "a" is accepted over another connection
+      Then it is refused
+
+    @LIFE-10
+    Scenario: A session is received by its holder only
+      Given a partitioned queue that requires sessions
+      And a message with SessionId "a" was sent
+      When session "a" is accepted
+      And session "a" is received over another connection
       Then it is refused
 
     @LIFE-10

@@ -110,6 +110,7 @@ Feature: Partition keys
         | a       | A         |
         | a       | aa        |
         | order 1 | order 2   |
+        | order-2026-11-21-morning | order-2026-11-21-evening |
 
     @KEY-08
     Scenario: A PartitionKey must not differ on a queue that requires sessions either
@@ -340,6 +341,16 @@ Feature: Partition keys
       Given a partitioned queue
       And 12 messages with PartitionKey "a" were sent
       When everything is received and completed
+      Then the messages came in the order in which they were sent
+
+    @KEY-17
+    Scenario: A key keeps its order through an outage
+      Given a partitioned queue
+      And 6 messages with PartitionKey "a" were sent
+      And every partition is down
+      When every partition is up again
+      And 6 messages with PartitionKey "a" are sent
+      And everything is received and completed
       Then the messages came in the order in which they were sent
 
     @KEY-17

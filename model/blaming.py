@@ -38,7 +38,7 @@ def blamed(
             case Send(), Done():
                 rules = _wrongly_taken(namespace, queue, command, allowed)
             case Send(), Refused():
-                rules = _wrongly_refused(namespace, queue, command)
+                rules = _wrongly_refused(namespace, queue, command, allowed)
             case Complete() | Abandon(), _:
                 rules = ("LIFE-06",)
             case AcceptSession(), _:
@@ -75,11 +75,18 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     """A message was there and was not given."""
     if command.session_id is not None:
         return ("LIFE-09", "LIFE-10")
-    recovered = any(stored.deliveries and stored.lock is None for stored in queue.messages.values())
-    rules: tuple[RuleId, ...] = ("LIFE-09", "TXN-12", "LIFE-01")
+    waiting = [
+        stored for stored in queue.messages.values() if stored.certain and stored.lock is None
+    ]
+    returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
+    rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
+    if queue.peeked:
+        rules = (*rules, "LIFE-07")
+    if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
+        rules = (*rules, "KEY-12")
     if namespace.now.earliest > queue.receivers.others_until > 0:
         rules = ("LIFE-08", *rules)
-    return ("LIFE-04", "LIFE-05", *rules) if recovered else rules
+    return rules
 
 
 def _wrongly_shown(
@@ -112,8 +119,12 @@ def _wrongly_taken(
     return (*within, *rules, "KEY-02")
 
 
-def _wrongly_refused(namespace: Namespace, queue: Queue, command: Send) -> tuple[RuleId, ...]:
+def _wrongly_refused(
+    namespace: Namespace, queue: Queue, command: Send, allowed: tuple[Transition, ...]
+) -> tuple[RuleId, ...]:
     """A send was refused, or with another error, where it had to be accepted."""
+    if all(isinstance(transition.outcome, Refused) for transition in allowed):
+        return ()
     key = _key(namespace, queue, command)
     if command.transaction is not None:
         return () if key is None else ("TXN-02", "TXN-01", "TXN-09", "TXN-11")

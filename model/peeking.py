@@ -49,6 +49,8 @@ def _shown(
         used.add(found.stored.number)
         queue = _known_better(found.queue, found.stored, found.where, view)
         rules = (*found.rules, *rules)
+    if not queue.peeked:
+        queue = attrs.evolve(queue, peeked=True)
     yield Transition(
         outcome=outcome, next=with_queue(namespace, queue), rules=tuple(dict.fromkeys(rules))
     )

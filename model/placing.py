@@ -10,7 +10,7 @@ from busproof.model.state import Key, Namespace, Partitions, Queue, Spread, ever
 from busproof.model.transition import Sighting
 from busproof.model.values import Message
 
-__all__ = ["choices", "home_of", "narrowed", "spread_after", "spread_allows"]
+__all__ = ["choices", "home_of", "must_fail", "narrowed", "spread_after", "spread_allows"]
 
 SPREAD_ROUNDS: Final = 25
 """Messages a partition within which the service must have used every partition (ROUND-ROBIN).
@@ -56,6 +56,19 @@ def choices(
         yield from (bit for n in range(spared.bit_length()) if (bit := spared & (1 << n)))
 
 
+def must_fail(namespace: Namespace, queue: Queue) -> bool:
+    """Whether a short timeout keeps a send from going round an outage (SHORT-TIMEOUT).
+
+    Only where messages strictly take turns is it known that the partition whose turn it is is down.
+    """
+    readings, last = namespace.profile.readings, queue.spread.last
+    strict = readings.get("SHORT-TIMEOUT"), readings.get("ROUND-ROBIN")
+    if strict != ("must-fail", "strict") or last < 0:
+        return False
+    turn = 1 << (last + 1) % namespace.profile.partitions
+    return queue.outages.told and queue.outages.must_hit(turn)
+
+
 def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
     """KEY-14: whether choosing this partition still lets the service use all of them in time."""
     if not _is_watched(namespace, queue, where):
@@ -81,8 +94,6 @@ def spread_after(
         changes["spread"] = (
             Spread(0, 0, last) if complete else Spread(queue.spread.sent + 1, used, last)
         )
-    else:
-        changes.pop("spread")
     return changes
 
 

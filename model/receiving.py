@@ -139,6 +139,8 @@ def _why_given(namespace: Namespace, candidate: Seen) -> tuple[RuleId, ...]:
     stored, queue = candidate.stored, candidate.queue
     rules: tuple[RuleId, ...] = ("LIFE-01", *candidate.rules)
     cached = _cached_elsewhere(namespace, queue)
+    if namespace.vantage.assigns_message_ids and stored.message.message_id is None:
+        rules = ("KEY-13", *rules)
     if cached and stored.since < queue.receivers.switched:
         rules = (*rules, "LIFE-08")
     if queue.outages.any:

@@ -16,7 +16,14 @@ from busproof.model.keys import (
     rule_of,
 )
 from busproof.model.ledger import never_arrives, store
-from busproof.model.placing import choices, home_of, narrowed, spread_after, spread_allows
+from busproof.model.placing import (
+    choices,
+    home_of,
+    must_fail,
+    narrowed,
+    spread_after,
+    spread_allows,
+)
 from busproof.model.state import Key, Namespace, Partitions, Queue, everywhere, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import MICROSECONDS, Error, Message, RuleId
@@ -96,12 +103,15 @@ def _send_without_key(
     """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
-    for where in choices(namespace, queue, outages.spared(all_of_them), seen):
+    spared = outages.spared(all_of_them)
+    if command.timeout <= REROUTING_TIMEOUT and must_fail(namespace, queue):
+        spared = 0
+    for where in choices(namespace, queue, spared, seen):
         if not spread_allows(namespace, queue, where):
             continue
         rules = _spread_rules(queue, command, message, where)
         also = spread_after(namespace, queue, message, where)
-        if also.get("spread") is not None and also["spread"].sent == 0:
+        if also["spread"].last >= 0 and also["spread"].sent == 0:
             rules = ("KEY-14", *rules)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(queue, command, all_of_them):

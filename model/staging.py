@@ -125,10 +125,12 @@ def _send_in_partitioned(
         if before is not None and keys_may_differ(namespace.profile, before, key):
             rule = _rule_of_difference(before, key)
             yield from _refused(namespace, queue, command, _invalid(namespace, queue, rule))
-        if before is None or keys_may_be_same(namespace.profile, before, key):
-            yield from _stage(namespace, queue, command, message, key, seen)
         if before is None and transaction.keys:
             yield from _second_entity(namespace)
+            if namespace.profile.readings.get("TXN-ENTITIES") == "refused":
+                continue
+        if before is None or keys_may_be_same(namespace.profile, before, key):
+            yield from _stage(namespace, queue, command, message, key, seen)
 
 
 def _running(namespace: Namespace, command: Send) -> Transaction:
@@ -168,7 +170,7 @@ def _refused(
         if reading in ("at-commit", "either"):
             doomed = attrs.evolve(transaction, doomed=True)
             accepted = with_transaction(namespace, name, doomed)
-            gone = never_arrives(queue, command.message.body, transition.rules[0])
+            gone = never_arrives(queue, command.message.body, (*transition.rules, "TXN-12")[0])
             yield done(with_queue(accepted, gone))
 
 

@@ -215,6 +215,7 @@ class Queue:
         namesakes: MessageId to the partitions that took it without being told to (detection off).
         sessions: session id to the hold on it.
         recovered: partitions that were down and came up again.
+        peeked: whether somebody has looked at its messages.
     """
 
     settings: CreateQueue
@@ -235,6 +236,7 @@ class Queue:
     namesakes: Map[str, Partitions] = Map()
     sessions: Map[str, SessionLock] = Map()
     recovered: Partitions = 0
+    peeked: bool = False
 
 
 @attrs.frozen

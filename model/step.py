@@ -7,7 +7,7 @@ import attrs
 
 from busproof.model import commands as c
 from busproof.model.blaming import blamed
-from busproof.model.ledger import expired
+from busproof.model.ledger import expired, never_arrives
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
 from busproof.model.peeking import peek
 from busproof.model.queues import (
@@ -108,7 +108,16 @@ def _is_doubtful(namespace: Namespace, command: c.Command) -> bool:
 
 
 def _confirmed(transition: Transition, command: c.Command) -> Transition:
-    """A queue of whose creation nobody knew exists once it has answered."""
+    """What an answer tells besides what it does.
+
+    A message that was refused never arrives; a queue of whose creation nobody knew exists once it
+    has answered.
+    """
+    if isinstance(transition.outcome, Refused) and isinstance(command, c.Send):
+        queue = transition.next.queues[command.queue]
+        if transition.rules and command.message.body not in queue.bodies:
+            told = never_arrives(queue, command.message.body, transition.rules[0])
+            return attrs.evolve(transition, next=with_queue(transition.next, told))
     if isinstance(transition.outcome, Refused) or not _is_doubtful(transition.next, command):
         return transition
     queue = transition.next.queues[getattr(command, "queue", "")]

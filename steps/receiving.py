@@ -95,6 +95,15 @@ def _counted(outcome: Outcome, views: list[MessageView]) -> None:
         views.append(outcome.message)
 
 
+@when(
+    parsers.parse('session "{session_id}" is received over another connection'),
+    target_fixture="outcome",
+)
+def receives_foreign_session(bus: Bus, queue: str, session_id: str) -> Outcome:
+    """Try to receive a session's message over a connection that does not hold the session."""
+    return bus.receive(queue, OTHER, session_id)
+
+
 @when("messages are peeked", target_fixture="peeked")
 def peeks(bus: Bus, queue: str) -> tuple[MessageView, ...]:
     """Look at what is there."""

@@ -105,14 +105,17 @@ def _print(found: "list[Audited]") -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for header in ("rule", "fault", "result"):
         table.add_column(header, no_wrap=True)
-    table.add_column("commands", justify="right")
-    table.add_column("killed by, or why not")
-    for each in sorted(found, key=lambda one: (one.rule, one.id)):
-        said = each.why or "; ".join(each.killed_by)
+    for header in ("commands", "scenarios"):
+        table.add_column(header, justify="right")
+    ordered = sorted(found, key=lambda one: (one.rule, one.id))
+    for each in ordered:
         colour = {"killed": "green", "silent": "bold red"}.get(each.result.value, "yellow")
-        result = f"[{colour}]{each.result.value}[/]"
-        table.add_row(each.rule, each.id, result, str(each.commands or ""), said)
+        caught = (str(each.commands), str(len(each.killed_by))) if each.killed_by else ("", "")
+        table.add_row(each.rule, each.id, f"[{colour}]{each.result.value}[/]", *caught)
     console = Console()
     console.print(table)
+    for each in ordered:
+        if each.why:
+            console.print(f"{each.rule} {each.id}: {each.result.value}, {each.why}")
     counted = {kind: sum(each.result is kind for each in found) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))

@@ -1,0 +1,10 @@
+"""Fixtures of the tests of the model."""
+
+import pytest
+from telling import Told, telling
+
+
+@pytest.fixture
+def told() -> Told:
+    """A fresh namespace under the default readings."""
+    return telling()

@@ -1,0 +1,114 @@
+"""A judge to talk to in tests of the model."""
+
+from busproof.model.commands import CreateQueue, Send
+from busproof.model.outcomes import Done, Event, Outcome, Received, Refused, Witness
+from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.step import Acceptance, accept, step
+from busproof.model.transition import Transition
+from busproof.model.values import (
+    SEQUENCE_BITS,
+    Error,
+    Message,
+    MessageView,
+    Profile,
+    Tier,
+    Vantage,
+)
+
+DONE = Done()
+INVALID = Refused(error=Error.INVALID_OPERATION)
+GONE = Refused(error=Error.UNAVAILABLE)
+OTHER = Refused(error=Error.OTHER)
+
+
+class Told:
+    """What was seen of a namespace so far, and what it leaves possible."""
+
+    def __init__(self, profile: Profile, vantage: Vantage) -> None:
+        self.possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
+        self.bodies = 0
+
+    def saw(
+        self,
+        command: object,
+        outcome: Outcome = DONE,
+        partition: int | None = None,
+        connection: str = "c1",
+        at: tuple[int, int | None] = (0, 0),
+    ) -> Acceptance:
+        """Judge an event; what it rules out is forgotten, unless it is a violation."""
+        witness = None if partition is None else Witness(partition=partition)
+        event = Event(
+            client=connection,
+            connection=connection,
+            called=at[0],
+            returned=at[1],
+            command=command,
+            outcome=outcome,
+            witness=witness,
+        )
+        found = accept(self.possible, event)
+        if found.possible:
+            self.possible = found.possible
+        return found
+
+    def has(self, command: object, outcome: Outcome = DONE, **options: object) -> None:
+        """Judge an event that must be allowed."""
+        assert self.saw(command, outcome, **options).possible, (command, outcome)
+
+    def queue(self, **settings: object) -> str:
+        self.has(CreateQueue(queue="q", **settings))
+        return "q"
+
+    def message(self, **properties: object) -> Message:
+        self.bodies += 1
+        return Message(**{"body": f"m{self.bodies}", **properties})
+
+    def send(
+        self,
+        outcome: Outcome = DONE,
+        partition: int | None = None,
+        timeout: int = 60_000_000,
+        transaction: str | None = None,
+        **properties: object,
+    ) -> Acceptance:
+        """A send of a new message to the queue q, and what the judge says."""
+        command = Send(
+            queue="q",
+            message=self.message(**properties),
+            timeout=timeout,
+            transaction=transaction,
+        )
+        return self.saw(command, outcome, partition)
+
+    def step(self, command: object, connection: str = "c1") -> tuple[Transition, ...]:
+        return step(self.possible[0], command, connection)
+
+
+def view(body: str, partition: int = 0, number: int = 1, **seen: object) -> MessageView:
+    """A message as received: from this partition, with this number in it."""
+    return MessageView(
+        **{"body": body, "sequence_number": (partition << SEQUENCE_BITS) + number, **seen}
+    )
+
+
+def received(body: str, partition: int = 0, number: int = 1, **seen: object) -> Received:
+    return Received(message=view(body, partition, number, **seen))
+
+
+def telling(
+    readings: dict[str, str] | None = None,
+    tier: Tier = Tier.STANDARD,
+    partitions: int = 4,
+    silent: frozenset[str] = frozenset(),
+    **vantage: object,
+) -> Told:
+    """A fresh namespace with these readings; what is left over is of the vantage."""
+    profile = Profile(
+        edition="de-2021-04",
+        tier=tier,
+        readings=readings or {},
+        partitions=partitions,
+        silent=silent,
+    )
+    return Told(profile, Vantage(**vantage))
