@@ -23,7 +23,14 @@ GROUP: Final = "busproof.adapters"
 """The entry point group under which installed packages offer adapters."""
 
 _METHODS: Final = ("start", "do", "stop")
-_MODEL_SETTINGS: Final[dict[str, Callable[[str], object]]] = {"policy": str, "seed": int}
+_MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
+    "policy": (str, "the name of a policy"),
+    "seed": (int, "a whole number"),
+    "clock": ({"real": "real", "virtual": "virtual"}.__getitem__, "real or virtual"),
+    "library": ({"true": True, "false": False}.__getitem__, "true or false"),
+}
+"""How a setting of the model is read, and what it must be."""
+
 _LATER: Final = {
     "amqp": "amqp",
     "amqp://": "amqp",
@@ -48,7 +55,8 @@ _BUILT_IN: Final = (
     Available(
         name="model?policy=NAME&seed=NUMBER",
         kind="built in",
-        summary="the reference model, with this policy where it may choose",
+        summary="the reference model, with this policy where it may choose; "
+        "&clock=real: in real time, &library=true: behind a client library",
     ),
     Available(
         name="faulty:FAULT-ID", kind="built in", summary="the reference model with one seeded fault"
@@ -113,10 +121,11 @@ def _settings(query: str) -> Iterator[tuple[str, object]]:
     for key, value in parse_qsl(query, keep_blank_values=True):
         if key not in _MODEL_SETTINGS:
             raise UsageError(f"model has no setting {key}: it has {', '.join(_MODEL_SETTINGS)}")
+        read, allowed = _MODEL_SETTINGS[key]
         try:
-            yield key, _MODEL_SETTINGS[key](value)
-        except ValueError:
-            raise UsageError(f"model's {key} is {value!r}, and must be a whole number") from None
+            yield key, read(value)
+        except (KeyError, ValueError):
+            raise UsageError(f"model's {key} is {value!r}, and must be {allowed}") from None
 
 
 def _faulty(fault: str) -> Adapter:

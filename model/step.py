@@ -249,5 +249,6 @@ def _violation(timed: tuple[Namespace, ...], event: Event, seen: Sighting) -> Ac
                 transition.outcome != each.outcome for each in allowed
             ):
                 allowed.append(transition)
-    rules = blamed(timed[0], event, seen, tuple(allowed))
+    ready = _prepared(timed[0], event.command) or timed[0]
+    rules = blamed(ready, event, seen, tuple(allowed))
     return Acceptance(possible=(), rules=rules, allowed=tuple(allowed))

@@ -102,7 +102,7 @@ def _print(found: "list[Audited]") -> None:
 
     from busproof.judging.audit import Result  # noqa: PLC0415
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for header in ("rule", "fault", "result"):
         table.add_column(header, no_wrap=True)
     for header in ("commands", "scenarios"):
