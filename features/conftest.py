@@ -1,6 +1,5 @@
 """Gives the features their steps and their bus; nothing of it reaches a host's own tests."""
 
-import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,12 +8,12 @@ import pytest
 
 pytest.register_assert_rewrite("busproof.steps.expecting")
 
-from busproof.errors import ConformanceError, UsageError  # noqa: E402 - after the rewriting is registered
+from busproof.errors import ConformanceError  # noqa: E402 - after the rewriting is registered
 from busproof.history.records import ScenarioVerdict, StepResult  # noqa: E402
 from busproof.model.values import MessageView  # noqa: E402
-from busproof.steps import creating, disturbing, expecting, receiving, sending  # noqa: E402
+from busproof.steps import allure, creating, disturbing, expecting, receiving, sending  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
-from busproof.steps.running import RUN, Run, verdict_on  # noqa: E402
+from busproof.steps.running import RUN, Run, give_up, rule_asked_for, verdict_on  # noqa: E402
 
 for _module in (creating, sending, receiving, disturbing, expecting):
     # pytest-bdd makes fixtures of step functions, under names of its own; fixtures of a conftest
@@ -24,25 +23,42 @@ for _module in (creating, sending, receiving, disturbing, expecting):
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make our marker known, which no other tests have, and tell Allure of our scenarios."""
+    config.addinivalue_line("markers", "rule(id): the rule of the catalogue that a scenario shows")
+    if allure.is_active(config):
+        config.pluginmanager.register(allure, "busproof_allure")
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
+    """Fail to collect under xdist where the run cannot begin: a worker that exits is replaced."""
+    if module_path.parent != Path(__file__).parent or not hasattr(parent.config, "workerinput"):
+        return
+    try:
+        rule_asked_for(parent.config)
+        _run(parent.config)
+    except ConformanceError as error:
+        raise pytest.Collector.CollectError(f"busproof: {error}") from None
+
+
 def _run(config: pytest.Config) -> Run:
     """The run of this session, begun at its first scenario."""
     if RUN not in config.stash:
-        try:
-            config.stash[RUN] = Run(config)
-        except ConformanceError as error:
-            print(f"busproof: {error}", file=sys.stderr)  # noqa: T201 - the run ends here
-            pytest.exit(str(error), returncode=2 if isinstance(error, UsageError) else 3)
+        config.stash[RUN] = Run(config)
     return config.stash[RUN]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out our scenarios of other rules, where one rule was asked for."""
-    rule = config.getoption("--bus-rule")
-    others = [
-        item
-        for item in items
-        if rule and _is_ours(item) and rule not in [m.args[0] for m in item.iter_markers("rule")]
-    ]
+    rules = {item: _rules(item) for item in items if _is_ours(item)}
+    if not rules:
+        return
+    try:
+        asked = rule_asked_for(config)
+    except ConformanceError as error:
+        items.clear()  # collection is finished even after an exit
+        give_up(config, error)
+    others = [item for item, tagged in rules.items() if asked not in (None, *tagged)]
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in others]
@@ -52,7 +68,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Find the adapter before the first test, so that a wrong name is a usage error."""
     ours = [item for item in session.items if _is_ours(item)]
     if ours and not session.config.getoption("--collect-only"):
-        _run(session.config).begin(len(ours))
+        try:
+            _run(session.config).begin(len(ours))
+        except ConformanceError as error:
+            give_up(session.config, error)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -65,11 +84,14 @@ def _is_ours(item: pytest.Item) -> bool:
     return item.path.parent == Path(__file__).parent
 
 
+def _rules(item: pytest.Item) -> tuple[str, ...]:
+    return tuple(sorted(str(mark.args[0]) for mark in item.iter_markers("rule")))
+
+
 @pytest.fixture
 def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
     """The bus under test, empty."""
-    rules = tuple(sorted(mark.args[0] for mark in request.node.iter_markers("rule")))
-    yield from _run(request.config).bus(_name(request.node), rules)
+    yield from _run(request.config).bus(_name(request.node), _rules(request.node))
 
 
 def _name(item: pytest.Item) -> str:

@@ -193,7 +193,7 @@ def _create_words(command: CreateQueue) -> str:
     if command.lock_duration != defaults.lock_duration:
         parts.append(f"locks of {seconds(command.lock_duration)}")
     if command.max_delivery_count != defaults.max_delivery_count:
-        parts.append(f"at most {command.max_delivery_count} deliveries")
+        parts.append(f"max delivery count {command.max_delivery_count}")
     return f"Create queue {_name(command.queue)}: {', '.join(parts)}"
 
 

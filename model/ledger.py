@@ -267,10 +267,8 @@ def remove(queue: Queue, stored: Stored) -> Queue:
 
 
 def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
-    lock = stored.lock
-    if lock is None or lock.token not in queue.locks:
-        return queue.locks
-    return queue.locks.delete(lock.token)
+    token = "" if stored.lock is None else stored.lock.token
+    return queue.locks.delete(token) if token in queue.locks else queue.locks
 
 
 def expired(queue: Queue, now: Window) -> Queue:

@@ -233,8 +233,7 @@ def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
         if command.mode is ReceiveMode.PEEK_LOCK:
             view = _locked_view(namespace, queue, command, stored, view)
         rules = _allowed(namespace, candidate, command)
-        if rules:
-            yield _handed_out(namespace, candidate, command, view, rules)
+        yield _handed_out(namespace, candidate, command, view, rules)
 
 
 def _heads(queue: Queue, command: Receive) -> list[Stored]:

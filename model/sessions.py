@@ -105,11 +105,10 @@ def _renewed(before: SessionLock, expiry: Window) -> SessionLock:
 def _with(
     namespace: Namespace, queue: Queue, session_id: str, held: SessionLock | None
 ) -> Namespace:
-    sessions = queue.sessions
-    if held is not None:
-        sessions = sessions.set(session_id, held)
-    elif session_id in sessions:
-        sessions = sessions.delete(session_id)
+    if held is None:
+        sessions = queue.sessions.delete(session_id)
+    else:
+        sessions = queue.sessions.set(session_id, held)
     return with_queue(namespace, attrs.evolve(queue, sessions=sessions))
 
 

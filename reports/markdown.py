@@ -88,8 +88,7 @@ def _claims(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
         yield "## ⚠️ Claimed, but not shown"
         yield ""
     for claim in claims:
-        rules = ", ".join(f"{rule.id} {rule.verdict.value}" for rule in claim.rules)
-        yield f"- **{_plain(claim.capability)}**: {_plain(rules)}"
+        yield f"- **{_plain(claim.capability)}**: {_plain(claim.words)}"
 
 
 def _tables(conformance: Conformance, catalogue: Catalogue) -> Iterator[Iterator[str]]:

@@ -65,6 +65,15 @@ class Claim:
     capability: str
     rules: tuple[RuleVerdict, ...]
 
+    @property
+    def words(self) -> str:
+        """Such as `KEY-08 violated; TXN-01 to TXN-05 not shown`."""
+        verdicts = dict.fromkeys(rule.verdict for rule in self.rules)
+        return "; ".join(
+            f"{id_words(rule.id for rule in self.rules if rule.verdict is verdict)} {verdict.value}"
+            for verdict in verdicts
+        )
+
 
 def applicable(rules: Iterable[RuleVerdict]) -> int:
     """How many rules are not `not applicable`."""

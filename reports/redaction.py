@@ -25,7 +25,9 @@ _SECRET: Final = re.compile(
     re.IGNORECASE,
 )
 _BEARER: Final = re.compile(r"\b(Bearer)\s+[\w.~+/-]{8,}=*", re.IGNORECASE)
-_PATH: Final = re.compile(r"(?<![\w:/.~…])~?(?:/[^\s/:;,'\"<>()]+)+/([^\s/:;,'\"<>()]+)")
+_PATH: Final = re.compile(
+    r"(?<![\w:/.~…])(?:~|\.\.(?:/\.\.)*)?(?:/[^\s/:;,'\"<>()]+)+/([^\s/:;,'\"<>()]+)"
+)
 _WINDOWS_PATH: Final = re.compile(r"\b[A-Za-z]:\\(?:[^\s\\:;,'\"<>()]+\\)*([^\s\\:;,'\"<>()]+)")
 
 _ADAPTER_NAME: Final = re.compile(r"[\w.-]+(:\w+)?")

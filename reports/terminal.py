@@ -121,8 +121,7 @@ class _Screen:
         if claims:
             self._heading("Claimed, but not shown", "bold yellow")
         for claim in claims:
-            told = [f"{rule.id} {rule.verdict.value}" for rule in claim.rules]
-            self._indented(self._labelled(claim.capability, ", ".join(told)))
+            self._indented(self._labelled(claim.capability, claim.words))
 
     def print_problems(self) -> None:
         """Print what kept the run from being complete."""

@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["is_active"]
 
 _OURS: Final = Path(__file__).resolve().parent.parent / "features" / "test_features.py"
+_ALLURE: Final = ("allure_pytest", "allure_pytest.plugin")
+"""What allure-pytest is called: found by itself, or named by `-p` where plugins are not loaded."""
+
+_UNJUDGED: Final = frozenset({"NotApplicable", "Inconclusive"})
+"""Our exceptions that end a scenario which neither passed nor failed, by name: nothing of ours is
+imported here."""
+
 _STEP: Final = pytest.StashKey[AbstractContextManager[object]]()
 _PARAMETERS: Final = ("adapter", "edition", "tier", "oracle", "partitions", "reading")
 _EXAMPLE: Final = "_pytest_bdd_example"
@@ -36,7 +43,7 @@ _KIND: Final = re.compile(r"(amqps?|exec|Endpoint)\b")
 
 def is_active(config: pytest.Config) -> bool:
     """Whether allure-pytest is there and was asked for results."""
-    installed = config.pluginmanager.hasplugin("allure_pytest")
+    installed = any(map(config.pluginmanager.hasplugin, _ALLURE))
     return installed and config.getoption("allure_report_dir", default=None) is not None
 
 
@@ -187,8 +194,27 @@ def _end(item: pytest.Item, error: BaseException | None = None) -> None:
     del item.stash[_STEP]
     if error is None:
         context.__exit__(None, None, None)
-    else:
-        context.__exit__(type(error), error, error.__traceback__)
+        return
+    told = pytest.skip.Exception(str(error)) if _is_unjudged(error) else error
+    context.__exit__(type(told), told, error.__traceback__)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Call skipped what was not judged, before allure-pytest calls it broken."""
+    report = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    if error is not None and _is_unjudged(error) and _is_ours(item):
+        path, line, _ = item.location
+        report.outcome = "skipped"
+        report.longrepr = (path, line or 0, f"Skipped: {error}")
+    return report
+
+
+def _is_unjudged(error: BaseException) -> bool:
+    return type(error).__name__ in _UNJUDGED
 
 
 def _comma_separated(rows: Sequence[Sequence[object]]) -> str:

@@ -1,12 +1,14 @@
 """The bus as the steps see it: what is asked is recorded and judged as it happens."""
 
 import time
-from collections.abc import Callable, Iterable
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final, NoReturn
 
 import attrs
 
-from busproof.adapters.base import Adapter, Capability
+from busproof.adapters.base import Adapter, Capability, Observed
+from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import Oracle
 from busproof.history.words import event_words, outcome_words
 from busproof.judging.applicability import vantage_from
@@ -15,10 +17,16 @@ from busproof.model.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
+    BeginTransaction,
     BringPartitionUp,
+    CloseSession,
     Command,
+    CommitTransaction,
     Complete,
+    CreateQueue,
+    Peek,
     Receive,
+    RollBackTransaction,
     Send,
     TakePartitionDown,
 )
@@ -42,7 +50,18 @@ from busproof.model.values import (
     RuleId,
 )
 
-__all__ = ["Bus", "Inconclusive", "NotApplicable", "NotConforming", "Recording", "Undeclared"]
+__all__ = [
+    "Bus",
+    "Inconclusive",
+    "NotApplicable",
+    "NotConforming",
+    "Recording",
+    "Undeclared",
+    "blaming_the_adapter",
+]
+
+ROUNDS = 1000
+"""Receives in a row, beyond those that what was sent explains, after which a scenario gives up."""
 
 
 class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
@@ -59,6 +78,21 @@ class NotApplicable(Exception):  # noqa: N818 - says what is missing
 
 class Undeclared(Exception):  # noqa: N818 - says what is missing, and is no failure of the bus
     """The adapter declared what it then called unsupported."""
+
+
+@contextmanager
+def blaming_the_adapter() -> Iterator[None]:
+    """Whatever an adapter raises is its own fault: neither the bus's nor a failed expectation.
+
+    Raises:
+        AdapterError: the adapter raised something else than our errors.
+    """
+    try:
+        yield
+    except ConformanceError:
+        raise
+    except Exception as error:
+        raise AdapterError(f"the adapter raised {type(error).__name__}: {error}") from error
 
 
 @attrs.frozen(kw_only=True)
@@ -104,11 +138,14 @@ class Bus:
         Raises:
             NotConforming: no rule allows this answer.
             Inconclusive: no answer came.
+            NotApplicable: the adapter does not declare that it can ask it.
             Undeclared: the adapter cannot ask it although it said it could.
             AdapterError: the adapter broke.
         """
+        for capability in _needs(command):
+            self.need(capability)
         called = self._now()
-        observed = self._adapter.do(command, connection)
+        observed = self._observed(command, connection)
         if isinstance(command, AdvanceClock) and isinstance(observed.outcome, Done):
             self._virtual_now += command.duration
         lost = isinstance(observed.outcome, Indeterminate)
@@ -124,6 +161,16 @@ class Bus:
         self._take(event)
         return observed.outcome
 
+    def _observed(self, command: Command, connection: str) -> Observed:
+        with blaming_the_adapter():
+            observed: object = self._adapter.do(command, connection)
+        if not (isinstance(observed, Observed) and isinstance(observed.outcome, Outcome)):
+            raise AdapterError(
+                f"the adapter answered {type(command).__name__} with {observed!r}, "
+                "and must return an Observed with an Outcome"
+            )
+        return observed
+
     def _now(self) -> int:
         if self.clock is Clock.VIRTUAL:
             return self._virtual_now
@@ -132,7 +179,7 @@ class Bus:
     def _take(self, event: Event) -> None:
         self._recording.record(event)
         self._events.append(event)
-        violation = self._judge.saw(event)
+        violation = self._violation(event)
         if violation is not None:
             self._complain(event, violation)
         if isinstance(event.outcome, Indeterminate):
@@ -140,6 +187,13 @@ class Bus:
         if isinstance(event.outcome, Unsupported):
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
         self._note_partitions(event)
+
+    def _violation(self, event: Event) -> Violation | None:
+        try:
+            return self._judge.saw(event)
+        except AssertionError as error:
+            # A belief of ours that is wrong is no failed expectation of the bus.
+            raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
 
     def _complain(self, event: Event, violation: Violation) -> NoReturn:
         rule = violation.rules[0]
@@ -163,7 +217,7 @@ class Bus:
     def message(self, **properties: str | None) -> Message:
         """A message with these properties and a body that no other message has."""
         self._bodies += 1
-        return Message(body=f"m{self._bodies}", **properties)  # type: ignore[arg-type]
+        return Message(body=f"m{self._bodies}", **properties)
 
     def send(self, command: Send) -> Outcome:
         """Send one message and remember that it was sent."""
@@ -184,7 +238,7 @@ class Bus:
             )
 
     def need(self, capability: Capability) -> None:
-        """Insist on a capability that only this scenario of its rule needs.
+        """Insist on a capability, which only this scenario of its rule may need.
 
         Raises:
             NotApplicable: the adapter does not declare it.
@@ -213,14 +267,19 @@ class Bus:
     def received(
         self, queue: str, connection: str = "c1", session_id: str | None = None
     ) -> list[MessageView]:
-        """Receive and complete, one message after another, until the queue comes back empty."""
+        """Receive and complete, one message after another, until the queue comes back empty.
+
+        Raises:
+            Inconclusive: it never does, and the judge could not tell whether it had to.
+        """
         views: list[MessageView] = []
-        while True:
+        for _ in range(len(self.sent) + ROUNDS):
             outcome = self.receive(queue, connection, session_id)
             if not isinstance(outcome, Received):
                 return views
             views.append(outcome.message)
             self._complete(queue, outcome.message, connection)
+        raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
 
     def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
         """Receive one message: locked, or for good where the implementation has no locks."""
@@ -238,7 +297,13 @@ class Bus:
         return self.do(Abandon(queue=queue, lock_token=view.lock_token or ""), connection)
 
     def take_down(self, queue: str, partition: int) -> None:
-        """Make a partition unavailable."""
+        """Make a partition unavailable.
+
+        Raises:
+            NotApplicable: there are not that many partitions.
+        """
+        if partition >= self.profile.partitions:
+            raise NotApplicable(f"partitions: there are only {self.profile.partitions}")
         self.expect(self.do(TakePartitionDown(queue=queue, partition=partition)), Done)
 
     def bring_up(self, queue: str, partition: int) -> None:
@@ -260,8 +325,11 @@ class Bus:
         return outcomes
 
     def pass_time(self, duration: int) -> None:
-        """Let `duration` microseconds pass, and a little more than the adapter's slack."""
-        margin = 2 * self._adapter.declaration.slack + 1
+        """Let `duration` microseconds pass, and so much more that no timer can be late for it.
+
+        More than that would bring a scenario that stops short of a timer to its end.
+        """
+        margin = self._adapter.declaration.slack + 1
         if self.clock is Clock.VIRTUAL:
             self.expect(self.do(AdvanceClock(duration=duration + margin)), Done)
         else:
@@ -272,3 +340,38 @@ def _views(outcome: Outcome) -> tuple[MessageView, ...]:
     if isinstance(outcome, Received):
         return (outcome.message,)
     return outcome.messages if isinstance(outcome, Peeked) else ()
+
+
+_NEEDED: Final[dict[type[Command], Capability]] = {
+    AcceptSession: Capability.SESSIONS,
+    CloseSession: Capability.SESSIONS,
+    Complete: Capability.PEEK_LOCK,
+    Abandon: Capability.PEEK_LOCK,
+    Peek: Capability.PEEK,
+    BeginTransaction: Capability.TRANSACTIONS,
+    CommitTransaction: Capability.TRANSACTIONS,
+    RollBackTransaction: Capability.TRANSACTIONS,
+    TakePartitionDown: Capability.OUTAGES,
+    BringPartitionUp: Capability.OUTAGES,
+}
+
+
+def _needs(command: Command) -> Iterator[Capability]:
+    """What an implementation has to declare before it is asked this."""
+    if type(command) in _NEEDED:
+        yield _NEEDED[type(command)]
+    match command:
+        case CreateQueue():
+            if command.requires_session:
+                yield Capability.SESSIONS
+            if command.duplicate_detection:
+                yield Capability.DUPLICATE_DETECTION
+            if not command.partitioned:
+                yield Capability.REGULAR_QUEUES
+        case Receive():
+            if command.session_id is not None:
+                yield Capability.SESSIONS
+            if command.mode is ReceiveMode.PEEK_LOCK:
+                yield Capability.PEEK_LOCK
+        case Send(transaction=str()):
+            yield Capability.TRANSACTIONS

@@ -31,7 +31,7 @@ _loading: list[bool] = []
 
 @contextmanager
 def loading_our_features() -> Iterator[None]:
-    """While this is open, tags are those of our features; pytest-bdd does not say whose they are."""
+    """While this is open, tags are those of our features; pytest-bdd does not say whose."""
     _loading.append(True)
     try:
         yield
@@ -54,8 +54,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known that carries the rule ids."""
-    config.addinivalue_line("markers", "rule(id): the rule of the catalogue that a scenario shows")
+    """Refuse one history for many processes.
+
+    Raises:
+        UsageError: the run is spread over processes of pytest-xdist.
+    """
+    history = config.getoption("--bus-history")
+    if history and config.getoption("dist", "no") != "no":
+        raise pytest.UsageError(
+            f"--bus-history={history} records one run in one process, and pytest-xdist spreads it "
+            "over several: leave one of both out (-n0 turns pytest-xdist off)"
+        )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,15 +1,18 @@
 """One run of the features under pytest: its adapter, its history, and how each scenario ended."""
 
+import math
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from typing import NoReturn
 
 import attrs
 import pytest
 
 from busproof import __version__
-from busproof.adapters.base import Adapter
+from busproof.adapters.base import Adapter, Capability, Declaration, Implementation
 from busproof.adapters.finding import find
-from busproof.errors import AdapterError, HistoryError, UsageError
+from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
 from busproof.history.files import HistoryWriter
 from busproof.history.records import (
     Ended,
@@ -22,7 +25,7 @@ from busproof.history.records import (
 )
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.model.profiles import profile_for
-from busproof.model.values import Profile, RuleId
+from busproof.model.values import Clock, Profile, RuleId
 from busproof.spec import Catalogue, load
 from busproof.steps.harness import (
     Bus,
@@ -30,11 +33,21 @@ from busproof.steps.harness import (
     NotApplicable,
     Recording,
     Undeclared,
+    blaming_the_adapter,
 )
 
-__all__ = ["RUN", "Run", "verdict_on"]
+__all__ = ["RUN", "Run", "give_up", "rule_asked_for", "verdict_on"]
 
-DEFAULT_TIMEOUT = 10.0
+DEFAULT_PARTITIONS = "16"
+FEWEST_PARTITIONS = 2
+"""Nothing can go round an outage of the only one."""
+
+MOST_PARTITIONS = 65536
+"""As many as the bits of a sequence number that name the partition can tell apart."""
+
+DEFAULT_TIMEOUT = "10"
+LONGEST_TIMEOUT = 86400
+"""A day, in seconds."""
 
 
 def _option(config: pytest.Config, name: str, default: str | None = None) -> str | None:
@@ -42,15 +55,28 @@ def _option(config: pytest.Config, name: str, default: str | None = None) -> str
     return default if value is None else str(value)
 
 
-def _number(config: pytest.Config, name: str, default: float) -> float:
-    text = _option(config, name)
-    try:
-        number = default if text is None else float(text)
-    except ValueError:
-        number = 0.0
-    if number <= 0:
-        raise UsageError(f"--bus-{name} is {text!r}; give a number above 0")
+def _partitions(config: pytest.Config) -> int:
+    text = _option(config, "partitions", DEFAULT_PARTITIONS) or ""
+    number = int(text[:9]) if text.isascii() and text.isdecimal() else 0
+    if not FEWEST_PARTITIONS <= number <= MOST_PARTITIONS:
+        raise UsageError(
+            f"the number of partitions is {text!r}; give a whole number from {FEWEST_PARTITIONS} "
+            f"to {MOST_PARTITIONS}"
+        )
     return number
+
+
+def _timeout(config: pytest.Config) -> float:
+    text = _option(config, "timeout", DEFAULT_TIMEOUT) or ""
+    seconds = math.nan
+    with suppress(ValueError):
+        seconds = float(text)
+    if not 0 < seconds <= LONGEST_TIMEOUT:
+        raise UsageError(
+            f"the timeout is {text!r}; give a number of seconds above 0, and at most "
+            f"{LONGEST_TIMEOUT}"
+        )
+    return seconds
 
 
 def _readings(texts: list[str]) -> dict[str, str]:
@@ -61,14 +87,27 @@ def _readings(texts: list[str]) -> dict[str, str]:
     return {name: reading for name, _, reading in pairs}
 
 
-def _oracle(config: pytest.Config, adapter: Adapter) -> Oracle:
-    text = _option(config, "oracle")
-    if text is None:
-        return auto_oracle([each.value for each in adapter.declaration.capabilities])
+def _oracle(text: str | None) -> Oracle | None:
     try:
-        return Oracle(text)
+        return None if text is None else Oracle(text)
     except ValueError:
         raise UsageError(f"there is no oracle {text!r}; choose strict or client") from None
+
+
+def _declaration(adapter: Adapter, name: str) -> Declaration:
+    """What the adapter declares, looked at closely: it may be anybody's code."""
+    with blaming_the_adapter():
+        declared = adapter.declaration
+    wrong = f"{_kind(name)} declares {declared!r}, and must declare "
+    if not isinstance(declared, Declaration):
+        raise AdapterError(f"{wrong}a busproof.adapters.base.Declaration")
+    if not isinstance(declared.implementation, Implementation):
+        raise AdapterError(f"{wrong}an Implementation of busproof.adapters.base")
+    if not all(isinstance(each, Capability) for each in declared.capabilities):
+        raise AdapterError(f"{wrong}capabilities of busproof.adapters.base.Capability")
+    if not isinstance(declared.clock, Clock):
+        raise AdapterError(f"{wrong}a clock of busproof.model.values.Clock")
+    return declared
 
 
 class Run:
@@ -87,11 +126,15 @@ class Run:
             edition=_option(config, "edition"),
             tier=_tier(_option(config, "tier", "standard")),
             readings=_readings(config.getoption("--bus-reading")),
-            partitions=int(_number(config, "partitions", 16)),
+            partitions=_partitions(config),
         )
-        self.name = _option(config, "adapter", "model") or "model"
-        self.adapter: Adapter = find(self.name, timeout=_number(config, "timeout", DEFAULT_TIMEOUT))
-        self.oracle = _oracle(config, self.adapter)
+        oracle = _oracle(_option(config, "oracle"))
+        self._config = config
+        self.name = _option(config, "adapter", "model") or ""
+        self.adapter: Adapter = find(self.name, timeout=_timeout(config))
+        self.declaration = _declaration(self.adapter, self.name)
+        told = [each.value for each in self.declaration.capabilities]
+        self.oracle = oracle or auto_oracle(told)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
         path = _option(config, "history")
         self._writer = HistoryWriter(path) if path else None
@@ -103,7 +146,7 @@ class Run:
         self._write(self._header(planned))
 
     def _header(self, planned: int | None) -> Header:
-        declaration = self.adapter.declaration
+        declaration = self.declaration
         return Header(
             busproof=__version__,
             adapter=_kind(self.name),
@@ -122,8 +165,7 @@ class Run:
         try:
             self._writer.write(record)
         except HistoryError as error:
-            print(f"busproof: {error}", file=sys.stderr)  # noqa: T201 - the run ends here
-            pytest.exit(str(error), returncode=3)
+            give_up(self._config, error)
 
     def bus(self, scenario: str, rules: tuple[RuleId, ...]) -> Iterator[Bus]:
         """A bus for one scenario, from empty, if its rules apply."""
@@ -133,7 +175,8 @@ class Run:
         for rule in rules:
             if cause := self.terms.inapplicable(self.catalogue.rule(rule)):
                 raise NotApplicable(cause)
-        self.adapter.start(self.profile)
+        with blaming_the_adapter():
+            self.adapter.start(self.profile)
         recording = Recording(record=self._write, sentence=self._sentence)
         yield Bus(self.adapter, self.profile, self.oracle, recording)
 
@@ -151,9 +194,10 @@ class Run:
     def end(self) -> None:
         """Stop the adapter and close the history."""
         try:
-            self.adapter.stop()
+            with blaming_the_adapter():
+                self.adapter.stop()
         except AdapterError as error:
-            print(f"busproof: {error}", file=sys.stderr)  # noqa: T201 - nobody else would tell
+            _say(self._config, error)
         if self._writer is not None:
             self._writer.close()
 
@@ -172,6 +216,36 @@ def _kind(name: str) -> str:
     if name.startswith("exec:"):
         return "exec"
     return name.partition("://")[0] if "://" in name else name
+
+
+def rule_asked_for(config: pytest.Config) -> str | None:
+    """The rule whose scenarios alone are to run, if there is one.
+
+    Raises:
+        UsageError: there is no such rule, or none that a scenario could show.
+    """
+    asked = _option(config, "rule")
+    if asked is not None and (rule := load().rule(asked)).shown_by == "never":
+        raise UsageError(f"no scenario shows {asked}: {rule.why_never}")
+    return asked
+
+
+def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:
+    """End the session with one sentence."""
+    _say(config, error)
+    pytest.exit(str(error), returncode=2 if isinstance(error, UsageError) else 3)
+
+
+def _say(config: pytest.Config, error: ConformanceError) -> None:
+    """Say a sentence to the user, past what pytest captures and has begun to write.
+
+    What belongs to it is indented, for `busproof run` to tell it from what does not.
+    """
+    capture = config.pluginmanager.getplugin("capturemanager")
+    said = "\n" + f"busproof: {error}".replace("\n", "\n  ")
+    released = nullcontext() if capture is None else capture.global_and_fixture_disabled()
+    with released, suppress(OSError, ValueError):
+        print(said, file=sys.stderr, flush=True)  # noqa: T201 - nobody else would tell
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:

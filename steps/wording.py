@@ -5,8 +5,8 @@ from typing import Final
 
 import attrs
 
-from busproof.steps.harness import Bus
 from busproof.model.values import MICROSECONDS, Message, MessageView
+from busproof.steps.harness import Bus
 
 __all__ = ["Properties", "properties", "seconds"]
 
@@ -52,7 +52,10 @@ def properties(text: str) -> Properties:
     found = [PROPERTY.fullmatch(part) for part in text.removeprefix("with ").split(" and ")]
     if None in found:
         raise ValueError(f"{text!r} is not a wording of message properties: {PROPERTY.pattern}")
-    return Properties({match[1]: match[2] for match in found if match is not None})
+    values = {match[1]: match[2] for match in found if match is not None}
+    if len(values) < len(found):
+        raise ValueError(f"{text!r} names a property twice, and a message has each once")
+    return Properties(values)
 
 
 def seconds(number: int) -> int:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from busproof import (
     __version__,
@@ -13,6 +14,7 @@ from busproof import (
     commands_run,
 )
 from busproof.errors import ConformanceError, SpecificationError, UsageError
+from busproof.saying import give_up_output, say
 
 __all__ = ["main"]
 
@@ -20,8 +22,16 @@ USAGE = 2
 INCOMPLETE = 3
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that complains in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Tell what does not fit, and where what does is listed."""
+        self.exit(USAGE, f"busproof: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="busproof",
         description="Proves, or disproves, that a message bus behaves as Azure Service Bus "
         "documents for partitioned queues and topics.",
@@ -45,14 +55,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code and shows no traceback for what users can cause."""
     args = _parser().parse_args(arguments)
     try:
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
     except ConformanceError as error:
-        print(f"busproof: {error}", file=sys.stderr)  # noqa: T201 - this is the terminal
+        say(str(error))
         return USAGE if isinstance(error, UsageError | SpecificationError) else INCOMPLETE
     except KeyboardInterrupt:
-        print("busproof: interrupted; nothing more was done", file=sys.stderr)  # noqa: T201
+        say("interrupted; nothing more was done")
         return INCOMPLETE
-    except BrokenPipeError:
-        # Whoever read our output has stopped reading; Python would complain once more at exit.
-        sys.stderr.close()
+    except OSError as error:
+        give_up_output(error)
         return INCOMPLETE
+    except SystemExit:
+        # rich has found our output's reader gone, and would end with the code of a violation.
+        return INCOMPLETE
+    return code

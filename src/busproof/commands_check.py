@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from busproof.errors import UsageError
+
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
 
@@ -17,7 +19,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="judge a recorded history",
         description="Judges a history file (JSON lines) of any origin, by either oracle.",
     )
-    parser.add_argument("history", type=Path, metavar="HISTORY")
+    parser.add_argument(
+        "history", type=Path, metavar="HISTORY", help="a history file, or the folder of a run"
+    )
     parser.add_argument("--oracle", choices=("strict", "client"))
     parser.add_argument("--report", type=Path, metavar="DIR", help="write the report there too")
     parser.add_argument("--format", choices=("table", "json"), default="table")
@@ -29,17 +33,19 @@ def run(args: argparse.Namespace) -> int:
     """Judge and print; the exit code is the conformance report's.
 
     Raises:
-        HistoryError: the history cannot be read, or the report cannot be written.
-        UsageError: the history names what the catalogue does not have.
+        HistoryError: the history cannot be read.
+        UsageError: there is no such file, or it names what the catalogue does not have.
     """
-    from busproof.commands_run import print_conformance  # noqa: PLC0415
+    from busproof.commands_run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
     conformance = _judged(args)
-    print_conformance(conformance, args)
-    if args.report is not None:
-        write(conformance, args.report)
-    return int(conformance.exit_code)
+
+    def write_where_asked() -> None:
+        if args.report is not None:
+            write(conformance, args.report)
+
+    return published(conformance, args, write_where_asked)
 
 
 def _judged(args: argparse.Namespace) -> "Conformance":
@@ -49,4 +55,22 @@ def _judged(args: argparse.Namespace) -> "Conformance":
     from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
     oracle = None if args.oracle is None else Oracle(args.oracle)
-    return conformance(load(args.history), load_catalogue(), oracle)
+    file = _file(args.history)
+    history = load(file)
+    try:
+        return conformance(history, load_catalogue(), oracle)
+    except UsageError as error:
+        raise UsageError(f"{file} names what is not known here. {error}") from None
+
+
+def _file(path: Path) -> Path:
+    """The history file that is meant: that of a run, where its folder was named."""
+    from busproof.runs import HISTORY  # noqa: PLC0415
+
+    file = path / HISTORY if path.is_dir() else path
+    if not file.exists():
+        raise UsageError(
+            f"there is no file {file}; name a history file or the folder of a run, "
+            f"such as {Path('reports', 'runs', 'latest')}"
+        )
+    return file

@@ -1,16 +1,27 @@
 """`busproof run`: the features against one implementation, a verdict on every rule, a report."""
 
 import argparse
+import re
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from busproof.errors import HistoryError
+from busproof.saying import give_up_output, say, write_aside
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
+    from busproof.history.records import History
     from busproof.runs import Finished, Request
 
-__all__ = ["add_parser", "add_terms", "print_conformance", "request_from", "run"]
+__all__ = ["add_parser", "add_terms", "published", "request_from", "run"]
+
+_ERRORS_TOLD: Final = 4
+"""How many kinds of errors of an adapter are told; the history has them all."""
+
+_LOG_TOLD: Final = 3
+"""How many of the last lines of an adapter's log are told with each."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -26,7 +37,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     add_terms(parser)
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="for each answer of an exec: adapter"
+        "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
     )
     parser.add_argument("--rule", metavar="ID", help="only the scenarios of this rule")
     parser.add_argument("--name", help="of the run (default: time and adapter)")
@@ -47,7 +58,7 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         help="how an ambiguity is read; see busproof rules --ambiguities",
     )
     parser.add_argument("--oracle", metavar="O", help="strict or client (default: what can be)")
-    parser.add_argument("--partitions", type=int, metavar="N", help="default: 16")
+    parser.add_argument("--partitions", metavar="N", help="default: 16")
 
 
 def request_from(args: argparse.Namespace, adapter: str) -> "Request":
@@ -70,21 +81,22 @@ def run(args: argparse.Namespace) -> int:
     """Run, judge, report; the exit code is the conformance report's.
 
     Raises:
-        ConformanceError: the run could not begin, or its report cannot be written.
+        ConformanceError: the run could not begin.
     """
-    from busproof import runs, spec  # noqa: PLC0415
+    from busproof import runs  # noqa: PLC0415
 
-    catalogue = spec.load()
-    if args.rule:
-        catalogue.rule(args.rule)
     folder = runs.run_folder(args.name, args.adapter)
     finished = _recorded(args, folder)
     runs.latest(folder)
-    conformance = _judged(folder, finished)
-    print_conformance(conformance, args)
-    _report(conformance, folder)
-    print(f"Report: {folder}", file=sys.stderr)  # noqa: T201 - for people, not for --format json
-    return int(conformance.exit_code)
+    try:
+        conformance = _judged(folder, finished)
+        code = published(conformance, args, lambda: _report(conformance, folder))
+    except KeyboardInterrupt:
+        raise HistoryError(
+            f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
+        ) from None
+    write_aside(f"Report: {folder}")
+    return code
 
 
 def _recorded(args: argparse.Namespace, folder: Path) -> "Finished":
@@ -99,8 +111,9 @@ def _recorded(args: argparse.Namespace, folder: Path) -> "Finished":
         TextColumn("{task.completed:.0f} of {task.total} scenarios"),
         TimeElapsedColumn(),
     )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    shown = sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), disable=not shown) as progress:
         task = progress.add_task(f"Running on {args.adapter.partition(':')[0]}", total=None)
         return runs.record(
             request_from(args, args.adapter),
@@ -118,14 +131,36 @@ def _judged(folder: Path, finished: "Finished") -> "Conformance":
     from busproof.runs import HISTORY  # noqa: PLC0415
     from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
-    found = conformance(load(folder / HISTORY), load_catalogue())
-    problems = [*found.problems, *([finished.said] if finished.said else [])]
+    history = load(folder / HISTORY)
+    found = conformance(history, load_catalogue())
+    problems = [*found.problems, *finished.said, *_errors(history)]
     if finished.interrupted:
         problems.insert(0, "the run was interrupted; what was recorded until then was judged")
     code = found.exit_code
     if problems and code is ExitCode.OK:
         code = ExitCode.INCOMPLETE
     return attrs.evolve(found, problems=tuple(dict.fromkeys(problems)), exit_code=code)
+
+
+def _errors(history: "History") -> Iterator[str]:
+    """What broke scenarios, one of each kind, with the end of the adapter's log."""
+    from busproof.history.records import ScenarioVerdict  # noqa: PLC0415
+
+    endings = [each.ended for each in history.scenarios if each.ended is not None]
+    broken = [each.detail for each in endings if each.verdict is ScenarioVerdict.ERRORED]
+    # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
+    kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
+    told = [_shortened(detail) for detail in reversed(kinds.values())]
+    yield from told[:_ERRORS_TOLD]
+    if told[_ERRORS_TOLD:]:
+        yield f"{len(told) - _ERRORS_TOLD} kinds of errors more are told by the run's history"
+
+
+def _shortened(detail: str) -> str:
+    """A sentence, and below it a log of which only the end is kept."""
+    said, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
+    log = " | ".join(below[1:][-_LOG_TOLD:])
+    return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)
 
 
 def _report(conformance: "Conformance", folder: Path) -> None:
@@ -138,10 +173,43 @@ def _report(conformance: "Conformance", folder: Path) -> None:
         cleaned(folder / ALLURE, conformance)
 
 
-def print_conformance(conformance: "Conformance", args: argparse.Namespace) -> None:
-    """Print the verdicts as the command line asks: a matrix for people, or JSON."""
-    from busproof.spec import load  # noqa: PLC0415
+def published(
+    conformance: "Conformance", args: argparse.Namespace, write: Callable[[], None]
+) -> int:
+    """Print the verdicts and write the report; the exit code.
 
+    What cannot be printed or written makes a run incomplete, and hides neither the other nor a
+    violation.
+    """
+    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+
+    printed, written = _printed(conformance, args), _written(write)
+    code = conformance.exit_code
+    complete = printed and written
+    return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
+
+
+def _written(write: Callable[[], None]) -> bool:
+    try:
+        write()
+    except HistoryError as error:
+        say(str(error))
+        return False
+    return True
+
+
+def _printed(conformance: "Conformance", args: argparse.Namespace) -> bool:
+    try:
+        _print(conformance, args)
+        sys.stdout.flush()
+    except OSError as error:
+        give_up_output(error)
+        return isinstance(error, BrokenPipeError)
+    return True
+
+
+def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
+    """Print the verdicts as the command line asks: a matrix for people, or JSON."""
     if args.format == "json":
         import json  # noqa: PLC0415
 
@@ -149,9 +217,16 @@ def print_conformance(conformance: "Conformance", args: argparse.Namespace) -> N
         from busproof.reports.redaction import redacted  # noqa: PLC0415
 
         print(json.dumps(view(redacted(conformance)), indent=2))  # noqa: T201
-        return
-    from rich.console import Console  # noqa: PLC0415
+    else:
+        from rich.console import Console  # noqa: PLC0415
 
-    from busproof.reports.terminal import show  # noqa: PLC0415
+        from busproof.reports.terminal import show  # noqa: PLC0415
+        from busproof.spec import load  # noqa: PLC0415
 
-    show(conformance, load(), Console(), verbose=args.verbose)
+        class Terminal(Console):
+            """A console that leaves it to us what becomes of a run that nobody reads about."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        show(conformance, load(), Terminal(), verbose=args.verbose)

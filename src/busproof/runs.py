@@ -6,11 +6,10 @@ breaks the interpreter breaks the child only, and what was recorded until then c
 
 import importlib.util
 import os
-import signal
-import subprocess
+import re
+import shutil
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -18,30 +17,30 @@ from typing import Final
 import attrs
 
 from busproof.errors import AdapterError, HistoryError, UsageError
+from busproof.watching import Watched
 
-__all__ = ["HISTORY", "Finished", "Request", "latest", "record", "run_folder"]
+__all__ = ["ALLURE", "HISTORY", "LOG", "Finished", "Request", "latest", "record", "run_folder"]
 
 HISTORY: Final = "history.jsonl"
 LOG: Final = "log.txt"
 ALLURE: Final = "allure-results"
-POLL: Final = 0.05
 USAGE: Final = 2
-PATIENCE: Final = 10.0
-"""Seconds that an interrupted child has to stop its adapter and close its history."""
+NAME: Final = re.compile(r"\w[\w.+@-]*")
+LATEST: Final = "latest"
 
 Progress = Callable[[int, int | None], None]
 
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """What to run on; `None` leaves an option at its default."""
+    """What to run on, as the user wrote it; `None` leaves an option at its default."""
 
     adapter: str = "model"
     edition: str | None = None
     tier: str | None = None
     oracle: str | None = None
-    partitions: int | None = None
-    timeout: float | None = None
+    partitions: str | None = None
+    timeout: str | None = None
     rule: str | None = None
     readings: tuple[str, ...] = ()
 
@@ -57,7 +56,7 @@ class Finished:
     """How the child ended: its exit code, what it said to the user, whether a user stopped it."""
 
     code: int
-    said: str
+    said: tuple[str, ...]
     interrupted: bool
 
 
@@ -69,23 +68,34 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
         HistoryError: the folder cannot be made.
     """
     root = root or Path("reports") / "runs"
+    if name is not None and (name == LATEST or not NAME.fullmatch(name)):
+        raise UsageError(
+            f"{name!r} is no name for a run; use letters, digits, '-', '_', '+', '@' and '.', "
+            f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
+        )
+    if name is not None:
+        return _made(root / name)
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
-    kind = adapter.partition(":")[0].partition("?")[0]
-    folder = root / (name or f"{stamp}-{kind}")
-    if name is not None and Path(name).name != name:
-        raise UsageError(f"{name!r} is no name for a run; leave out slashes and dots")
+    kind = re.sub(r"\W.*", "", adapter, flags=re.DOTALL)
+    # Two runs may begin within the same millisecond.
+    return _made(root / f"{stamp}-{os.getpid()}-{kind}".rstrip("-"))
+
+
+def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise UsageError(f"there is a run {folder}; choose another --name or remove it") from None
     except OSError as error:
-        raise HistoryError(f"cannot make {folder}: {error.strerror}") from None
+        raise HistoryError(
+            f"cannot make {folder}: {error.strerror}; run busproof in a folder that can be written"
+        ) from None
     return folder
 
 
 def latest(folder: Path) -> None:
     """Let `latest` beside the run's folder point to it; where links are not to be had, do not."""
-    link = folder.parent / "latest"
+    link = folder.parent / LATEST
     fresh = folder.parent / f".latest-{os.getpid()}"
     try:
         fresh.symlink_to(folder.name)
@@ -97,34 +107,34 @@ def latest(folder: Path) -> None:
 def record(request: Request, folder: Path, progress: Progress) -> Finished:
     """Run the features and record their history in the folder, telling of progress.
 
+    Where nothing can be recorded and it is known why, the folder is removed again.
+
     Raises:
         UsageError: the request names what does not exist.
         AdapterError: the adapter cannot be started at all.
         HistoryError: nothing can be recorded.
     """
-    command = _command(request, folder)
-    with _log(folder).open("wb") as log:
-        child = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment()
-        )
-        interrupted = _watch(child, folder / HISTORY, progress)
-    finished = Finished(code=child.returncode, said=_said(_log(folder)), interrupted=interrupted)
+    watched = Watched(_command(request, folder), _environment(), folder / LOG)
+    counter = _Counter(folder / HISTORY, progress)
+    interrupted = watched.wait(counter)
+    finished = Finished(code=watched.code, said=watched.said, interrupted=interrupted)
     if not (folder / HISTORY).exists() or not (folder / HISTORY).stat().st_size:
-        _nothing_recorded(finished, folder)
-    return finished
+        _refuse_empty(finished, folder)
+    if finished.said or interrupted or counter.complete:
+        return finished
+    early = f"the features stopped early ({watched.broke}); {folder / LOG} tells more"
+    return attrs.evolve(finished, said=(early,))
 
 
-def _log(folder: Path) -> Path:
-    return folder / LOG
-
-
-def _nothing_recorded(finished: Finished, folder: Path) -> None:
-    said = finished.said or f"the features did not run; {_log(folder)} says why"
+def _refuse_empty(finished: Finished, folder: Path) -> None:
+    if finished.interrupted or finished.said:
+        shutil.rmtree(folder, ignore_errors=True)
     if finished.interrupted:
         raise HistoryError("interrupted before anything was recorded")
-    if finished.code == USAGE:
-        raise UsageError(said)
-    raise AdapterError(said)
+    if not finished.said:
+        raise AdapterError(f"the features did not run; {folder / LOG} tells why")
+    said = "\n".join(finished.said)
+    raise UsageError(said) if finished.code == USAGE else AdapterError(said)
 
 
 def _command(request: Request, folder: Path) -> list[str]:
@@ -135,11 +145,12 @@ def _command(request: Request, folder: Path) -> list[str]:
     options = [
         *("-p", "pytest_bdd.plugin", "-p", "busproof.steps.plugin", "-p", "no:cacheprovider"),
         *("-c", os.devnull, f"--rootdir={where}", f"--confcutdir={where}"),
-        *("--import-mode=importlib", "-q", "--tb=short", f"--bus-history={folder / HISTORY}"),
+        *("--import-mode=importlib", "-q", "--tb=native", f"--bus-history={folder / HISTORY}"),
     ]
     if importlib.util.find_spec("allure_pytest") is not None:
         options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
-    return [sys.executable, "-m", "pytest", where, *options, *request.options()]
+    # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
+    return [sys.executable, "-P", "-m", "pytest", where, *options, *request.options()]
 
 
 def _environment() -> dict[str, str]:
@@ -150,43 +161,18 @@ def _environment() -> dict[str, str]:
     return {**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
 
 
-def _watch(child: "subprocess.Popen[bytes]", history: Path, progress: Progress) -> bool:
-    """Wait for the child, telling of progress; whether the user interrupted it."""
-    counter = _Counter(history)
-    try:
-        while child.poll() is None:
-            time.sleep(POLL)
-            progress(*counter.counted())
-    except KeyboardInterrupt:
-        _stop(child)
-        return True
-    progress(*counter.counted())
-    return False
-
-
-def _stop(child: "subprocess.Popen[bytes]") -> None:
-    """Let the child end by itself, as the terminal has interrupted it too; else end it."""
-    for ask in (lambda: None, lambda: child.send_signal(signal.SIGINT), child.kill):
-        ask()
-        try:
-            child.wait(PATIENCE / 2)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            continue
-        return
-    child.wait()
-
-
 class _Counter:
-    """Counts the scenarios that have ended, reading only what is new in the history."""
+    """Tells how many scenarios have ended, reading only what is new in the history."""
 
-    def __init__(self, history: Path) -> None:
+    def __init__(self, history: Path, progress: Progress) -> None:
         self._history = history
+        self._progress = progress
         self._place = 0
         self._ended = 0
         self._planned: int | None = None
 
-    def counted(self) -> tuple[int, int | None]:
-        """Scenarios ended, and planned if that is known."""
+    def __call__(self) -> None:
+        """Count, and tell of scenarios ended, and planned if that is known."""
         if self._history.exists():
             with self._history.open("rb") as file:
                 file.seek(self._place)
@@ -196,11 +182,9 @@ class _Counter:
             if self._planned is None and b'"planned":' in new:
                 digits = new.partition(b'"planned":')[2][:9]
                 self._planned = int(digits.replace(b"}", b",").partition(b",")[0])
-        return self._ended, self._planned
+        self._progress(self._ended, self._planned)
 
-
-def _said(log: Path) -> str:
-    """What the child meant for the user: its lines that begin with our name, and what belongs."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    said: Sequence[str] = [line for line in lines if line.startswith("busproof: ")]
-    return "\n".join(line.removeprefix("busproof: ") for line in said)
+    @property
+    def complete(self) -> bool:
+        """Whether every scenario has ended."""
+        return self._planned == self._ended

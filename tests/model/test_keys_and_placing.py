@@ -10,8 +10,10 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Indeterminate, Refused
-from busproof.model.values import Error, Message
+from busproof.model.outcomes import Done, Empty, Indeterminate, Received, Refused
+from busproof.model.profiles import profile_for
+from busproof.model.values import Error, Message, MessageView, Tier
+from busproof.spec import load
 
 LOST = Indeterminate()
 
@@ -240,8 +242,6 @@ def test_the_same_id_under_two_keys_is_open_unless_a_reading_says_so() -> None:
             received("m1", 1, partition_key="a", message_id="x", lock_token="t"),
         )
         told.send(partition=1, partition_key="b", message_id="x")
-        from busproof.model.outcomes import Empty
-
         assert bool(told.saw(Receive(queue="q"), Empty()).possible) is dropped
 
 
@@ -274,8 +274,6 @@ def test_an_unknown_queue_is_refused(told: Told) -> None:
 
 
 def test_premium_may_refuse_or_ignore_partitioning() -> None:
-    from busproof.model.values import Tier
-
     told = telling(tier=Tier.PREMIUM)
     assert told.saw(CreateQueue(queue="p"), INVALID).possible
     assert len(told.saw(CreateQueue(queue="q")).possible) == 2
@@ -286,3 +284,39 @@ def test_a_partition_that_does_not_exist_cannot_be_taken_down(told: Told) -> Non
     for kind in (TakePartitionDown, BringPartitionUp):
         assert told.saw(kind(queue="q", partition=4), Refused(error=Error.NOT_FOUND)).possible
         assert told.saw(kind(queue="q", partition=4)).possible == ()
+
+
+def test_a_new_key_is_not_accepted_where_a_partition_is_down(told: Told) -> None:
+    told.queue()
+    down(told, 0)
+    assert told.send(partition=0, partition_key="new").rules[0] == "KEY-20"
+
+
+def test_a_short_timeout_must_fail_where_readings_say_so() -> None:
+    strict = {"SHORT-TIMEOUT": "must-fail", "ROUND-ROBIN": "strict"}
+    told = telling(strict)
+    told.queue()
+    told.send(partition=0)
+    down(told, 1)
+    assert told.send(partition=2, timeout=15_000_000).possible == ()
+    assert told.send(GONE, timeout=15_000_000).possible
+    assert told.send(partition=2).possible
+    assert told.send(partition=3, timeout=15_000_000).possible
+
+
+def test_a_witness_of_a_receive_names_the_partition(told: Told) -> None:
+    told.queue()
+    told.send(partition=1)
+    given = Received(message=MessageView(body="m1"))
+    assert told.saw(Receive(queue="q"), given, partition=2).possible == ()
+    assert told.saw(Receive(queue="q"), given, partition=1).possible
+
+
+def test_a_silent_edition_may_be_read_as_carrying_rules_over() -> None:
+    catalogue = load()
+    silent = profile_for(catalogue, edition="fr-2016-09")
+    carried = profile_for(
+        catalogue, edition="fr-2016-09", readings={"SILENT-EDITION": "carried-over"}
+    )
+    assert "KEY-17" in silent.silent
+    assert "KEY-17" not in carried.silent

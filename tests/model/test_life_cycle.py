@@ -17,9 +17,16 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.heap import pop, push, smallest
-from busproof.model.outcomes import Empty, Indeterminate, Peeked, Refused, Unsupported
+from busproof.model.outcomes import (
+    Empty,
+    Indeterminate,
+    Peeked,
+    Received,
+    Refused,
+    Unsupported,
+)
 from busproof.model.state import Namespace
-from busproof.model.values import Clock, Error, Message, ReceiveMode
+from busproof.model.values import Clock, Error, Message, MessageView, ReceiveMode
 
 LOST = Indeterminate()
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
@@ -343,6 +350,29 @@ def test_a_peek_tells_where_a_message_lies(told: Told) -> None:
     told.has(Peek(queue="q"), Peeked(messages=(view("m1", 2),)))
     assert told.saw(RECEIVE, received("m1", 1)).possible == ()
     assert told.saw(RECEIVE, received("m1", 2)).possible
+
+
+def test_a_peek_tells_of_a_locked_message_and_of_an_uncertain_one(told: Told) -> None:
+    told.queue()
+    told.send()
+    told.has(RECEIVE, Received(message=MessageView(body="m1", lock_token="l")))
+    told.send(LOST)
+    seen = Peeked(messages=(view("m1", 2, 1), view("m2", 3, 1)))
+    assert told.saw(Peek(queue="q", count=2), seen).possible
+    assert told.saw(Peek(queue="q"), Peeked(messages=(view("m2", 1, 1),))).possible == ()
+
+
+def test_a_session_accepted_again_outlasts_its_first_lock(told: Told) -> None:
+    told.queue(requires_session=True)
+    told.send(partition=1, session_id="a")
+    told.has(ACCEPT)
+    told.has(SESSION, received("m1", 1, 1, session_id="a", lock_token="k"))
+    after(told, MINUTE // 2)
+    told.has(ACCEPT)
+    after(told, MINUTE // 2 + 1)
+    assert told.saw(SESSION, Empty()).possible
+    after(told, MINUTE)
+    assert told.saw(SESSION, OTHER).possible
 
 
 # Answers that never came

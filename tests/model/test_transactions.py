@@ -4,6 +4,7 @@ import pytest
 from telling import DONE, GONE, INVALID, OTHER, Told, received, telling
 
 from busproof.model.commands import (
+    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
@@ -235,8 +236,6 @@ def test_basic_may_have_no_transactions() -> None:
 
 
 def test_a_transaction_may_be_over_after_two_minutes_or_a_hundred_messages() -> None:
-    from busproof.model.commands import AdvanceClock
-
     told = begun(telling())
     told.has(AdvanceClock(duration=120_000_000))
     assert told.saw(COMMIT, UNKNOWN).possible

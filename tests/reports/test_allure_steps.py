@@ -58,6 +58,10 @@ Feature: Partition keys
   Scenario: A step skips
     Then it is not applicable
 
+  @LIFE-03
+  Scenario: A step needs more than is declared
+    Then more is needed
+
   @LIFE-02 @unready
   Scenario: Nothing is tried
 
@@ -137,6 +141,15 @@ def _():
 def _(no_such_fixture): ...
 
 
+class NotApplicable(Exception):
+    __module__ = "ours"
+
+
+@then("more is needed")
+def _():
+    raise NotApplicable("capability: peek")
+
+
 @then("it is not applicable")
 def _():
     pytest.skip("capability: peek")
@@ -187,16 +200,18 @@ def project(tmp_path_factory) -> Path:
     (folder / "suite/features/test_features.py").write_text(TESTS)
     (folder / "suite/features/conftest.py").write_text(CONFTEST)
     (folder / "host/test_host.py").write_text(HOSTS)
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    (folder / "pytest.ini").write_text(
+        "[pytest]\naddopts = --import-mode=importlib\nmarkers = rule(id): of a scenario\n"
+    )
     return folder
 
 
-def run(project: Path, *args: str) -> str:
+def run(project: Path, *args: str, **environment: str) -> str:
     quiet = ("-p", "no:cacheprovider", "-p", "no:cov", "--strict-markers")
     ended = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "pytest", *quiet, *args],
         cwd=project,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -247,6 +262,7 @@ def test_scenarios_are_titled_as_written(told) -> None:
         "A step is not defined",
         "A step cannot begin",
         "A step skips",
+        "A step needs more than is declared",
         "Nothing is tried",
         "A key is kept [a]",
         "A key is kept [b]",
@@ -284,10 +300,12 @@ def test_a_failed_step_is_the_last_and_has_its_reason(told) -> None:
         ("A step is not defined", "Then nobody knows", "broken"),
         ("A step cannot begin", "Then its fixture is missing", "broken"),
         ("A step skips", "Then it is not applicable", "skipped"),
+        ("A step needs more than is declared", "Then more is needed", "skipped"),
     ],
 )
 def test_a_step_that_does_not_end_well_is_told(told, scenario, step, status) -> None:
     assert steps(told[scenario]) == [("Given a bus", "passed"), (step, status)]
+    assert told[scenario]["status"] == status
 
 
 def test_a_table_and_a_text_are_attached_to_their_step(told, folder) -> None:
@@ -357,13 +375,13 @@ def test_two_adapters_in_one_folder_never_pass_for_tries_of_one(project) -> None
     for adapter in adapters:
         run(project, "suite/features", "--alluredir", "both", "--bus-adapter", adapter)
     found = [json.loads(file.read_text()) for file in (project / "both").glob("*-result.json")]
-    assert len(found) == 10 * len(adapters)
+    assert len(found) == 11 * len(adapters)
     assert len({result["historyId"] for result in found}) == len(found)
 
 
 def test_labels_choose_what_runs(project) -> None:
     out = run(project, "suite/features", "--alluredir", "chosen", "--allure-features", "KEY-02")
-    assert "1 passed, 9 deselected" in out
+    assert "1 passed, 10 deselected" in out
 
 
 def test_without_results_asked_for_nothing_is_registered(project) -> None:
@@ -380,7 +398,7 @@ def test_it_works_on_several_workers(project) -> None:
 def test_cleaned_results_name_no_host(project) -> None:
     run(project, "suite/features", "--alluredir", "clean")
     changed = cleaned(project / "clean")
-    assert len([file for file in changed if file.name.endswith("-result.json")]) == 10
+    assert len([file for file in changed if file.name.endswith("-result.json")]) == 11
     for file in (project / "clean").glob("*.json"):
         text = file.read_text()
         assert f'"{socket.gethostname()}"' not in text
@@ -389,8 +407,32 @@ def test_cleaned_results_name_no_host(project) -> None:
 
 
 def test_results_of_a_run_from_elsewhere_name_no_folder(project, tmp_path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    shutil.copy(project / "pytest.ini", tmp_path)
     run(tmp_path, str(project / "suite/features"), "--rootdir=.", "--alluredir", "clean")
     cleaned(tmp_path / "clean")
     texts = "".join(file.read_text() for file in (tmp_path / "clean").glob("*-result.json"))
     assert project.parent.name not in texts
+
+
+def test_it_works_where_plugins_are_only_loaded_by_name(project) -> None:
+    plugins = ("-p", "pytest_bdd.plugin", "-p", "allure_pytest.plugin")
+    run(
+        project,
+        *plugins,
+        "suite/features",
+        "--alluredir",
+        "named",
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
+    )
+    assert len(steps(results(project / "named")["Every step passes"])) == 4
+
+
+def test_our_own_features_are_told_as_they_ended(tmp_path) -> None:
+    """The model is no client library, so the scenario of KEY-13 is not applicable to it."""
+    run(tmp_path, "--pyargs", "busproof.features", "--alluredir", "own", "--bus-adapter", "model")
+    told = {label["value"]: r for r in results(tmp_path / "own").values() for label in r["labels"]}
+    skipped, passed = told["KEY-13"], told["KEY-08"]
+    assert (skipped["status"], passed["status"]) == ("skipped", "passed")
+    assert skipped["steps"][-1]["status"] == "skipped"
+    assert {status for _, status in steps(passed)} == {"passed"}
+    assert parameters(passed)["adapter"] == "'model'"

@@ -19,6 +19,7 @@ TEXTS = [
     ('File "/opt/lib/python3/x.py", line 3', 'File "…/x.py", line 3'),
     (r"C:\Users\me\x.json is gone", r"…\x.json is gone"),
     ("~/x/y.txt is gone", "…/y.txt is gone"),
+    ("('../../home/x/y.py', 3)", "('…/y.py', 3)"),
 ]
 
 HARMLESS = [

@@ -107,6 +107,17 @@ def test_a_violated_rule_is_no_shown_claim_either(shown, conformance) -> None:
     assert "  duplicate-detection: KEY-11 violated\n" in text
 
 
+def test_rules_of_a_claim_are_told_in_runs_by_verdict(shown, conformance) -> None:
+    rules = tuple(
+        attrs.evolve(rule, verdict=Verdict.NOT_SHOWN) if rule.id.startswith("TXN-0") else rule
+        for rule in conformance.rules
+    )
+    capabilities = (*conformance.subject.capabilities, "transactions")
+    subject = attrs.evolve(conformance.subject, capabilities=capabilities)
+    text = shown(attrs.evolve(conformance, rules=rules, subject=subject))
+    assert "  transactions: TXN-01 to TXN-09 not shown\n" in text
+
+
 def test_a_violation_tells_it_all(shown, conformance, catalogue) -> None:
     rule = catalogue.rule("KEY-08")
     text = shown(conformance, width=200)

@@ -57,7 +57,7 @@ COMMANDS = [
             max_delivery_count=1,
         ),
         "Create queue q: not partitioned, requires sessions, duplicate detection over 600 s, "
-        "locks of 0.5 s, at most 1 deliveries",
+        "locks of 0.5 s, max delivery count 1",
     ),
     (Send(queue="q", message=Message(body="m1")), "Send to q: body 'm1'"),
     (

@@ -1,0 +1,115 @@
+# What a developer runs; `make help` lists it.
+# `make run` and `make test` need nothing done before: each makes the virtual environment it needs,
+# and makes it anew when pyproject.toml or its lock changes.
+
+PYTHON ?= python3
+JOBS ?= auto
+MATRIX ?= own
+ADAPTER ?= model
+
+BASE := .venv
+DEV := .venv-dev
+BASE_LOCKS := requirements/build.lock requirements/base.lock
+DEV_LOCKS := requirements/dev.lock
+INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
+RUFF_FILES := .
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types check format nightly audit bench schemas dist wheel lock base dev clean \
+	python-there node-there
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+run: $(BASE)/.installed ## run the suite on the embedded model (ADAPTER=… for another)
+	$(BASE)/bin/busproof run --adapter '$(ADAPTER)'
+
+test: node-there $(DEV)/.installed ## run every test at gate size (BUSPROOF_SIZE=full for all of it)
+	@cd examples/node-adapter && said=$$(node --test 2>&1) || { echo "$$said"; exit 1; }; \
+		echo "examples/node-adapter: node --test"; echo "$$said" | tail -n 8
+	$(DEV)/bin/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PYTEST)
+
+lint: $(DEV)/.installed ## ruff and codespell
+	$(DEV)/bin/ruff check $(RUFF_FILES)
+	$(DEV)/bin/ruff format --check $(RUFF_FILES)
+	$(DEV)/bin/codespell
+
+types: $(DEV)/.installed ## mypy
+	$(DEV)/bin/mypy
+
+check: lint types ## lint and types
+
+format: $(DEV)/.installed ## let ruff format and mend what it can
+	$(DEV)/bin/ruff check --fix-only --quiet $(RUFF_FILES)
+	$(DEV)/bin/ruff format $(RUFF_FILES)
+
+nightly: export BUSPROOF_SIZE = full
+nightly: ## everything at full size: all tests, all kills of the audit, the benchmarks
+	$(MAKE) test
+	$(MAKE) audit MATRIX=full
+	$(MAKE) bench
+
+audit: $(DEV)/.installed ## run the suite on every seeded fault (MATRIX=full: every scenario on each)
+	$(DEV)/bin/busproof audit --matrix $(MATRIX)
+
+bench: $(DEV)/.installed ## run every benchmark
+	@failed=; for each in benchmarks/*.py; do \
+		echo "== $$each"; \
+		$(DEV)/bin/python "$$each" || failed="$$failed $$each"; \
+	done; \
+	test -z "$$failed" || { echo "make bench: failed:$$failed" >&2; exit 1; }
+
+schemas: $(DEV)/.installed ## write the JSON Schemas anew
+	$(DEV)/bin/python -m busproof.history.schemas
+	$(DEV)/bin/python -m busproof.reports.schemas
+
+dist: $(DEV)/.installed ## build the wheel and the source distribution into dist/
+	rm -rf dist build
+	$(DEV)/bin/python -m build --quiet --no-isolation
+	@ls -l dist
+
+wheel: $(DEV)/.installed ## build the wheel into dist/
+	rm -rf dist build
+	$(DEV)/bin/python -m build --quiet --no-isolation --wheel
+	@ls -l dist
+
+lock: .venv-lock/.installed ## pin all dependencies anew (UPGRADE=--upgrade takes newer versions)
+	tools/lock .venv-lock/bin/uv $(UPGRADE)
+
+base: $(BASE)/.installed ## make .venv: busproof and what it needs
+
+dev: $(DEV)/.installed ## make .venv-dev: busproof and what its developers need
+
+clean: ## remove everything that is made here
+	rm -rf .venv .venv-dev .venv-lock build dist src/*.egg-info .hypothesis .pytest_cache \
+		.mypy_cache .ruff_cache .coverage .coverage.* reports/runs
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environments. Their stamps are made last, so that a broken one is made again.
+
+$(BASE)/.installed: pyproject.toml $(BASE_LOCKS) | python-there
+	$(PYTHON) -m venv --clear $(BASE)
+	$(BASE)/bin/python $(INSTALL) --require-hashes $(BASE_LOCKS:%=-r %)
+	$(BASE)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV)/.installed: pyproject.toml $(DEV_LOCKS) | python-there
+	$(PYTHON) -m venv --clear $(DEV)
+	$(DEV)/bin/python $(INSTALL) --require-hashes $(DEV_LOCKS:%=-r %)
+	$(DEV)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-lock/.installed: requirements/lock.in | python-there
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python $(INSTALL) -r requirements/lock.in
+	@touch $@
+
+python-there:
+	@$(PYTHON) -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "make: $(PYTHON) must be Python 3.11 or later with its venv module (Debian, Ubuntu:" \
+		"apt-get install python3-venv); PYTHON=… names another one" >&2; exit 1; }
+
+node-there:
+	@node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || { \
+		echo "make test: Node.js 18 or later is missing, which the adapter in examples/node-adapter" \
+		"needs; install it (Debian, Ubuntu: apt-get install nodejs) and try again" >&2; exit 1; }

@@ -1,0 +1,30 @@
+"""What the command line says beside its output, wherever output and errors may lead."""
+
+import os
+import sys
+from contextlib import suppress
+
+__all__ = ["give_up_output", "say", "write_aside"]
+
+
+def say(text: str) -> None:
+    """Say what went wrong."""
+    write_aside(f"busproof: {text}")
+
+
+def write_aside(line: str) -> None:
+    """Write a line for people, apart from the output; nobody may be there to read it."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)  # noqa: T201 - this is the terminal
+
+
+def give_up_output(error: OSError) -> None:
+    """Say why the output could not be written, and let Python not try again at its end.
+
+    Who has stopped reading, as `head` does, need not be told.
+    """
+    if not isinstance(error, BrokenPipeError):
+        place = f" {error.filename}" if error.filename else ""
+        say(f"cannot go on writing{place}: {error.strerror or error}")
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,175 @@
+"""A child process, watched until it ends: what it writes is kept, and Ctrl-C ends it in order."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+__all__ = ["VOICE", "Watched"]
+
+VOICE: Final = "busproof: "
+"""How a line begins that is meant for the user; lines below it that are indented belong to it."""
+
+POLL: Final = 0.05
+PATIENCE: Final = 5.0
+"""Seconds that a child has to stop its adapter and close its history, each time it is asked."""
+
+_CHUNK: Final = 65536
+_LONGEST_LINE: Final = 1 << 20
+_BROKEN: Final = "INTERNALERROR> "
+_OWN_GROUP: Final = 0 if os.name == "posix" else None
+"""Ctrl-C reaches us only, once; the child is then asked to stop by us, once."""
+
+
+class Watched:
+    """One child process.
+
+    Args:
+        command: the program and its arguments.
+        environment: all of its environment.
+        log: a file for what it writes, as far as there is room on the disk.
+    """
+
+    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
+        self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            env=environment,
+            process_group=_OWN_GROUP,
+        )
+        self._listener = _Listener(self._child, log)
+
+    def wait(self, each_time: Callable[[], None]) -> bool:
+        """Wait for the end, calling `each_time` often; whether the user interrupted it."""
+        interrupted = False
+        with _terminable():
+            try:
+                self._listener.start()
+                self._until_end(each_time)
+            except KeyboardInterrupt:
+                interrupted = True
+                _stop(self._child)
+        # What the child has left behind may hold its output open for ever.
+        self._listener.join(PATIENCE)
+        return interrupted
+
+    def _until_end(self, each_time: Callable[[], None]) -> None:
+        ended = False
+        while not ended:
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(POLL)
+                ended = True
+            each_time()
+
+    @property
+    def code(self) -> int:
+        """The exit code, negative where a signal has ended it."""
+        return self._child.wait()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What the child meant for the user."""
+        return tuple(self._listener.said)
+
+    @property
+    def broke(self) -> str:
+        """Why the child stopped, as far as can be told where it said nothing."""
+        if self._listener.broke:
+            return self._listener.broke
+        if self.code >= 0:
+            return f"exit code {self.code} after {self._listener.last!r}"
+        with suppress(ValueError):
+            return f"killed by {signal.Signals(-self.code).name}"
+        return f"killed by signal {-self.code}"
+
+
+class _Listener(threading.Thread):
+    """Keeps what the child writes in its log, and what it says to the user here.
+
+    A pipe and no file, because a full disk must not swallow the sentence that tells of it.
+    """
+
+    def __init__(self, child: "subprocess.Popen[bytes]", log: Path) -> None:
+        super().__init__(daemon=True)
+        if child.stdout is None:
+            raise AssertionError("the output is a pipe")
+        self._stream = child.stdout
+        self._log: Path | None = log
+        self._speaking = False
+        self.said: list[str] = []
+        self.broke = ""
+        self.last = ""
+
+    def run(self) -> None:
+        """Read until nobody can write any more."""
+        rest = b""
+        while chunk := os.read(self._stream.fileno(), _CHUNK):
+            self._keep(chunk)
+            *lines, rest = (rest[:_LONGEST_LINE] + chunk).split(b"\n")
+            for line in lines:
+                self._hear(line.decode("utf-8", "replace").rstrip("\r"))
+        self._hear(rest.decode("utf-8", "replace"))
+
+    def _keep(self, chunk: bytes) -> None:
+        if self._log is None:
+            return
+        try:
+            with self._log.open("ab", buffering=0) as file:
+                file.write(chunk)
+        except OSError:
+            self._log = None
+
+    def _hear(self, line: str) -> None:
+        if line.startswith(VOICE):
+            self.said.append(line.removeprefix(VOICE))
+            self._speaking = True
+        elif self._speaking and line.startswith("  "):
+            self.said[-1] += f"\n{line.removeprefix('  ')}"
+        else:
+            self._speaking = False
+        if line.strip():
+            self.last = line.strip()
+        if line.startswith(_BROKEN) and line.removeprefix(_BROKEN).strip():
+            self.broke = line.removeprefix(_BROKEN).strip()
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """While this is open, a SIGTERM counts as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    """Ask the child to end, twice; then end it. A further Ctrl-C shortens the wait."""
+    for ask in (_interrupt, _interrupt, _kill):
+        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+            ask(child)
+            child.wait(PATIENCE)
+            return
+
+
+def _interrupt(child: "subprocess.Popen[bytes]") -> None:
+    with suppress(ProcessLookupError):
+        child.send_signal(signal.SIGINT)
+
+
+def _kill(child: "subprocess.Popen[bytes]") -> None:
+    with suppress(ProcessLookupError):
+        if _OWN_GROUP is None:
+            child.kill()
+        else:
+            os.killpg(child.pid, signal.SIGKILL)

@@ -1,0 +1,187 @@
+"""The real command, as a user starts it, and what it leaves behind."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from busproof.history.conformance import Conformance, RuleVerdict, Verdict
+from busproof.history.files import load
+from busproof.history.records import History
+from busproof.reports import conformance as reports
+
+BUS = Path(__file__).parent / "children" / "bus.py"
+FOREVER = 60
+
+
+@attrs.frozen(kw_only=True)
+class Ended:
+    """What a user sees of a command: its exit code, its output, and for how long it ran."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it said beside its output, which is never a traceback."""
+        assert "Traceback (most" not in self.out + self.err.replace("\n  Traceback (most", "")
+        assert "INTERNALERROR" not in self.out + self.err
+        return [
+            line.removeprefix("busproof: ")
+            for line in self.err.splitlines()
+            if line.startswith("busproof: ")
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence that it said, and nothing else beside its output."""
+        (only,) = self.sentences
+        assert self.err == f"busproof: {only}\n"
+        return only
+
+    @property
+    def problems(self) -> str:
+        """The problems that the printed report tells of, on one line."""
+        _, found, after = self.out.partition("\nProblems\n")
+        return " ".join(after.partition("\n\n")[0].split()) if found else ""
+
+
+@attrs.frozen
+class Run:
+    """What one run left in its folder."""
+
+    folder: Path
+
+    @property
+    def history(self) -> History:
+        return load(self.folder / "history.jsonl")
+
+    @property
+    def report(self) -> Conformance:
+        return reports.read(self.folder)
+
+    def verdict(self, rule: str) -> RuleVerdict:
+        return next(each for each in self.report.rules if each.id == rule)
+
+    def rules(self, verdict: Verdict) -> set[str]:
+        return {each.id for each in self.report.rules if each.verdict is verdict}
+
+    def broken(self) -> set[str]:
+        """The rules of which a scenario was errored."""
+        endings = [(each.rules, each.ended) for each in self.history.scenarios]
+        return {
+            rule for rules, end in endings if end and end.verdict == "errored" for rule in rules
+        }
+
+
+class Shell:
+    """A user's shell in an empty folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.mark = f"BUSPROOF_TEST={uuid.uuid4()}"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        hidden = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI"}
+        self.environment = {name: value for name, value in kept.items() if name not in hidden}
+        self.environment |= {"COLUMNS": "200", self.mark.split("=")[0]: self.mark.split("=")[1]}
+
+    def __call__(self, *arguments: str, **options: object) -> Ended:
+        """Run `busproof` with these arguments until it ends."""
+        return self.finish(self.start(*arguments, **options))
+
+    def start(
+        self,
+        *arguments: str,
+        folder: Path | None = None,
+        environment: dict[str, str] | None = None,
+        prepare: Callable[[], object] | None = None,
+        program: tuple[str, ...] = (sys.executable, "-m", "busproof"),
+    ) -> subprocess.Popen[str]:
+        """Start `busproof` in a process group of its own, as a shell does."""
+        return subprocess.Popen(  # noqa: S603 - our own command
+            [*program, *arguments],
+            cwd=folder or self.folder,
+            env=self.environment | (environment or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=prepare,  # noqa: PLW1509 - nothing here has threads
+            process_group=0,
+        )
+
+    def finish(self, process: subprocess.Popen[str]) -> Ended:
+        began = time.monotonic()
+        try:
+            out, err = process.communicate(timeout=FOREVER)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        seconds = time.monotonic() - began
+        return Ended(code=process.returncode, out=out, err=err, seconds=seconds)
+
+    def run(self, name: str) -> Run:
+        """What the run of this name left."""
+        return Run(self.folder / "reports" / "runs" / name)
+
+    @property
+    def runs(self) -> set[str]:
+        """Names of the runs that left something."""
+        folder = self.folder / "reports" / "runs"
+        return {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+
+    def left_running(self) -> list[str]:
+        """Processes that were started from here and still run."""
+        return [
+            process.name
+            for process in Path("/proc").glob("[0-9]*")
+            if _carries(process, self.mark) and int(process.name) != os.getpid()
+        ]
+
+
+def _carries(process: Path, mark: str) -> bool:
+    try:
+        return mark.encode() in (process / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def busproof(tmp_path: Path) -> Iterator[Shell]:
+    """The command in an empty folder; none of its processes outlives the test."""
+    shell = Shell(tmp_path)
+    yield shell
+    deadline = time.monotonic() + 2
+    while shell.left_running() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert [] == shell.left_running()
+
+
+@pytest.fixture
+def bus(tmp_path: Path) -> Callable[..., str]:
+    """The name of an adapter: the model in another process, made to misbehave."""
+
+    def named(*options: str) -> str:
+        count = tmp_path / "scenarios-begun"
+        return "exec:" + shlex.join([sys.executable, str(BUS), *options, "--count", str(count)])
+
+    return named
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A whole run on the model."""
+    shell = Shell(tmp_path_factory.mktemp("whole"))
+    ended = shell("run", "--name", "whole")
+    assert 0 == ended.code, ended.err
+    return shell.run("whole")

@@ -1,0 +1,185 @@
+"""However an adapter breaks, the run ends in time, and nothing that broke is taken for a pass."""
+
+import re
+
+import pytest
+
+from busproof.history.conformance import Verdict
+
+pytestmark = pytest.mark.slow
+
+TIMEOUT = 1.2
+OVERHEAD = 20
+"""Seconds for four starts of a child and for all that has nothing to do with waiting for it."""
+
+BROKEN = {
+    "hang": r"did not answer request \d+ \(CreateQueue\) within 1\.2 s",
+    "crash": r"ended with exit code 7 before it answered request \d+ \(CreateQueue\)",
+    "garbage": r"the line must be JSON, and is not .*: 'hello, I am no JSON'; its log belongs on",
+    "mixed-ids": r"id is \d+, and must be \d+ as in the request",
+    "long-line": r"answered request \d+ \(CreateQueue\) with a line of more than 16777216 bytes",
+    "invalid-utf8": r"the line must be UTF-8, and byte \d+ of it is not",
+}
+
+
+def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, bus):
+    """What came before is judged; all that could not be tried is errored, not left out."""
+    ended = busproof("run", "--adapter", bus("hang", "--at", "3"), "--timeout", "1.2", "--name=it")
+    run = busproof.run("it")
+    assert 3 == ended.code == run.report.exit_code
+    assert ended.seconds < 4 * TIMEOUT + OVERHEAD
+    assert re.search(BROKEN["hang"], ended.problems)
+    assert "| about to do this: hang" in ended.problems
+    assert "broke 4 times and is not started again; at last: it" in ended.problems
+    endings = run.report.scenarios
+    assert 2 == endings["passed"]
+    assert run.history.header.planned == sum(endings.values())
+    assert endings.keys() == {"passed", "errored", "not-applicable"}
+
+
+@pytest.mark.parametrize("action", BROKEN)
+def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
+    """The sentence says what came instead of what; the matrix says which rule it concerns."""
+    adapter = bus(action, "--at", "2")
+    options = ("--rule", "KEY-04", "--timeout", "1.2" if action == "hang" else "30", "--name=it")
+    ended = busproof("run", "--adapter", adapter, *options)
+    run = busproof.run("it")
+    assert 3 == ended.code == run.report.exit_code
+    assert re.search(BROKEN[action], ended.problems)
+    assert f"| about to do this: {action}" in ended.problems
+    assert {"passed": 1, "errored": 1} == run.report.scenarios
+    assert Verdict.ERRORED is run.verdict("KEY-04").verdict
+    assert re.search(r"KEY-04 .* ! errored", ended.out)
+
+
+def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
+    """Though other scenarios of the same rule have passed."""
+    busproof("run", "--adapter", bus("crash", "--at", "20"), "--name", "it")
+    run = busproof.run("it")
+    assert run.broken()
+    assert run.broken() <= run.rules(Verdict.ERRORED)
+    assert run.rules(Verdict.SHOWN)
+    assert not run.broken() & run.rules(Verdict.SHOWN)
+
+
+def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
+    """Exit code 1 comes before 3."""
+    options = ("--lose", "--at", "3")
+    ended = busproof("run", "--adapter", bus("crash", *options), "--name", "it")
+    assert 1 == ended.code
+    assert busproof.run("it").rules(Verdict.VIOLATED)
+    assert busproof.run("it").rules(Verdict.ERRORED)
+
+
+def test_an_adapter_that_cannot_be_started_is_told_with_its_log(busproof):
+    """There was nothing to record."""
+    ended = busproof("run", "--adapter", "exec:sh -c 'read it; echo no bus here >&2; exit 4'")
+    assert (3, "") == (ended.code, ended.out)
+    assert "ended with exit code 4 before it answered request 1 (hello)" in ended.sentences[0]
+    assert "its log ends with:\n  no bus here\n" in ended.err
+    assert set() == busproof.runs
+
+
+CLAIMS = {
+    "outages": (["TakePartitionDown", "BringPartitionUp"], ("--rule", "KEY-15")),
+    "peek": (["Peek"], ("--rule", "LIFE-07")),
+}
+"""Capability to the commands that it lets one ask, and to what of the suite is run."""
+
+
+@pytest.mark.parametrize("capability", CLAIMS)
+def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, capability):
+    """Its rules are errored, none of them is shown, and the claim has a place of its own."""
+    commands, options = CLAIMS[capability]
+    ended = busproof("run", "--adapter", bus("--unsupported", *commands), "--name", "it", *options)
+    run = busproof.run("it")
+    assert 3 == ended.code == run.report.exit_code
+    claims = ended.out.partition("\nClaimed, but not shown\n")[2].partition("\n\n")[0]
+    assert f"{capability}: " in claims
+    assert "declared, yet unsupported: " in ended.problems
+    assert run.broken() == run.rules(Verdict.ERRORED) != set()
+    assert set() == run.rules(Verdict.VIOLATED)
+
+
+def test_an_adapter_that_never_gets_an_answer_shows_nothing_and_breaks_nothing(busproof, bus):
+    """Every rule that applies is inconclusive."""
+    ended = busproof("run", "--adapter", bus("--indeterminate"), "--name", "it")
+    report = busproof.run("it").report
+    assert 3 == ended.code == report.exit_code
+    assert {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE} == {each.verdict for each in report.rules}
+
+
+def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bus):
+    """What is not declared is not tried: it is not applicable, with its cause."""
+    undeclared = ["Peek", "Complete", "Abandon", "AcceptSession", "BeginTransaction"]
+    adapter = bus("--capabilities", "", "--unsupported", *undeclared, "TakePartitionDown")
+    ended = busproof("run", "--adapter", adapter, "--name", "it")
+    run = busproof.run("it")
+    assert ended.code in (0, 3)
+    assert {"passed", "not-applicable"} == run.report.scenarios.keys()
+    assert set() == run.rules(Verdict.ERRORED) | run.rules(Verdict.VIOLATED)
+    assert {"KEY-08", "KEY-09", "KEY-16", "KEY-17", "LIFE-01", "LIFE-03"} <= run.rules(
+        Verdict.SHOWN
+    )
+    causes = {each.cause for each in run.report.rules if each.verdict is Verdict.NOT_APPLICABLE}
+    assert all(cause.startswith("capability: ") for cause in causes)
+
+
+IN_PROCESS = """
+import os
+from busproof.adapters.base import Observed
+from busproof.adapters.model import ModelAdapter
+from busproof.model.commands import Send
+
+class Asserting(ModelAdapter):
+    def do(self, command, connection):
+        if isinstance(command, Send):
+            assert command.timeout == 0, "a belief of the adapter"
+        return super().do(command, connection)
+
+class Mute(ModelAdapter):
+    def do(self, command, connection):
+        return None
+
+class Unstartable(ModelAdapter):
+    def start(self, profile):
+        raise KeyError("namespace")
+
+class Unstoppable(ModelAdapter):
+    def stop(self):
+        raise OSError("it goes on")
+
+class Deadly(ModelAdapter):
+    def do(self, command, connection):
+        if isinstance(command, Send):
+            os.abort()
+        return super().do(command, connection)
+
+class Leaving(ModelAdapter):
+    def do(self, command, connection):
+        if isinstance(command, Send):
+            os._exit(9)
+        return super().do(command, connection)
+"""
+
+RAISED = {
+    "Asserting": "the adapter raised AssertionError: a belief of the adapter",
+    "Mute": "the adapter answered CreateQueue with None, and must return an Observed",
+    "Unstartable": "the adapter raised KeyError: 'namespace'",
+    "Unstoppable": "the adapter raised OSError: it goes on",
+    "Deadly": "the features stopped early (killed by SIGABRT)",
+    "Leaving": "the features stopped early (exit code 9 after",
+}
+
+
+@pytest.mark.parametrize("adapter", RAISED)
+def test_a_fault_of_an_adapter_in_python_is_none_of_the_bus(busproof, adapter):
+    """Not even a failed assert of the adapter's is a violation."""
+    (busproof.folder / "faults.py").write_text(IN_PROCESS)
+    ended = busproof("run", "--adapter", f"faults:{adapter}", "--rule", "KEY-09", "--name", "it")
+    run = busproof.run("it")
+    assert 3 == ended.code == run.report.exit_code
+    assert RAISED[adapter] in ended.problems
+    assert set() == run.rules(Verdict.VIOLATED)
+    if adapter != "Unstoppable":
+        assert Verdict.ERRORED is run.verdict("KEY-09").verdict

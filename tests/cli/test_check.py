@@ -1,0 +1,162 @@
+"""Histories of any origin are judged as far as they can be read, and never silently less."""
+
+import json
+
+import pytest
+
+from busproof.history.conformance import Verdict
+from busproof.history.files import load
+from busproof.reports import conformance as reports
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def lines(recorded) -> list[bytes]:
+    """The whole history, line by line."""
+    return (recorded.folder / "history.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def written(busproof, content: bytes) -> str:
+    (busproof.folder / "history.jsonl").write_bytes(content)
+    return "history.jsonl"
+
+
+def with_header(lines: list[bytes], **changed: object) -> bytes:
+    """The history with another profile in its header."""
+    header = json.loads(lines[0])
+    header["profile"] |= changed
+    return b"".join([json.dumps(header).encode() + b"\n", *lines[1:]])
+
+
+def test_a_recorded_run_is_judged_as_the_run_was(busproof, recorded):
+    """By the file, and by the run's folder; the report is the same and can be written."""
+    for place in (recorded.folder / "history.jsonl", recorded.folder):
+        ended = busproof("check", str(place), "--format", "json", "--report", "told")
+        assert (0, "") == (ended.code, ended.err)
+        assert recorded.report.rules == reports.read(busproof.folder / "told").rules
+
+
+CUTS = {
+    "in the last line": (-1, 0.5),
+    "in the first character of the last line": (-1, 0.0),
+    "in an early event": (40, 0.7),
+    "in the line of a scenario's end": (None, 0.3),
+}
+
+
+@pytest.mark.parametrize("place", CUTS)
+def test_a_history_with_a_cut_last_line_is_judged_as_far_as_it_goes(busproof, lines, place):
+    """Verdicts on what was read, a problem that tells of the rest, and exit code 3."""
+    index, part = CUTS[place]
+    if index is None:
+        index = next(n for n, line in enumerate(lines) if b'"record":"ended"' in line)
+    whole, last = lines[:index], lines[index]
+    file = written(busproof, b"".join(whole) + last[: 1 + int(part * len(last))])
+    ended = busproof("check", file, "--report", "told")
+    assert 3 == ended.code
+    assert "the history's last line is cut off; what stands before it was judged" in ended.problems
+    read = load(busproof.folder / file)
+    assert read.cut
+    told = reports.read(busproof.folder / "told")
+    assert sum(len(each.events) for each in read.scenarios) == told.events > 0
+    assert told.counted(Verdict.SHOWN) > 0
+    assert told.counted(Verdict.VIOLATED) == 0
+
+
+def test_a_history_that_ends_between_two_lines_is_incomplete(busproof, lines):
+    """The header says how many scenarios there were to be."""
+    end = next(n for n, line in enumerate(lines) if b'"record":"ended"' in line)
+    planned = json.loads(lines[0])["planned"]
+    ended = busproof("check", written(busproof, b"".join(lines[: end + 1])))
+    assert 3 == ended.code
+    assert f"the run stopped after 1 of {planned} scenarios" in ended.problems
+
+
+def test_a_violation_outweighs_a_cut_last_line(busproof, lines):
+    """What was seen before the cut has been seen."""
+    lost = next(n for n, line in enumerate(lines) if b'"type":"Received"' in line)
+    event = json.loads(lines[lost])
+    event["outcome"]["message"]["body"] = "never sent"
+    content = [*lines[:lost], json.dumps(event).encode() + b"\n", lines[lost + 1][:9]]
+    ended = busproof("check", written(busproof, b"".join(content)))
+    assert 1 == ended.code
+    assert "the history's last line is cut off" in ended.problems
+    assert "'never sent'" in ended.out.partition(" violated: ")[2]
+
+
+NO_HISTORIES = {
+    "an empty file": (b"", "is empty, and a history begins with a header"),
+    "no JSON": (b"I am no history\n", "history.jsonl:1: the line must be JSON"),
+    "JSON of another kind": (b'{"a": 1}\n', "history.jsonl:1: "),
+    "a cut header": (b'{"record":"header","protoc', "history.jsonl:1: the line must be JSON"),
+    "bytes": (bytes(range(200, 256)), "history.jsonl:1: the line must be UTF-8"),
+    "a newer version": (b'{"record":"header","protocol":2}\n', "upgrade busproof"),
+}
+
+
+@pytest.mark.parametrize("what", NO_HISTORIES)
+def test_a_file_that_is_no_history_is_told_in_one_sentence(busproof, what):
+    """The sentence names the file, the line and what should stand there."""
+    content, said = NO_HISTORIES[what]
+    ended = busproof("check", written(busproof, content))
+    assert (3, "") == (ended.code, ended.out)
+    assert said in ended.sentence
+
+
+def test_nonsense_in_the_middle_is_told_with_its_line(busproof, lines):
+    """Only a last line may be cut off; whatever else is wrong was not written by us."""
+    ended = busproof("check", written(busproof, b"".join([*lines[:9], b"nonsense\n", *lines[9:]])))
+    assert 3 == ended.code
+    assert "history.jsonl:10: the line must be JSON" in ended.sentence
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"edition": "de-1999-01"},
+            "There is no edition 'de-1999-01'; nearest: de-2021-04; use one of fr-2016-09",
+        ),
+        ({"readings": {"KEY-ORDER": "none"}}, "KEY-ORDER has no reading 'none'; allowed:"),
+        ({"readings": {"NOTHING": "none"}}, "There is no ambiguity 'NOTHING'"),
+    ],
+)
+def test_a_header_that_names_the_unknown_is_told_with_its_file(busproof, lines, changed, said):
+    """The file may be of a newer busproof, or of somebody's own program."""
+    ended = busproof("check", written(busproof, with_header(lines, **changed)))
+    assert 2 == ended.code
+    assert f"history.jsonl names what is not known here. {said}" in ended.sentence
+
+
+def test_an_unreadable_header_is_told_with_its_field(busproof, lines):
+    """A tier is one of three."""
+    ended = busproof("check", written(busproof, with_header(lines, tier="gold")))
+    assert 3 == ended.code
+    assert 'profile.tier is "gold", and must be one of "basic"' in ended.sentence
+
+
+def test_a_report_that_cannot_be_written_hides_no_verdict(busproof, recorded):
+    """The verdicts are printed; the exit code tells that something is missing."""
+    (busproof.folder / "told").write_text("somebody's file")
+    ended = busproof("check", str(recorded.folder), "--report", "told")
+    assert 3 == ended.code
+    assert "cannot write the report told/conformance.json" in ended.sentence
+    assert "applicable rules shown, 0 violated" in ended.out
+
+
+def test_either_oracle_judges_a_history(busproof, recorded):
+    """What only partitions show is not applicable to the client's oracle, with that cause."""
+    ended = busproof("check", str(recorded.folder), "--oracle", "client", "--report", "told")
+    assert 0 == ended.code
+    told = reports.read(busproof.folder / "told")
+    causes = {each.cause for each in told.rules if each.verdict is Verdict.NOT_APPLICABLE}
+    assert {"oracle: only strict can judge it", "capability: client-library"} == causes
+
+
+def test_a_folder_without_history_is_told_in_one_sentence(busproof):
+    """A folder stands for the run in it."""
+    (busproof.folder / "run").mkdir()
+    ended = busproof("check", "run")
+    assert 2 == ended.code
+    assert "there is no file run/history.jsonl" in ended.sentence

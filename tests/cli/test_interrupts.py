@@ -1,0 +1,144 @@
+"""Ctrl-C ends a run within seconds: what was recorded is judged, and no process is left."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from busproof.history.conformance import Verdict
+
+pytestmark = pytest.mark.slow
+
+SOON = 6
+BEGUN = 2
+"""Scenarios that have begun before the user loses patience."""
+
+INTERRUPTED = "the run was interrupted; what was recorded until then was judged"
+
+
+def wait_for_scenarios(count: Path, process: subprocess.Popen[str], number: int = BEGUN) -> None:
+    """Wait until the adapter was asked to begin so many scenarios."""
+    deadline = time.monotonic() + 30
+    while not count.exists() or count.stat().st_size < number:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """What a terminal does on Ctrl-C."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+@pytest.fixture
+def slow_run(busproof, bus, tmp_path):
+    """A run in the middle of its third scenario, on an adapter that takes its time."""
+
+    def started(*options: str) -> subprocess.Popen[str]:
+        process = busproof.start("run", "--adapter", bus(*options), "--name", "it")
+        wait_for_scenarios(tmp_path / "scenarios-begun", process, 3)
+        return process
+
+    return started
+
+
+def test_an_interrupted_run_is_judged_on_what_it_recorded(busproof, slow_run):
+    """One sentence, exit code 3, the scenario in the middle errored."""
+    process = slow_run("--pause", "0.02")
+    time.sleep(0.3)
+    interrupt(process)
+    ended = busproof.finish(process)
+    run = busproof.run("it")
+    assert ended.seconds < SOON
+    assert 3 == ended.code == run.report.exit_code
+    assert ended.problems.startswith(INTERRUPTED)
+    assert [] == ended.sentences
+    assert 2 == run.report.scenarios["passed"]
+    assert 1 == run.report.scenarios["interrupted"]
+    assert "the run stopped in the middle of 'Sixty messages with one key'" in ended.problems
+    assert "KEY-02" in run.rules(Verdict.ERRORED)
+    assert "KEY-01" in run.rules(Verdict.SHOWN)
+
+
+def test_an_adapter_that_hangs_does_not_hold_ctrl_c_up(busproof, slow_run):
+    """Its process is killed, however long its timeout."""
+    process = slow_run("hang", "--at", "3")
+    interrupt(process)
+    ended = busproof.finish(process)
+    assert ended.seconds < SOON
+    assert 3 == ended.code
+    assert ended.problems.startswith(INTERRUPTED)
+
+
+def test_a_second_ctrl_c_ends_a_run_at_once(busproof, slow_run):
+    """What was recorded is kept, judged or to be judged by the command that is named."""
+    process = slow_run("--pause", "0.02")
+    for _ in range(2):
+        interrupt(process)
+        time.sleep(0.1)
+    ended = busproof.finish(process)
+    assert ended.seconds < SOON
+    assert 3 == ended.code
+    said = f"{ended.problems} {' '.join(ended.sentences)}"
+    assert "interrupted" in said
+    assert 2 <= len(busproof.run("it").history.scenarios)
+
+
+def test_a_terminated_run_is_an_interrupted_run(busproof, slow_run):
+    """SIGTERM reaches busproof only, as from a job that ran out of time."""
+    process = slow_run("--pause", "0.02")
+    process.terminate()
+    ended = busproof.finish(process)
+    assert ended.seconds < SOON
+    assert 3 == ended.code
+    assert ended.problems.startswith(INTERRUPTED)
+
+
+def test_a_run_that_is_interrupted_before_it_began_leaves_nothing(busproof, tmp_path):
+    """The adapter has not even said what it is."""
+    begun = tmp_path / "begun"
+    process = busproof.start("run", "--adapter", f"exec:sh -c 'touch {begun}; exec sleep 99'")
+    wait_for_scenarios(begun.parent, process, 0)
+    deadline = time.monotonic() + 30
+    while not begun.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    interrupt(process)
+    ended = busproof.finish(process)
+    assert (3, "") == (ended.code, ended.out)
+    assert "interrupted before anything was recorded" == ended.sentence
+    assert set() == busproof.runs
+
+
+STUBBORN = """
+import time
+from busproof.adapters.model import ModelAdapter
+
+class Stubborn(ModelAdapter):
+    def do(self, command, connection):
+        while True:
+            try:
+                time.sleep(99)
+            except KeyboardInterrupt:
+                pass
+"""
+
+
+def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
+    """Two more Ctrl-C, or ten seconds, are enough for any adapter in Python."""
+    (busproof.folder / "stubborn.py").write_text(STUBBORN)
+    process = busproof.start("run", "--adapter", "stubborn:Stubborn", "--name", "it")
+    history = busproof.folder / "reports/runs/it/history.jsonl"
+    deadline = time.monotonic() + 30
+    while not (history.exists() and b"started" in history.read_bytes()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    for _ in range(3):
+        interrupt(process)
+        time.sleep(0.3)
+    ended = busproof.finish(process)
+    assert ended.seconds < SOON
+    assert 3 == ended.code
+    assert 1 == len(busproof.run("it").history.scenarios)

@@ -1,0 +1,115 @@
+"""What a run prints, and where: verdicts on the output, all else beside it."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from busproof.reports.document import conformance_of
+
+pytestmark = pytest.mark.slow
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349]|10)\d[;m]")
+
+
+def seen(busproof, *arguments: str, **environment: str) -> tuple[str, str]:
+    """Output, and what a terminal behind standard error was sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-m", "busproof", *arguments],
+        cwd=busproof.folder,
+        env=busproof.environment | {"TERM": "xterm"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    except OSError:
+        pass  # Linux tells so that nobody has the terminal open any more
+    os.close(ours)
+    return process.communicate()[0], shown.decode()
+
+
+def test_json_is_all_that_is_printed(busproof):
+    """And the output is the report that stands in the folder."""
+    ended = busproof("run", "--format", "json", "--name", "it")
+    assert 0 == ended.code
+    assert "Report: reports/runs/it\n" == ended.err
+    printed = json.loads(ended.out)
+    assert busproof.run("it").report == conformance_of(printed)
+    assert json.loads((busproof.run("it").folder / "conformance.json").read_text()) == printed
+
+
+def test_progress_goes_to_a_terminal_and_nowhere_else(busproof):
+    """The bar counts scenarios on standard error; the JSON stays JSON."""
+    out, shown = seen(busproof, "run", "--format", "json", "--rule", "KEY-09")
+    assert json.loads(out)
+    assert "Running on model" in shown
+    assert "2 of 2 scenarios" in shown
+
+
+@pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])
+def test_no_progress_goes_to_a_file(busproof, forced):
+    """Not even where colours are forced."""
+    ended = busproof("run", "--rule", "KEY-09", "--name", "it", environment=forced)
+    assert "Report: reports/runs/it\n" == ended.err
+
+
+def test_no_color_takes_all_colours_away(busproof):
+    """On a terminal, and where colours are forced."""
+    _, plain = seen(busproof, "run", "--rule", "KEY-09", NO_COLOR="1")
+    assert not COLOUR.search(plain)
+    forced = {"FORCE_COLOR": "1", "NO_COLOR": "1"}
+    ended = busproof("run", "--rule", "KEY-09", environment=forced)
+    assert not COLOUR.search(ended.out)
+
+
+def test_a_report_is_plain_text_where_there_is_no_terminal(busproof):
+    """No escape sequence at all."""
+    ended = busproof("run", "--rule", "KEY-09")
+    assert "\x1b" not in ended.out + ended.err
+    assert "KEY-09" in ended.out
+
+
+def test_latest_points_to_the_newest_run(busproof):
+    """One name for whoever looks at the last run."""
+    for name in ("one", "two"):
+        busproof("run", "--rule", "KEY-09", "--name", name)
+    latest = busproof.folder / "reports/runs/latest"
+    assert "two" == os.readlink(latest)  # noqa: PTH115
+    assert 3 == busproof("check", str(latest)).code
+
+
+def test_runs_without_a_name_have_folders_of_their_own(busproof):
+    """Even those that begin in the same millisecond."""
+    started = [busproof.start("run", "--rule", "KEY-09") for _ in range(2)]
+    assert [3, 3] == [busproof.finish(each).code for each in started]
+    assert 2 == len(busproof.runs - {"latest"})
+
+
+def test_files_in_the_users_folder_do_not_stand_in_for_pythons_own(busproof):
+    """A project may well have a queue.py, a types.py and a json.py."""
+    program = Path(sys.executable).with_name("busproof")
+    if not program.exists():
+        pytest.skip("busproof is not installed beside this Python")
+    for name in ("queue", "types", "json", "random", "conftest", "pytest"):
+        (busproof.folder / f"{name}.py").write_text("raise RuntimeError('not that one')\n")
+    ended = busproof("run", program=(str(program),))
+    assert 0 == ended.code, ended.err
+
+
+def test_options_of_a_users_pytest_do_not_reach_a_run(busproof):
+    """The features run as they are, whatever the folder and the environment say."""
+    (busproof.folder / "pytest.ini").write_text("[pytest]\naddopts = -k nothing --no-such\n")
+    (busproof.folder / "conftest.py").write_text("raise RuntimeError('not that one')\n")
+    environment = {"PYTEST_ADDOPTS": "-k nothing", "PYTEST_PLUGINS": "no_such_plugin"}
+    assert 0 == busproof("run", environment=environment).code

@@ -1,0 +1,133 @@
+"""The model, held to every edition, tier, reading and oracle: what does not apply says why."""
+
+import os
+
+import pytest
+
+from busproof.history.conformance import Verdict
+from busproof.spec import load
+
+pytestmark = pytest.mark.slow
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+CATALOGUE = load()
+EDITIONS_AT_GATE = ("fr-2016-09",)
+EDITIONS = [each.id for each in CATALOGUE.editions if FULL or each.id in EDITIONS_AT_GATE]
+READINGS = [
+    f"{each.id}={reading}"
+    for each in CATALOGUE.ambiguities
+    for reading in each.readings
+    if reading != each.default
+]
+AT_GATE = {"SILENT-EDITION=carried-over", "KEY-ORDER=sessions-only"}
+AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
+"""The scenarios of TXN-03 to TXN-08 say that a send is refused at once."""
+
+
+def causes(run) -> dict[str, str]:
+    """Why rules do not apply."""
+    told = run.report.rules
+    return {each.id: each.cause for each in told if each.verdict is Verdict.NOT_APPLICABLE}
+
+
+def shown(busproof, *options: str) -> dict[str, str]:
+    """Run the model, which has to show every rule that applies; the causes of all others."""
+    ended = busproof("run", "--name", "it", *options)
+    assert (0, "") == (ended.code, ended.problems)
+    run = busproof.run("it")
+    assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == {each.verdict for each in run.report.rules}
+    return causes(run)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_model_shows_every_rule_of_an_edition(busproof, edition):
+    """What an edition says nothing of does not apply, with that cause."""
+    told = shown(busproof, "--edition", edition)
+    silent = CATALOGUE.silent(edition, "standard") - {"KEY-13"}
+    assert {rule for rule in silent if CATALOGUE.rule(rule).shown_by != "never"} == {
+        rule for rule, cause in told.items() if cause == f"edition: {edition} says nothing of it"
+    }
+
+
+def test_the_model_shows_every_rule_of_the_basic_tier(busproof):
+    """Transactions are not of that tier."""
+    told = shown(busproof, "--tier", "basic")
+    assert {"TXN"} == {rule[:3] for rule, cause in told.items() if cause.startswith("tier: basic")}
+
+
+def test_the_model_shows_every_rule_that_the_client_oracle_judges(busproof):
+    """What only partitions show does not apply."""
+    told = shown(busproof, "--oracle", "client")
+    assert "oracle: only strict can judge it" == told["KEY-01"]
+    assert "KEY-06" not in told
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [each for each in READINGS if each in AT_GATE or (FULL and each not in AGAINST_THE_FEATURES)],
+)
+def test_the_model_shows_every_rule_under_another_reading(busproof, reading):
+    """The model behaves as it is read, and the judge reads the same."""
+    told = shown(busproof, "--reading", reading)
+    assert all(
+        cause in (f"reading: {reading}", "capability: client-library") for cause in told.values()
+    )
+
+
+def test_few_partitions_break_no_rule(busproof):
+    """Scenarios that need more partitions do not apply."""
+    ended = busproof("run", "--partitions", "3", "--name", "it")
+    run = busproof.run("it")
+    assert ended.code in (0, 3)
+    assert set() == run.rules(Verdict.VIOLATED) | run.rules(Verdict.ERRORED)
+    assert {"KEY-01", "KEY-02", "KEY-12", "KEY-14", "KEY-15"} <= run.rules(Verdict.SHOWN)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(
+            "--tier premium --rule LIFE-01",
+            marks=pytest.mark.xfail(reason="its scenarios begin with a partitioned queue"),
+        ),
+        pytest.param(
+            "--reading TXN-REFUSAL=at-commit --rule TXN-03",
+            marks=pytest.mark.xfail(reason="its scenarios say that a send is refused at once"),
+        ),
+    ],
+)
+def test_no_scenario_accuses_the_model_where_the_judge_does_not(busproof, options):
+    """A literal expectation must hold under all that a run can be held to, or not apply."""
+    busproof("run", "--name", "it", *options.split())
+    assert set() == busproof.run("it").rules(Verdict.VIOLATED)
+
+
+def test_a_client_library_in_front_of_the_model_shows_its_rule(busproof):
+    """KEY-13 applies then, and no message is without key in a transaction (TXN-03)."""
+    told = shown(busproof, "--adapter", "model?library=true")
+    assert {"TXN-03"} == told.keys()
+    assert "client-library is declared" in told["TXN-03"]
+    assert Verdict.SHOWN is busproof.run("it").verdict("KEY-13").verdict
+
+
+def test_the_model_keeps_real_time_where_asked_to(busproof):
+    """Its clock is that of the machine, and the judge knows."""
+    adapter = "model?clock=real"
+    ended = busproof("run", "--adapter", adapter, "--rule", "KEY-03", "--name", "it")
+    run = busproof.run("it")
+    assert 3 == ended.code
+    assert "real" == run.report.subject.clock
+    assert Verdict.SHOWN is run.verdict("KEY-03").verdict
+
+
+SEEDS = range(21) if FULL else (20,)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("policy", ["random", "hostile"])
+def test_the_model_is_never_accused_whatever_it_chooses(busproof, policy, seed):
+    """It conforms in every way that the documents leave open, and in answers that never come."""
+    ended = busproof("run", "--adapter", f"model?policy={policy}&seed={seed}", "--name", "it")
+    assert ended.code in ((0, 3) if policy == "hostile" else (0,))
+    assert set() == busproof.run("it").rules(Verdict.VIOLATED)
+    assert set() == busproof.run("it").rules(Verdict.ERRORED)

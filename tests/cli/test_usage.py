@@ -1,0 +1,178 @@
+"""Whatever a user gets wrong on the command line is told in one sentence, with exit code 2."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+WRONG = {
+    "run --adapter nope": ["'nope'", "model", "exec:COMMAND", "package.module:factory"],
+    "run --adapter modle": ["'modle'", "did you mean model"],
+    "run --adapter ./adapter.py": ["'./adapter.py'", "package.module:factory"],
+    "run --adapter no_such_module:make": ["no module no_such_module", "installed"],
+    "run --adapter os:no_such_factory": ["module os has no no_such_factory"],
+    "run --adapter model?clock=slow": ["'slow'", "real or virtual"],
+    "run --adapter model?library=yes": ["'yes'", "true or false"],
+    "run --adapter faulty:none": ["'none'"],
+    "run --adapter amqp://localhost": ["later release"],
+    "run --adapter exec:": ["name the program"],
+    "run --rule KEY-99": ["'KEY-99'", "nearest: KEY-", "busproof rules"],
+    "run --rule KEY-19": ["KEY-19", "no scenario shows", "advice"],
+    "run --edition de-1999-01": ["'de-1999-01'", "de-2021-04"],
+    "run --tier gold": ["'gold'", "basic, standard or premium"],
+    "run --oracle pythia": ["'pythia'", "strict or client"],
+    "run --reading KEY-ORDER": ["'KEY-ORDER'", "AMBIGUITY=READING"],
+    "run --reading KEY-ORDER=none": ["'none'", "one-receiver"],
+    "run --reading NOTHING=none": ["'NOTHING'", "busproof rules --ambiguities"],
+    "run --partitions 0": ["'0'", "from 2 to 65536"],
+    "run --partitions=-1": ["'-1'", "from 2 to 65536"],
+    "run --partitions two": ["'two'", "from 2 to 65536"],
+    "run --timeout 0": ["'0'", "above 0"],
+    "run --name nightly/one": ["'nightly/one'", "letters, digits"],
+    "run --name ..": ["'..'", "letters, digits"],
+    "run --name=": ["''", "letters, digits"],
+    "run --name latest": ["'latest'", "newest run"],
+    "run --format yaml": ["'yaml'", "'table', 'json'", "busproof run --help"],
+    "rules XX-01": ["'XX-01'", "busproof rules"],
+    "rules --edition none": ["'none'", "de-2021-04"],
+    "check": ["HISTORY", "busproof check --help"],
+    "check nothing.jsonl": ["no file nothing.jsonl", "folder of a run"],
+    "check .": ["no file history.jsonl", "folder of a run"],
+    "check history.jsonl --oracle pythia": ["'pythia'", "'strict', 'client'"],
+    "judge": ["'judge'", "'run', 'check'", "busproof --help"],
+    "": ["COMMAND", "busproof --help"],
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_wrong_usage_is_told_in_one_sentence_and_leaves_nothing(busproof, line):
+    """The sentence names the value and what would have been right; no folder is left."""
+    ended = busproof(*line.split())
+    assert 2 == ended.code
+    assert "" == ended.out
+    for part in WRONG[line]:
+        assert part in ended.sentence
+    assert set() == busproof.runs
+
+
+def test_a_name_that_is_taken_is_refused_and_its_run_is_kept(busproof):
+    """A second run of a name must not touch the first."""
+    assert 3 == busproof("run", "--name", "mine", "--rule", "KEY-09").code
+    before = (busproof.run("mine").folder / "history.jsonl").read_bytes()
+    again = busproof("run", "--name", "mine")
+    assert 2 == again.code
+    assert "reports/runs/mine" in again.sentence
+    assert "choose another --name" in again.sentence
+    assert before == (busproof.run("mine").folder / "history.jsonl").read_bytes()
+
+
+def test_a_name_is_free_again_after_a_wrong_adapter(busproof):
+    """Who corrects a typing error need not think of another name."""
+    assert 2 == busproof("run", "--name", "mine", "--adapter", "nope").code
+    assert 3 == busproof("run", "--name", "mine", "--rule", "KEY-09").code
+
+
+FACTORIES = """
+from busproof.adapters.base import Declaration, Implementation
+from busproof.adapters.model import ModelAdapter
+
+def raises():
+    raise RuntimeError("no bus today")
+
+def returns_none():
+    return None
+
+class Broken(ModelAdapter):
+    def declaration(self): ...
+
+class Silent(Broken):
+    @property
+    def declaration(self):
+        raise ValueError("who am I?")
+
+class Wordy(Broken):
+    @property
+    def declaration(self):
+        return Declaration(implementation=Implementation(name="wordy"), capabilities={"peek"})
+"""
+
+RAISED = {
+    "raises": ["failed to make an adapter", "RuntimeError: no bus today"],
+    "returns_none": ["NoneType", "is no adapter", "lacks start, do, stop, declaration"],
+    "Broken": ["factories:Broken declares", "must declare a busproof.adapters.base.Declaration"],
+    "Silent": ["ValueError: who am I?"],
+    "Wordy": ["capabilities of busproof.adapters.base.Capability"],
+    "syntax": ["factories_syntax cannot be imported", "SyntaxError"],
+}
+
+
+@pytest.mark.parametrize("factory", RAISED)
+def test_a_factory_that_fails_is_told_in_one_sentence(busproof, factory):
+    """The adapter's author must act: exit code 3, and no run is left."""
+    (busproof.folder / "factories.py").write_text(FACTORIES)
+    (busproof.folder / "factories_syntax.py").write_text("def make(:\n")
+    name = "factories_syntax:make" if factory == "syntax" else f"factories:{factory}"
+    ended = busproof("run", "--adapter", name)
+    assert 3 == ended.code
+    for part in RAISED[factory]:
+        assert part in ended.sentence
+    assert set() == busproof.runs
+
+
+def without_privileges() -> None:
+    """Give up root's right to write where nobody may."""
+    import ctypes  # noqa: PLC0415 - in the child, before it becomes busproof
+
+    drop_capability, dac_override = 24, 1
+    ctypes.CDLL(None).prctl(drop_capability, dac_override, 0, 0, 0)
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(busproof):
+    """The current folder belongs to somebody else, or its disk is mounted to be read only."""
+    folder = busproof.folder / "read-only"
+    folder.mkdir()
+    folder.chmod(0o555)
+    prepare = without_privileges if os.geteuid() == 0 else None
+    ended = busproof("run", folder=folder, prepare=prepare)
+    assert 3 == ended.code
+    assert "cannot make reports/runs/" in ended.sentence
+    assert "Permission denied; run busproof in a folder that can be written" in ended.sentence
+
+
+def test_a_file_where_a_folder_should_be_is_told_in_one_sentence(busproof):
+    """Somebody's file is called reports."""
+    (busproof.folder / "reports").write_text("mine")
+    ended = busproof("run")
+    assert 3 == ended.code
+    assert "Not a directory" in ended.sentence
+
+
+@pytest.mark.parametrize("command", ["rules", "rules --format json", "adapters"])
+def test_a_full_disk_behind_the_output_is_told_in_one_sentence(busproof, command):
+    """What cannot be printed is not taken for a violation, and shows no traceback."""
+    with Path("/dev/full").open("w") as full:
+        ended = busproof(*command.split(), prepare=lambda: os.dup2(full.fileno(), 1))
+    assert 3 == ended.code
+    assert ["cannot go on writing: No space left on device"] == ended.sentences
+
+
+def test_a_run_whose_verdicts_cannot_be_printed_leaves_its_report(busproof):
+    """The verdicts are in the folder, and the exit code tells that something is missing."""
+    with Path("/dev/full").open("w") as full:
+        ended = busproof("run", "--name", "it", prepare=lambda: os.dup2(full.fileno(), 1))
+    assert 3 == ended.code
+    assert ["cannot go on writing: No space left on device"] == ended.sentences
+    assert 0 == busproof.run("it").report.exit_code
+
+
+@pytest.mark.parametrize(("command", "code"), [("rules", 3), ("run --name mine", 0)])
+def test_a_reader_that_stops_reading_is_no_violation(busproof, command, code):
+    """`busproof … | head -0` ends in silence, and a run with its own exit code."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = busproof(*command.split(), prepare=lambda: os.dup2(writing, 1))
+    os.close(writing)
+    assert [] == ended.sentences
+    assert code == ended.code

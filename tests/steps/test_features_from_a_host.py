@@ -1,0 +1,159 @@
+"""`pytest --pyargs busproof.features` in somebody's project, with all that pytest offers."""
+
+import json
+
+import pytest
+
+from busproof.history.files import load
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def whole(recorded_scenarios) -> str:
+    """How a session ends in which everything runs on the model."""
+    return f"{recorded_scenarios - 1} passed, 1 skipped"
+
+
+@pytest.fixture(scope="session")
+def recorded_scenarios() -> int:
+    """How many scenarios there are, counted by what the Gherkin says."""
+    from importlib import resources  # noqa: PLC0415
+
+    from gherkin.parser import Parser  # noqa: PLC0415
+    from gherkin.pickles.compiler import Compiler  # noqa: PLC0415
+
+    files = [
+        each
+        for each in resources.files("busproof.features").iterdir()
+        if each.name.endswith(".feature")
+    ]
+    documents = [Parser().parse(each.read_text()) | {"uri": each.name} for each in files]
+    return sum(len(Compiler().compile(document)) for document in documents)
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["-W error", "--import-mode=importlib --strict-markers --strict-config", "-n 2 -m rule"],
+)
+def test_the_features_run_in_anybodys_project(host, whole, options):
+    """In either way to import, over processes, and with warnings as errors."""
+    ended = host.features(*options.split())
+    assert whole == ended.counted
+    assert 0 == ended.code
+
+
+@pytest.mark.xfail(reason="test_features.py: `scenarios` needs features_base_dir of its own")
+def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, whole):
+    """The option bdd_features_base_dir is for the host's scenarios."""
+    ended = host.features("-o", "bdd_features_base_dir=tests")
+    assert whole == ended.counted
+
+
+def test_the_features_run_beside_a_hosts_own_tests(host, recorded_scenarios):
+    """Each with its own fixtures, tags and steps."""
+    ended = host.features("tests")
+    assert f"1 failed, {recorded_scenarios + 2} passed, 2 skipped" == ended.counted
+
+
+def test_scenarios_are_chosen_by_mark_keyword_and_rule(host, recorded_scenarios):
+    """Three ways to run less."""
+    assert (
+        f"{recorded_scenarios} tests collected"
+        == host.features("--collect-only", "-m", "rule").counted
+    )
+    chosen = host.features("--bus-rule", "KEY-09", "-k", "identical")
+    assert f"2 passed, {recorded_scenarios - 2} deselected" == chosen.counted
+    spread = host.features("--bus-rule", "KEY-09", "-n2")
+    assert "2 passed" == spread.counted
+
+
+def test_collecting_begins_no_run(host, recorded_scenarios):
+    """No adapter is looked for, and no history is written."""
+    options = ("--collect-only", "-q", "--bus-adapter=nope", "--bus-history=it.jsonl")
+    ended = host.features(*options)
+    assert 0 == ended.code
+    assert f"test_features.py: {recorded_scenarios}" in ended.out
+    assert not (host.folder / "it.jsonl").exists()
+
+
+def test_a_history_is_recorded_where_it_was_asked_for(host):
+    """With a header, and every scenario from its start to its end."""
+    assert 0 == host.features("--bus-history=it.jsonl", "--bus-rule=KEY-04").code
+    history = load(host.folder / "it.jsonl")
+    assert 2 == history.header.planned == len(history.scenarios)
+    assert all(each.ended and each.events and each.ended.steps for each in history.scenarios)
+
+
+def test_one_history_cannot_be_recorded_by_several_processes(host):
+    """One clear sentence, before anything runs."""
+    ended = host.features("--bus-history=it.jsonl", "-n", "2")
+    assert 4 == ended.code
+    assert (
+        "ERROR: --bus-history=it.jsonl records one run in one process, and pytest-xdist spreads "
+        "it over several: leave one of both out (-n0 turns pytest-xdist off)\n"
+    ) == ended.err.rstrip("\n") + "\n"
+    assert not (host.folder / "it.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--bus-adapter=nope", "there is no adapter 'nope'"),
+        ("--bus-rule=KEY-99", "There is no rule 'KEY-99'"),
+    ],
+)
+def test_a_wrong_option_ends_the_session_in_one_sentence(host, option, said):
+    """In one process and in several."""
+    ended = host.features(option)
+    assert 2 == ended.code
+    assert f"busproof: {said}" in ended.err
+    assert "Traceback" not in ended.out + ended.err
+
+
+def test_a_wrong_option_is_told_once_by_several_processes(host):
+    """A worker that exits would only be started again, and again."""
+    ended = host.features("--bus-adapter=nope", "-n", "2")
+    assert "1 error" == ended.counted
+    assert "\nbusproof: there is no adapter 'nope'" in ended.out
+    assert "node down" not in ended.out
+    assert 1 == ended.code
+
+
+def test_a_history_that_cannot_be_written_ends_the_session_in_one_sentence(host):
+    """The folder is not there."""
+    ended = host.features("--bus-history=no/such/folder/it.jsonl")
+    assert 3 == ended.code
+    assert "busproof: cannot write the history no/such/folder/it.jsonl: No such file" in ended.err
+
+
+def test_what_does_not_apply_is_skipped_with_its_cause(host):
+    """And what is inconclusive is, too; neither is a failure of the bus."""
+    (host.folder / "mine.py").write_text(
+        "import attrs\n"
+        "from busproof.adapters.base import Observed\n"
+        "from busproof.adapters.model import ModelAdapter\n"
+        "from busproof.model.outcomes import Indeterminate\n"
+        "class Mute(ModelAdapter):\n"
+        "    @property\n"
+        "    def declaration(self):\n"
+        "        return attrs.evolve(super().declaration, capabilities=frozenset())\n"
+        "    def do(self, command, connection):\n"
+        "        return Observed(Indeterminate())\n"
+    )
+    ended = host.features("--bus-adapter=mine:Mute", "-rs", "-k", "sixty or beside_an_identical")
+    assert 0 == ended.code
+    assert ": not-applicable: capability: witness or outages" in ended.out
+    assert ": inconclusive: no answer came to: Create queue orders" in ended.out
+
+
+def test_allure_results_tell_of_rules_and_steps(host):
+    """Our own plugin for Allure is there where allure-pytest is asked for results."""
+    pytest.importorskip("allure_pytest")
+    assert 0 == host.features("--alluredir=told", "-k", "sixty").code
+    (result,) = [
+        json.loads(each.read_text()) for each in (host.folder / "told").glob("*-result.json")
+    ]
+    assert "Sixty messages with one key" == result["name"]
+    assert {"name": "rule", "value": "KEY-02"} in result["labels"]
+    assert "Given a partitioned queue" == result["steps"][0]["name"]

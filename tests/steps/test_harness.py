@@ -1,0 +1,318 @@
+"""The bus as the steps see it: every answer is recorded, then judged."""
+
+from collections.abc import Callable
+
+import attrs
+import pytest
+
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.model import ModelAdapter
+from busproof.errors import AdapterError, HistoryError
+from busproof.history.records import Oracle, ScenarioVerdict
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Outcome,
+    Received,
+    Refused,
+    Unsupported,
+)
+from busproof.model.profiles import profile_for
+from busproof.model.values import (
+    MICROSECONDS,
+    Error,
+    Message,
+    MessageView,
+    ReceiveMode,
+)
+from busproof.spec import load
+from busproof.steps.harness import (
+    ROUNDS,
+    Bus,
+    Inconclusive,
+    NotApplicable,
+    NotConforming,
+    Recording,
+    Undeclared,
+)
+from busproof.steps.running import verdict_on
+
+CATALOGUE = load()
+CREATE = CreateQueue(queue="q")
+SEND = Send(queue="q", message=Message(body="m1"))
+EVERYTHING = frozenset(Capability) - {Capability.CLIENT_LIBRARY}
+
+
+@attrs.define
+class Scripted:
+    """An implementation that answers as it is told, and the model where it is not."""
+
+    answers: dict[type[Command], object] = attrs.field(factory=dict)
+    capabilities: frozenset[Capability] = EVERYTHING
+    slack: int = 0
+    asked: list[Command] = attrs.field(factory=list)
+    model: ModelAdapter = attrs.field(factory=ModelAdapter)
+
+    @property
+    def declaration(self) -> Declaration:
+        return Declaration(
+            implementation=Implementation(name="scripted"),
+            capabilities=self.capabilities,
+            slack=self.slack,
+        )
+
+    def do(self, command: Command, connection: str) -> object:
+        self.asked.append(command)
+        answer = self.answers.get(type(command))
+        if isinstance(answer, Exception):
+            raise answer
+        if answer is None:
+            return self.model.do(command, connection)
+        return Observed(answer) if isinstance(answer, Outcome) else answer
+
+
+@pytest.fixture
+def recorded() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def bus_of(recorded) -> Callable[..., Bus]:
+    """A bus in front of an implementation, from empty."""
+
+    def made(adapter: Scripted, oracle: Oracle = Oracle.STRICT, **terms: object) -> Bus:
+        def sentence(rule: str) -> str:
+            return CATALOGUE.rule(rule).statement
+
+        profile = profile_for(CATALOGUE, **terms)
+        adapter.model.start(profile)
+        recording = Recording(record=recorded.append, sentence=sentence)
+        return Bus(adapter, profile, oracle, recording)
+
+    return made
+
+
+def test_an_answer_that_no_rule_allows_is_told_with_rule_answer_and_what_was_allowed(
+    bus_of, recorded
+):
+    """The message of the failed test is all that its reader needs."""
+    stranger = Received(message=MessageView(body="never sent"))
+    bus = bus_of(Scripted({Receive: stranger}))
+    bus.do(CREATE)
+    with pytest.raises(NotConforming) as found:
+        bus.receive("q")
+    said = str(found.value)
+    assert said.startswith(f"LIFE-01: {CATALOGUE.rule('LIFE-01').statement}\n")
+    assert "asked and came: Receive from q (peek-lock) -> " in said
+    assert "'never sent'" in said
+    assert "allowed: Empty" in said
+    assert stranger == recorded[-1].outcome
+
+
+def test_what_came_is_recorded_before_it_is_judged(bus_of, recorded):
+    """A run that ends here has it in its history."""
+    bus = bus_of(Scripted({Send: Unsupported()}))
+    bus.do(CREATE)
+    with pytest.raises(Undeclared, match="declared, yet unsupported: Send to q"):
+        bus.do(SEND)
+    assert [CREATE, SEND] == [each.command for each in recorded]
+
+
+def test_an_answer_that_never_came_is_inconclusive_and_has_no_end(bus_of, recorded):
+    """The bus is not to blame, and neither does it pass."""
+    bus = bus_of(Scripted({Send: Indeterminate()}))
+    bus.do(CREATE)
+    with pytest.raises(Inconclusive, match="no answer came to: Send to q"):
+        bus.do(SEND)
+    assert recorded[-1].returned is None
+
+
+@pytest.mark.parametrize("raised", [RuntimeError("gone"), AssertionError("gone"), KeyError("gone")])
+def test_whatever_an_adapter_raises_is_its_own_fault(bus_of, raised):
+    """A failed assert in an adapter is no failed expectation of the bus."""
+    bus = bus_of(Scripted({CreateQueue: raised}))
+    with pytest.raises(AdapterError, match=f"the adapter raised {type(raised).__name__}: .*gone"):
+        bus.do(CREATE)
+
+
+@pytest.mark.parametrize("answer", [False, "Done", Done, Observed("Done")])
+def test_an_answer_that_is_none_is_the_adapters_fault(bus_of, answer):
+    """It has to be an Observed with an Outcome."""
+    bus = bus_of(Scripted({CreateQueue: answer}))
+    with pytest.raises(AdapterError, match=r"answered CreateQueue with .* must return an Observed"):
+        bus.do(CREATE)
+
+
+def test_a_belief_of_ours_that_is_wrong_is_no_violation(bus_of, monkeypatch):
+    """It is an error, which is neither shown nor violated."""
+    bus = bus_of(Scripted())
+
+    def saw(_: Event) -> None:
+        raise AssertionError("this cannot be")
+
+    monkeypatch.setattr(bus._judge, "saw", saw)
+    with pytest.raises(RuntimeError, match=r"busproof cannot judge Create queue q.*this cannot be"):
+        bus.do(CREATE)
+
+
+NEEDED = {
+    Capability.SESSIONS: [
+        CreateQueue(queue="q", requires_session=True),
+        AcceptSession(queue="q", session_id="a"),
+        CloseSession(queue="q", session_id="a"),
+        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a"),
+        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id=""),
+    ],
+    Capability.DUPLICATE_DETECTION: [CreateQueue(queue="q", duplicate_detection=True)],
+    Capability.REGULAR_QUEUES: [
+        CreateQueue(queue="q", partitioned=False),
+        CreateQueue(queue="q", partitioned=False, duplicate_detection=True),
+    ],
+    Capability.PEEK_LOCK: [
+        Receive(queue="q"),
+        Complete(queue="q", lock_token="t"),  # noqa: S106
+        Abandon(queue="q", lock_token="t"),  # noqa: S106
+    ],
+    Capability.PEEK: [Peek(queue="q")],
+    Capability.TRANSACTIONS: [
+        BeginTransaction(transaction="t"),
+        CommitTransaction(transaction="t"),
+        RollBackTransaction(transaction="t"),
+        attrs.evolve(SEND, transaction="t"),
+    ],
+    Capability.OUTAGES: [
+        TakePartitionDown(queue="q", partition=0),
+        BringPartitionUp(queue="q", partition=0),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("capability", "command"), [(need, each) for need, all_ in NEEDED.items() for each in all_]
+)
+def test_what_is_not_declared_is_not_tried(bus_of, recorded, capability, command):
+    """The scenario does not apply; the adapter is not even asked."""
+    adapter = Scripted(capabilities=EVERYTHING - {capability})
+    with pytest.raises(NotApplicable, match=f"capability: {capability}"):
+        bus_of(adapter).do(command)
+    assert [] == adapter.asked == recorded
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        CREATE,
+        SEND,
+        Send(queue="q", message=Message(body="m", session_id="a")),
+        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
+        AdvanceClock(duration=1),
+    ],
+)
+def test_what_every_implementation_has_needs_no_capability(bus_of, command):
+    """Queues, sending with any property, receiving for good, and time."""
+    adapter = Scripted(capabilities=frozenset())
+    bus_of(adapter, Oracle.CLIENT).do(command)
+    assert [command] == adapter.asked
+
+
+def test_a_partition_that_there_is_not_does_not_apply(bus_of):
+    """A scenario may need more partitions than the run has."""
+    bus = bus_of(Scripted(), partitions=3)
+    bus.do(CREATE)
+    bus.take_down("q", 2)
+    with pytest.raises(NotApplicable, match="partitions: there are only 3"):
+        bus.take_down("q", 3)
+
+
+def test_an_answer_that_a_scenario_goes_on_from_is_insisted_on(bus_of):
+    """The message says what was expected and what came."""
+    with pytest.raises(NotConforming, match="the scenario expects Done and got Refused: other"):
+        bus_of(Scripted()).expect(Refused(error=Error.OTHER), Done)
+
+
+def test_a_queue_that_never_gets_empty_ends_a_scenario(bus_of, monkeypatch):
+    """Where the judge has given up, a bus could go on for ever."""
+    bus = bus_of(Scripted({Receive: Received(message=MessageView(body="again"))}))
+    monkeypatch.setattr(bus._judge, "saw", lambda _: None)
+    bus.do(CREATE)
+    with pytest.raises(Inconclusive, match=f"still not empty after {ROUNDS} receives"):
+        bus.received("q")
+
+
+def test_a_bus_without_locks_is_received_from_for_good(bus_of, recorded):
+    """Nothing is completed then."""
+    bus = bus_of(Scripted(capabilities=EVERYTHING - {Capability.PEEK_LOCK}))
+    bus.do(CREATE)
+    bus.send(SEND)
+    assert ["m1"] == [each.body for each in bus.received("q")]
+    assert {ReceiveMode.RECEIVE_AND_DELETE} == {
+        each.command.mode for each in recorded if isinstance(each.command, Receive)
+    }
+
+
+def test_time_passes_so_long_that_no_timer_can_be_late_for_it(bus_of, recorded):
+    """By the slack that the adapter declares, and a microsecond."""
+    bus = bus_of(Scripted(slack=2 * MICROSECONDS))
+    bus.pass_time(5 * MICROSECONDS)
+    assert AdvanceClock(duration=7 * MICROSECONDS + 1) == recorded[-1].command
+    bus.do(CREATE)
+    assert 7 * MICROSECONDS + 1 == recorded[-1].called
+
+
+def test_where_messages_went_is_told_by_witness_or_sequence_number(bus_of):
+    """A message that cannot be received is lost."""
+    bus = bus_of(Scripted())
+    bus.do(CREATE)
+    bus.send(SEND)
+    assert [bus.partition_of["m1"]] == bus.located("q", ["m1"], None)
+    with pytest.raises(NotConforming, match="no receive tells where 'm2' went"):
+        bus.located("q", ["m2"], None)
+
+
+def test_only_sends_that_were_accepted_count_as_sent(bus_of):
+    """A refused message is nowhere."""
+    bus = bus_of(Scripted())
+    bus.do(CREATE)
+    refused = Message(body="m1", session_id="a", partition_key="b")
+    assert isinstance(bus.send(Send(queue="q", message=refused)), Refused)
+    assert [] == bus.sent
+    assert isinstance(bus.receive("q"), Empty)
+
+
+VERDICTS = [
+    (None, ScenarioVerdict.PASSED, ""),
+    (NotApplicable("tier: x"), ScenarioVerdict.NOT_APPLICABLE, "tier: x"),
+    (Inconclusive("no answer"), ScenarioVerdict.INCONCLUSIVE, "no answer"),
+    (NotConforming("KEY-01: …"), ScenarioVerdict.FAILED, "KEY-01: …"),
+    (AssertionError("1 == 2"), ScenarioVerdict.FAILED, "1 == 2"),
+    (AdapterError("it broke"), ScenarioVerdict.ERRORED, "it broke"),
+    (Undeclared("declared, yet"), ScenarioVerdict.ERRORED, "declared, yet"),
+    (HistoryError("disk"), ScenarioVerdict.ERRORED, "HistoryError: disk"),
+    (ValueError("odd"), ScenarioVerdict.ERRORED, "ValueError: odd"),
+    (KeyboardInterrupt(), ScenarioVerdict.ERRORED, "KeyboardInterrupt: "),
+]
+
+
+@pytest.mark.parametrize(("error", "verdict", "detail"), VERDICTS)
+def test_a_scenario_ends_as_what_it_raised_says(error, verdict, detail):
+    """Only a finding about the bus is a failure."""
+    assert (verdict, detail) == verdict_on(error)

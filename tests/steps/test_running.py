@@ -1,0 +1,209 @@
+"""The options of a run are read exactly, or refused with what is allowed."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from busproof.adapters.base import Capability
+from busproof.adapters.model import ModelAdapter
+from busproof.errors import AdapterError, UsageError
+from busproof.history.files import load
+from busproof.history.records import Oracle, ScenarioVerdict
+from busproof.steps import running
+from busproof.steps.running import Run, rule_asked_for
+
+
+class Options:
+    """What a pytest session was started with."""
+
+    def __init__(self, *readings: str, **given: str) -> None:
+        self.given = {"--bus-reading": list(readings)}
+        self.given |= {f"--bus-{name}": value for name, value in given.items()}
+
+    def getoption(self, name: str) -> object:
+        return self.given.get(name)
+
+
+def run(*readings: str, **given: str) -> Run:
+    return Run(Options(*readings, **given))
+
+
+def test_a_run_without_options_is_of_the_newest_edition_on_the_model():
+    """In the standard tier, with 16 partitions, by the strict oracle."""
+    begun = run()
+    assert "model" == begun.name
+    assert ("de-2021-04", "standard", 16) == (
+        begun.profile.edition,
+        begun.profile.tier,
+        begun.profile.partitions,
+    )
+    assert Oracle.STRICT is begun.oracle
+
+
+def test_what_is_asked_for_is_what_is_held_to():
+    """Every option of the profile."""
+    begun = run(
+        "KEY-ORDER=sessions-only",
+        edition="fr-2016-09",
+        tier="basic",
+        partitions="3",
+        oracle="client",
+        adapter="model?seed=3",
+    )
+    assert ("fr-2016-09", "basic", 3) == (
+        begun.profile.edition,
+        begun.profile.tier,
+        begun.profile.partitions,
+    )
+    assert "sessions-only" == begun.profile.readings["KEY-ORDER"]
+    assert Oracle.CLIENT is begun.oracle
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "1", "-1", "two", "2.5", "1e3", " 16", "٣", "0x10", "65537", "9" * 5000]
+)
+def test_a_number_of_partitions_that_there_cannot_be_is_refused(text):
+    """The sentence names the value and the bounds."""
+    with pytest.raises(
+        UsageError, match=r"the number of partitions is .*; give .* from 2 to 65536"
+    ):
+        run(partitions=text)
+
+
+@pytest.mark.parametrize("text", ["2", "3", "65536", "0016"])
+def test_a_number_of_partitions_is_taken(text):
+    """Any that a sequence number can tell apart."""
+    assert int(text) == run(partitions=text).profile.partitions
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "soon", "nan", "inf", "-inf", "1e99", "86401"])
+def test_a_timeout_that_makes_no_sense_is_refused(text):
+    """An endless one would hold a run up for ever."""
+    with pytest.raises(UsageError, match=r"the timeout is .*; give a number of seconds above 0"):
+        run(timeout=text)
+
+
+@pytest.mark.parametrize("text", ["0.1", "10", "1e3", "86400"])
+def test_a_timeout_is_handed_to_the_adapter(text, monkeypatch):
+    """In seconds."""
+    found = []
+    monkeypatch.setattr(running, "find", lambda _, timeout: found.append(timeout) or ModelAdapter())
+    run(timeout=text)
+    assert [float(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("readings", "said"),
+    [
+        (["KEY-ORDER"], "'KEY-ORDER' is no reading; write AMBIGUITY=READING"),
+        (["KEY-ORDER="], "'KEY-ORDER=' is no reading; write AMBIGUITY=READING"),
+        (["=x"], "There is no ambiguity ''"),
+        (["KEY-ORDER=a=b"], "KEY-ORDER has no reading 'a=b'"),
+    ],
+)
+def test_a_reading_that_there_is_not_is_refused(readings, said):
+    """With the form, or with the readings that there are."""
+    with pytest.raises(UsageError, match=said):
+        run(*readings)
+
+
+def test_options_are_refused_before_an_adapter_is_looked_for(monkeypatch):
+    """A process would be started for nothing."""
+    monkeypatch.setattr(running, "find", lambda *_, **__: pytest.fail("it was looked for"))
+    for wrong in ({"oracle": "x"}, {"tier": "x"}, {"timeout": "x"}, {"partitions": "x"}):
+        with pytest.raises(UsageError):
+            run(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "oracle"),
+    [
+        ([], Oracle.CLIENT),
+        ([Capability.SESSIONS], Oracle.CLIENT),
+        ([Capability.WITNESS], Oracle.STRICT),
+        ([Capability.OUTAGES], Oracle.STRICT),
+    ],
+)
+def test_the_oracle_is_strict_wherever_partitions_can_be_told_apart(
+    capabilities, oracle, monkeypatch
+):
+    """Unless another one was asked for."""
+    declaring(monkeypatch, capabilities=frozenset(capabilities))
+    assert oracle is run().oracle
+    assert Oracle.STRICT is run(oracle="strict").oracle
+
+
+def declaring(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
+    """Have every adapter declare this."""
+    declared = attrs.evolve(ModelAdapter().declaration, **fields)
+    monkeypatch.setattr(ModelAdapter, "declaration", declared)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"implementation": "mine"}, "must declare an Implementation"),
+        ({"capabilities": frozenset({"peek"})}, "must declare capabilities of"),
+        ({"clock": "virtual"}, "must declare a clock of"),
+    ],
+)
+def test_a_declaration_with_a_value_of_another_kind_is_refused(fields, said, monkeypatch):
+    """An adapter may be anybody's code, without types."""
+    declaring(monkeypatch, **fields)
+    with pytest.raises(AdapterError, match=f"model declares Declaration.*{said}"):
+        run()
+
+
+def test_a_command_line_is_not_recorded(tmp_path: Path, monkeypatch):
+    """It may tell of a machine, a user or a key."""
+    monkeypatch.setattr(running, "find", lambda *_, **__: ModelAdapter())
+    names = {
+        "exec:bus --key 123": "exec",
+        "amqps://user:key@host": "amqps",
+        "model?seed=3": "model?seed=3",
+        "mine:make": "mine:make",
+    }
+    for name, told in names.items():
+        begun = run(adapter=name, history=str(tmp_path / "it.jsonl"))
+        begun.begin(1)
+        begun.end()
+        assert told == load(tmp_path / "it.jsonl").header.adapter
+
+
+def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):
+    """It ends once, whatever is said afterwards."""
+    begun = run(history=str(tmp_path / "it.jsonl"))
+    begun.begin(1)
+    for _ in begun.bus("One", ("KEY-01",)):
+        begun.scenario_ended(ScenarioVerdict.FAILED, "first line\nsecond line")
+        begun.scenario_ended(ScenarioVerdict.PASSED, "")
+    begun.end()
+    (scenario,) = load(tmp_path / "it.jsonl").scenarios
+    assert ("One", ("KEY-01",)) == (scenario.name, scenario.rules)
+    assert scenario.ended is not None
+    assert ("failed", "first line", "first line\nsecond line") == (
+        scenario.ended.verdict,
+        scenario.ended.cause,
+        scenario.ended.detail,
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("KEY-99", "There is no rule 'KEY-99'"),
+        ("key-03", "There is no rule 'key-03'; nearest: KEY-03"),
+        ("KEY-19", "no scenario shows KEY-19: It is advice"),
+    ],
+)
+def test_a_rule_without_scenarios_is_refused(asked, said):
+    """With the nearest that there are, or why there is none."""
+    with pytest.raises(UsageError, match=said):
+        rule_asked_for(Options(rule=asked))
+
+
+def test_a_rule_that_can_be_shown_is_taken():
+    """Or none, for all."""
+    assert "KEY-03" == rule_asked_for(Options(rule="KEY-03"))
+    assert rule_asked_for(Options()) is None

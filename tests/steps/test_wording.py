@@ -1,0 +1,98 @@
+"""The features' wording of messages is read exactly, or refused."""
+
+import pytest
+
+from busproof.model.values import Message, MessageView
+from busproof.steps.wording import Properties, properties, seconds
+
+
+class Bodies:
+    """Whatever numbers bodies."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def message(self) -> Message:
+        self.count += 1
+        return Message(body=f"m{self.count}")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("without key", {}),
+        ('with SessionId "a"', {"SessionId": "a"}),
+        ('SessionId "a"', {"SessionId": "a"}),
+        ('with PartitionKey ""', {"PartitionKey": ""}),
+        ('with SessionId "a" and PartitionKey "b"', {"SessionId": "a", "PartitionKey": "b"}),
+        ("with MessageId each its own", {"MessageId": None}),
+        (
+            'with SessionId "order 1" and PartitionKey "x" and MessageId each its own',
+            {"SessionId": "order 1", "PartitionKey": "x", "MessageId": None},
+        ),
+    ],
+)
+def test_a_wording_names_what_messages_carry(text, values):
+    """In the order of the words."""
+    assert values == properties(text).values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "with",
+        "with key",
+        "with a key",
+        'with sessionid "a"',
+        "with SessionId a",
+        'with SessionId "a',
+        'with SessionId "a" or PartitionKey "b"',
+        'with SessionId "a", PartitionKey "b"',
+        'with SessionId "a" and',
+        "with SessionId each their own",
+        'with Label "a"',
+        "Without key",
+        'without key and SessionId "a"',
+    ],
+)
+def test_any_other_wording_is_refused(text):
+    """A typing error in a feature is no other message."""
+    with pytest.raises(ValueError, match="is not a wording of message properties"):
+        properties(text)
+
+
+def test_a_property_that_is_named_twice_is_refused():
+    """Only one of them could be sent."""
+    with pytest.raises(ValueError, match="names a property twice"):
+        properties('with SessionId "a" and SessionId "b"')
+
+
+def test_each_message_has_its_own_of_what_each_has_its_own():
+    """And the same of all else."""
+    bus = Bodies()
+    kind = properties('with SessionId "a" and MessageId each its own')
+    messages = [kind.message(bus) for _ in range(2)]
+    assert [("m1", "a"), ("m2", "a")] == [(each.body, each.session_id) for each in messages]
+    assert 2 == len({each.message_id for each in messages})
+    assert {None} == {each.partition_key for each in messages}
+
+
+def test_a_received_message_fits_where_it_carries_what_was_worded():
+    """Properties that were not worded do not count."""
+    view = MessageView(body="m1", session_id="a", message_id="x")
+    assert properties('with SessionId "a"').fit(view)
+    assert properties("without key").fit(view)
+    assert not properties('with SessionId "b"').fit(view)
+    assert not properties('with PartitionKey "a"').fit(view)
+
+
+def test_a_session_is_told_where_one_is_worded():
+    """The steps need it to receive."""
+    assert "a" == properties('with SessionId "a"').session_id
+    assert Properties({}).session_id is None
+
+
+def test_seconds_are_counted_in_microseconds():
+    """As everywhere in the vocabulary."""
+    assert 5_000_000 == seconds(5)

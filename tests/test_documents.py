@@ -1,0 +1,202 @@
+"""The documents say what is so: their links lead somewhere, their examples run."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from busproof.history.conformance import ExitCode, Verdict
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+ADAPTERS = ROOT / "docs" / "how-to" / "write-an-adapter.md"
+DEPENDENCIES = ROOT / "docs" / "dependencies.md"
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+
+FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+BIN = Path(sys.executable).parent
+SHOWN_WITHOUT_CAPABILITIES = 6
+"""Rules that an adapter shows at the least which declares nothing."""
+
+
+@attrs.frozen
+class Block:
+    """A fenced block: its language, the file that it is if it is one, its text."""
+
+    language: str
+    file: str
+    text: str
+
+
+def blocks(document: Path, heading: str | None = None) -> Iterator[Block]:
+    """The blocks of a document, or of the part under one heading."""
+    text = document.read_text(encoding="utf-8")
+    if heading is not None:
+        text = re.split(rf"^#+ {re.escape(heading)}$", text, flags=re.MULTILINE)[1]
+        text = re.split(r"^##+ ", text, flags=re.MULTILINE)[0]
+    for language, file, content in FENCE.findall(text):
+        yield Block(language, file, content)
+
+
+def lay_out(blocks_: list[Block], folder: Path) -> list[list[str]]:
+    """Write the files among the blocks; the commands of the others, as words."""
+    for block in blocks_:
+        if block.file:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+    lines = [
+        line for block in blocks_ if block.language == "sh" for line in block.text.splitlines()
+    ]
+    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+
+
+def run(words: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of a document as someone with busproof's environment would."""
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(  # noqa: S603 - our own documents
+        words,
+        cwd=folder,
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    """To a file of the repository and, if they say so, to a heading in it."""
+    broken = []
+    for target in LINK.findall(CODE.sub("", document.read_text(encoding="utf-8"))):
+        name, _, anchor = target.partition("#")
+        file = document if not name else document.parent / name
+        if not file.exists():
+            broken.append(target)
+        elif anchor:
+            headings = HEADING.findall(CODE.sub("", file.read_text(encoding="utf-8")))
+            broken += [] if anchor in map(slug, headings) else [target]
+    assert [] == broken
+
+
+def assert_conforms(ended: subprocess.CompletedProcess[str], folder: Path, shown: int) -> None:
+    """Nothing was violated or broke, and so many rules at least were shown."""
+    report = folder / "reports" / "runs" / "latest" / "conformance.json"
+    assert report.exists(), ended.stderr
+    summary = json.loads(report.read_text(encoding="utf-8"))["summary"]
+    assert (0, 0, 0) == (summary["violated"], summary["errored"], summary["inconclusive"])
+    assert shown <= summary["shown"], ended.stdout
+
+
+@pytest.mark.slow
+def test_an_address_is_answered_as_the_readme_says() -> None:
+    """Word for word, and with the code that means usage."""
+    found = list(blocks(README, "By address"))
+    (command,) = [shlex.split(block.text) for block in found if block.language == "sh"]
+    (said,) = [block.text for block in found if block.language == "text"]
+    ended = run(command, ROOT)
+    assert (ExitCode.USAGE, said, "") == (ended.returncode, ended.stderr, ended.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_adapter_in_javascript_conforms(tmp_path: Path) -> None:
+    """As the README runs it."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (command,) = lay_out(list(blocks(README, "As a process, in any language")), tmp_path)
+    ended = run(command, tmp_path)
+    assert ended.returncode == ExitCode.OK, ended.stdout + ended.stderr
+
+
+@pytest.mark.slow
+def test_the_shortest_adapter_in_a_process_conforms(tmp_path: Path) -> None:
+    """As the document about adapters runs it."""
+    (command,) = lay_out(list(blocks(ADAPTERS, "Begin small")), tmp_path)
+    assert_conforms(run(command, tmp_path), tmp_path, SHOWN_WITHOUT_CAPABILITIES)
+
+
+@pytest.mark.slow
+def test_the_adapter_in_python_conforms(tmp_path: Path) -> None:
+    """As the README runs it."""
+    (command,) = lay_out(list(blocks(README, "From Python")), tmp_path)
+    assert_conforms(run(command, tmp_path), tmp_path, SHOWN_WITHOUT_CAPABILITIES)
+
+
+@pytest.mark.slow
+def test_the_adapter_in_a_package_is_found_by_its_name(tmp_path: Path) -> None:
+    """The package is installed beside the environment, which stays as it is."""
+    package, site, elsewhere = tmp_path / "package", tmp_path / "site", tmp_path / "elsewhere"
+    package.mkdir()
+    elsewhere.mkdir()
+    lay_out(list(blocks(README, "From Python")), package)
+    install, command = lay_out(list(blocks(README, "As an installed package")), package)
+    assert install == ["pip", "install", "."]
+    options = ["--quiet", "--no-deps", "--no-build-isolation", f"--target={site}"]
+    installed = run([sys.executable, "-m", *install, *options], package)
+    assert installed.returncode == 0, installed.stderr
+    ended = run(command, elsewhere, PYTHONPATH=str(site))
+    assert_conforms(ended, elsewhere, SHOWN_WITHOUT_CAPABILITIES)
+
+
+def test_the_readme_names_every_verdict() -> None:
+    """In its table, and no other."""
+    text = README.read_text(encoding="utf-8").partition("## What it tells")[2]
+    table = text.partition("The exit code")[0]
+    assert [each.value for each in Verdict] != []
+    assert sorted(each.value for each in Verdict) == sorted(
+        re.findall(r"^\| `([^`]+)` \|", table, re.M)
+    )
+
+
+def test_the_readme_names_every_exit_code() -> None:
+    """In order."""
+    text = README.read_text(encoding="utf-8").partition("The exit code of")[2]
+    assert [str(int(each)) for each in ExitCode] == re.findall(r"^\| (\d) \|", text, re.M)
+
+
+@pytest.mark.slow
+def test_commands_and_options_that_documents_name_exist() -> None:
+    """Of busproof and of make."""
+    commands, targets = set(), set()
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        commands |= set(re.findall(r"\bbusproof ([a-z]+)((?: --[a-z]+)?)", shell(text)))
+        targets |= set(re.findall(r"^make ([a-z]+)", shell(text), re.MULTILINE))
+    usage = {name: run(["busproof", name, "--help"], ROOT) for name, _ in commands}
+    assert [] == [name for name, ended in usage.items() if ended.returncode]
+    assert [] == [
+        f"{name}{option}" for name, option in commands if option.strip() not in usage[name].stdout
+    ]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert [] == [each for each in targets if not re.search(rf"^{each}:", makefile, re.MULTILINE)]
+
+
+def shell(text: str) -> str:
+    """What stands in code, one piece a line."""
+    pieces = [code for language, _, code in FENCE.findall(text) if language == "sh"]
+    return "\n".join([*pieces, *re.findall(r"`([^`\n]+)`", CODE.sub("", text))])
+
+
+def test_every_dependency_has_its_line() -> None:
+    """Each package that the project asks for, whoever asks."""
+    text = DEPENDENCIES.read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"]]
+    for extra in project["optional-dependencies"].values():
+        asked += extra
+    names = {re.split(r"[\[<>=~]", each)[0] for each in asked} - {"busproof"}
+    assert [] == [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]

@@ -1,0 +1,280 @@
+"""What is shipped, what may import what, and what must not stand in any file."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import busproof
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "busproof"
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
+
+VOCABULARY = {"model.values", "model.commands", "model.outcomes", "model.profiles"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "spec": set(),
+    "model": {"spec"},
+    "history": VOCABULARY,
+    "adapters": {"model", "spec", "history"},
+    "judging": {"model", "spec", "history", "adapters.base"},
+    "steps": VOCABULARY | {"history", "judging", "spec", "adapters.base", "adapters.finding"},
+    "features": VOCABULARY | {"steps", "history.records"},
+    "reports": VOCABULARY | {"spec", "history"},
+}
+"""The table of docs/architecture.md: room to the rooms and modules that it may import."""
+
+ALL_MAY_IMPORT = {"errors", "__version__"}
+IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
+
+DATA = {".yaml", ".json", ".feature", ".typed"}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its name without `busproof.`; the root is ''."""
+    found = {}
+    for folder, _, names in os.walk(PACKAGE, followlinks=True):
+        for path in (Path(folder, name) for name in names if name.endswith(".py")):
+            parts = path.relative_to(PACKAGE).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """What of ours a module imports, anywhere in it, without `busproof.`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        match node:
+            case ast.ImportFrom(level=level, names=aliases) if level:
+                names = [f"busproof.a relative import of {alias.name}" for alias in aliases]
+            case ast.ImportFrom(module=str(module), names=aliases):
+                names = [f"{module}.{alias.name}" for alias in aliases]
+            case ast.Import(names=aliases):
+                names = [alias.name for alias in aliases]
+            case ast.Call(
+                func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str(name))]
+            ):
+                names = [name]
+        yield from (name.removeprefix("busproof.") for name in names if is_ours(name))
+
+
+def is_ours(name: str) -> bool:
+    return name == "busproof" or name.startswith("busproof.")
+
+
+def is_within(name: str, allowed: set[str]) -> bool:
+    return any(name == each or name.startswith(f"{each}.") for each in allowed)
+
+
+def files() -> list[Path]:
+    """The files of the repository: those in git, and those that could be added to it."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("no git repository to look at")
+    listed = subprocess.run(  # noqa: S603 - a fixed command
+        [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def test_every_room_stands_in_the_table() -> None:
+    """A folder that is linked into the package has its row, here and in the document."""
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name[0] != "_"}
+    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert sorted(MAY_IMPORT) == sorted(rooms)
+    assert [] == [room for room in rooms if f"| `{room}/` |" not in table]
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_go_one_way(name: str) -> None:
+    """A module of a room imports what the table permits; the command line imports anything."""
+    room = name.partition(".")[0]
+    if name in IMPORT_NOTHING:
+        allowed: set[str] = set()
+    elif room in MAY_IMPORT:
+        allowed = MAY_IMPORT[room] | {room} | ALL_MAY_IMPORT
+    else:
+        allowed = {*MAY_IMPORT, *MODULES, *ALL_MAY_IMPORT}
+    assert [] == [each for each in imported(MODULES[name]) if not is_within(each, allowed)]
+
+
+@pytest.mark.slow
+def test_mypy_sees_every_module(tmp_path: Path) -> None:
+    """A layout that hides modules from it would let it pass."""
+    subprocess.run(  # noqa: S603 - a fixed command; what mypy finds is not asked here
+        [sys.executable, "-m", "mypy", "--linecount-report", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    lines = (tmp_path / "linecount.txt").read_text(encoding="utf-8").splitlines()
+    seen = {line.split()[-1] for line in lines}
+    assert {f"busproof.{name}".rstrip(".") for name in MODULES} - seen == set()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the source distribution, and the wheel that was built from it."""
+    clone = tmp_path_factory.mktemp("clone")
+    for path in files():
+        copy = clone / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy, follow_symlinks=False)
+    subprocess.run(  # noqa: S603 - a fixed command
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(clone / "dist")],
+        cwd=clone,
+        capture_output=True,
+        check=True,
+    )
+    return clone / "dist"
+
+
+def shipped() -> set[str]:
+    """The files of the package as a wheel must have them."""
+    known = {path.relative_to(ROOT).as_posix() for path in files()}
+    found = set()
+    for folder, _, names in os.walk(PACKAGE, followlinks=True):
+        for path in (Path(folder, name) for name in names):
+            real = path.resolve().relative_to(ROOT.resolve()).as_posix()
+            if real in known and path.suffix in {".py", *DATA}:
+                found.add(f"busproof/{path.relative_to(PACKAGE).as_posix()}")
+    return found
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_module_and_all_data(built: Path) -> None:
+    """As real files, under one name; beside them only what describes it."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+        links = [each.filename for each in archive.infolist() if each.external_attr >> 28 == 0xA]
+    described = {name for name in names if ".dist-info/" in name}
+    assert sorted(shipped()) == sorted(names - described)
+    assert [] == links
+    assert any(name.endswith("/licenses/LICENSE") for name in described)
+
+
+@pytest.mark.slow
+def test_the_source_distribution_has_no_links(built: Path) -> None:
+    """It is unpacked where links may not be had."""
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        members = archive.getmembers()
+    assert [] == [each.name for each in members if each.issym() or each.islnk()]
+    names = {each.name.partition("/src/")[2] for each in members}
+    assert sorted(shipped() - names) == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """In the project, the package and the changelog, whose newest release it is."""
+    headings = re.findall(
+        r"^## \[(\d[^\]]*)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert [busproof.__version__] == [PROJECT["project"]["version"]] == headings[:1]
+
+
+def machine_words() -> re.Pattern[str]:
+    """Package indexes, and places on a machine that wrote the file; each word is put together."""
+    hosts = ["pypi" + ".org", "pythonhosted" + ".org", "npmjs" + ".org", "debian" + ".org"]
+    places = ["/" + place + "/" for place in ("work", "root", "tmp")]
+    return re.compile(
+        "|".join([*map(re.escape, hosts), r"(?<![\w.}])(?:" + "|".join(places) + ")"])
+    )
+
+
+def test_no_file_names_a_package_index_or_a_place_on_a_machine() -> None:
+    """Each machine uses what it is set up for."""
+    words = machine_words()
+    found = []
+    for path in files():
+        if path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            found += [f"{path.relative_to(ROOT)}: {match[0]}" for match in words.finditer(text)]
+    assert [] == found
+
+
+def pins(lock: Path) -> dict[str, str]:
+    """Name to version."""
+    return dict(
+        re.findall(r"^([\w.-]+)==([^\s;]+)", lock.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
+def test_a_lock_has_names_versions_and_hashes_only(lock: Path) -> None:
+    """No address, and no package without a hash."""
+    text = lock.read_text(encoding="utf-8").replace("\\\n", "")
+    line = re.compile(r"[a-z0-9-]+==[\w.]+( ; [\w '\"=!<>.()]+)?( +--hash=sha256:[0-9a-f]{64})+ *")
+    assert [] == [each for each in text.splitlines() if not line.fullmatch(each)]
+
+
+def wanted(extra: str) -> Iterator[Requirement]:
+    """What an extra asks for, extras within it followed."""
+    for text in PROJECT["project"]["optional-dependencies"][extra]:
+        requirement = Requirement(text)
+        if requirement.name == "busproof":
+            for inner in sorted(requirement.extras):
+                yield from wanted(inner)
+        else:
+            yield requirement
+
+
+@pytest.mark.parametrize(
+    ("name", "requirements"),
+    [
+        ("build", [Requirement(text) for text in PROJECT["build-system"]["requires"]]),
+        ("base", [Requirement(text) for text in PROJECT["project"]["dependencies"]]),
+        ("dev", list(wanted("dev"))),
+    ],
+)
+def test_a_lock_has_all_that_the_project_asks_for(
+    name: str, requirements: list[Requirement]
+) -> None:
+    """`make lock` writes it anew."""
+    pinned = pins(ROOT / "requirements" / f"{name}.lock")
+    assert [] == [
+        str(each)
+        for each in requirements
+        if each.name.lower() not in pinned
+        or Version(pinned[each.name.lower()]) not in each.specifier
+    ]
+
+
+def test_the_locks_agree() -> None:
+    """A package has one version, whoever asks for it."""
+    versions: dict[str, set[str]] = {}
+    for lock in LOCKS:
+        for name, version in pins(lock).items():
+            versions.setdefault(name, set()).add(version)
+    assert {} == {name: found for name, found in versions.items() if len(found) > 1}
+
+
+def test_base_asks_for_no_extra() -> None:
+    """Neither directly nor by way of another package."""
+    base = pins(ROOT / "requirements" / "base.lock")
+    extras = {
+        Requirement(text).name
+        for extra in ("report", "amqp", "spark", "tla")
+        for text in PROJECT["project"]["optional-dependencies"][extra]
+    }
+    assert set() == extras & set(base)
