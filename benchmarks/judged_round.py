@@ -168,17 +168,27 @@ def main() -> int:
     growth = last[0] / first[0]
     ratio = max(judged / plain for judged, plain in found.values())
     figures = [
-        {"figure": "judged round, growth", "value": growth, "bound": GROWTH_BOUND,
-         "holds": growth <= GROWTH_BOUND},
-        {"figure": "judged round / plain round", "value": ratio, "bound": RATIO_BOUND,
-         "holds": ratio <= RATIO_BOUND},
+        {
+            "figure": "judged round, growth",
+            "value": growth,
+            "bound": GROWTH_BOUND,
+            "holds": growth <= GROWTH_BOUND,
+        },
+        {
+            "figure": "judged round / plain round",
+            "value": ratio,
+            "bound": RATIO_BOUND,
+            "holds": ratio <= RATIO_BOUND,
+        },
     ]
     if arguments.json:
         print(json.dumps(figures))
     else:
         for held, (judged, plain) in found.items():
-            print(f"{held:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
-                  f" ratio {judged / plain:5.1f}")
+            print(
+                f"{held:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
+                f" ratio {judged / plain:5.1f}"
+            )
         for figure in figures:
             print(f"{figure['figure']}: {figure['value']:.2f} (at most {figure['bound']})")
     return 0 if all(figure["holds"] for figure in figures) else 1

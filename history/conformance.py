@@ -115,5 +115,3 @@ class Conformance:
     def counted(self, verdict: Verdict) -> int:
         """How many rules have this verdict."""
         return sum(rule.verdict is verdict for rule in self.rules)
-
-

@@ -61,9 +61,9 @@ class _Player:
 
     def message(self, queue: str) -> Message:
         session, key = self.random.choice(KEYS), self.random.choice(KEYS)
-        if queue == "sessions" and self.random.random() < 0.8:  # noqa: PLR2004 - mostly useful ones
+        if queue == "sessions" and self.random.random() < 0.8:
             session = self.session()
-        if session is not None and self.random.random() < 0.6:  # noqa: PLR2004 - seldom refused
+        if session is not None and self.random.random() < 0.6:
             key = self.random.choice((None, session))
         if self.random.random() >= BODIES_REPEATED:
             self.bodies += 1
@@ -76,7 +76,7 @@ class _Player:
 
     def send(self) -> Command:
         queue = self.queue()
-        inside = self.open and self.random.random() < 0.3  # noqa: PLR2004 - some, not most
+        inside = self.open and self.random.random() < 0.3
         return Send(
             queue=queue,
             message=self.message(queue),
@@ -94,7 +94,7 @@ class _Player:
         if not self.locks:
             return self.receive()
         queue, token = self.random.choice(self.locks)
-        if self.random.random() < 0.7:  # noqa: PLR2004 - some are settled twice
+        if self.random.random() < 0.7:
             self.locks.remove((queue, token))
         kind = self.random.choice((Complete, Complete, Abandon))
         return kind(queue=queue, lock_token=token)
@@ -104,7 +104,7 @@ class _Player:
         return kind(queue="sessions", session_id=self.session())
 
     def transaction(self) -> Command:
-        if not self.open or self.random.random() < 0.4:  # noqa: PLR2004 - a few open at once
+        if not self.open or self.random.random() < 0.4:
             self.transactions += 1
             self.open.append(f"t{self.transactions}")
             return BeginTransaction(transaction=self.open[-1])
@@ -118,7 +118,9 @@ class _Player:
         return kind(queue=self.queue(), partition=self.partition())
 
     def pause(self) -> Command:
-        return AdvanceClock(duration=self.random.choice((1, self.lock // 3, self.lock, 3 * self.lock)))
+        return AdvanceClock(
+            duration=self.random.choice((1, self.lock // 3, self.lock, 3 * self.lock))
+        )
 
     def next(self) -> Command:
         """Any command of the vocabulary; sending and receiving are the most frequent."""
@@ -202,8 +204,9 @@ class _Recorder:
         called = self._time()
         if isinstance(command, AdvanceClock) and not self._virtual:
             time.sleep(command.duration / MICROSECONDS)
-            return Event(called=called, returned=self._time(), command=Peek(queue="plain"),
-                         outcome=Peeked())
+            return Event(
+                called=called, returned=self._time(), command=Peek(queue="plain"), outcome=Peeked()
+            )
         observed = self._adapter.do(command, connection)
         if isinstance(command, AdvanceClock) and isinstance(observed.outcome, Done):
             self._now += command.duration

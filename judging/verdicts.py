@@ -1,7 +1,7 @@
 """From a recorded history to a verdict on every rule."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import attrs
 

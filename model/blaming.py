@@ -84,7 +84,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
         rules = (*rules, "LIFE-07")
     if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
         rules = (*rules, "KEY-12")
-    if namespace.now.earliest > queue.receivers.others_until > 0:
+    if namespace.now.earliest > queue.receivers.others_until >= 0:
         rules = ("LIFE-08", *rules)
     return rules
 

@@ -44,7 +44,7 @@ def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
     if receivers.connection == connection:
         return attrs.evolve(receivers, latest_at=now)
     life = queue.settings.lock_duration + namespace.vantage.slack
-    others = receivers.latest_at + life if receivers.connection is not None else 0
+    others = receivers.latest_at + life if receivers.connection is not None else -1
     return attrs.evolve(
         receivers,
         connection=connection,

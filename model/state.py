@@ -139,7 +139,7 @@ class Receivers:
     connection: str | None = None
     switched: int = 0
     latest_at: int = 0
-    others_until: int = 0
+    others_until: int = -1
     lost: int = 0
     losers: frozenset[str] = frozenset()
 
@@ -147,8 +147,8 @@ class Receivers:
 class Tally(NamedTuple):
     """How many messages are available, counted so that no receive has to reset anything.
 
-    `newest` of them became available since receive number `newest_of`, `fresh` of them since receive
-    number `fresh_of`; both mean nothing once the queue has moved on to other numbers.
+    `newest` of them became available since receive number `newest_of`, `fresh` of them since
+    receive number `fresh_of`; both mean nothing once the queue has moved on to other numbers.
     """
 
     total: int = 0

@@ -172,9 +172,7 @@ def check_conditions(fields: Fields, rules: Iterable[Rule], register: Iterable[A
     Raises:
         SpecificationError: there is one.
     """
-    readings = {
-        f"{entry.id}={reading}": entry for entry in register for reading in entry.readings
-    }
+    readings = {f"{entry.id}={reading}": entry for entry in register for reading in entry.readings}
     for rule in rules:
         for condition in rule.unless:
             if "=" in condition and condition not in readings:

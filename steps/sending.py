@@ -1,5 +1,7 @@
 """Steps that send."""
 
+from collections.abc import Callable
+
 from pytest_bdd import given, parsers, when
 
 from busproof.adapters.base import Capability
@@ -10,7 +12,7 @@ from busproof.steps.wording import Properties, properties, seconds
 
 __all__ = ["send"]
 
-READ = {"carried": properties}
+READ: dict[str, Callable[[str], object]] = {"carried": properties}
 KEYS_TRIED = 400
 """Keys tried to find two that share a partition; 17 suffice where there are 16 partitions."""
 

@@ -56,7 +56,7 @@ class Player:
     """Asks at random, of universes so small that keys, ids, sessions and tokens collide."""
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
+        self.random = Random(seed)
         self.keys = (*KEYS, "") if self.random.random() < 0.2 else KEYS
         self.tokens = ["never/given"]
         self.begun = ["never begun"]

@@ -82,7 +82,7 @@ def send() -> Event:
 
 @pytest.fixture
 def receive() -> Event:
-    view = MessageView(body="b1", session_id="s", sequence_number=7, lock_token="t")  # noqa: S106
+    view = MessageView(body="b1", session_id="s", sequence_number=7, lock_token="t")
     return Event(command=Receive(queue="orders"), outcome=Received(message=view))
 
 

@@ -26,9 +26,7 @@ def profile(partitions: int) -> Profile:
     return profile_for(load(), partitions=partitions)
 
 
-def accusation(
-    events: list[Event], held_to: Profile, adapter: ModelAdapter, oracle: Oracle
-) -> str:
+def accusation(events: list[Event], held_to: Profile, adapter: ModelAdapter, oracle: Oracle) -> str:
     """The accusation that an oracle raises, in words; empty if it raises none."""
     judge = Judge(held_to, vantage_of(adapter.declaration.vantage, oracle))
     for number, event in enumerate(events):

@@ -30,7 +30,7 @@ def events() -> tuple[Event, ...]:
         body="m1",
         session_id="a",
         sequence_number=(3 << 48) + 5,
-        lock_token="t1",  # noqa: S106
+        lock_token="t1",
     )
     differing = Message(body="m2", session_id="a", partition_key="b")
     return (

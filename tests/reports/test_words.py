@@ -75,8 +75,8 @@ COMMANDS = [
         Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a"),
         "Receive from session 'a' of q (receive-and-delete)",
     ),
-    (Complete(queue="q", lock_token="t1"), "Complete on q: lock t1"),  # noqa: S106
-    (Abandon(queue="q", lock_token="t1"), "Abandon on q: lock t1"),  # noqa: S106
+    (Complete(queue="q", lock_token="t1"), "Complete on q: lock t1"),
+    (Abandon(queue="q", lock_token="t1"), "Abandon on q: lock t1"),
     (Peek(queue="q"), "Peek at up to 1 message of q"),
     (Peek(queue="q", count=3), "Peek at up to 3 messages of q"),
     (AcceptSession(queue="q", session_id="a"), "Accept session 'a' of q"),
@@ -94,7 +94,7 @@ VIEW = MessageView(
     session_id="a",
     sequence_number=(3 << 48) + 5,
     delivery_count=2,
-    lock_token="t1",  # noqa: S106
+    lock_token="t1",
     locked_until=60_000_000,
 )
 VIEW_WORDS = (

@@ -34,7 +34,7 @@ def recorded_scenarios() -> int:
 
 @pytest.mark.parametrize(
     "options",
-    ["-W error", "--import-mode=importlib --strict-markers --strict-config", "-n 2 -m rule"],
+    ["-W error", "--import-mode=importlib --strict-markers --strict-config", "-n 2"],
 )
 def test_the_features_run_in_anybodys_project(host, whole, options):
     """In either way to import, over processes, and with warnings as errors."""
@@ -64,8 +64,6 @@ def test_scenarios_are_chosen_by_mark_keyword_and_rule(host, recorded_scenarios)
     )
     chosen = host.features("--bus-rule", "KEY-09", "-k", "identical")
     assert f"2 passed, {recorded_scenarios - 2} deselected" == chosen.counted
-    spread = host.features("--bus-rule", "KEY-09", "-n2")
-    assert "2 passed" == spread.counted
 
 
 def test_collecting_begins_no_run(host, recorded_scenarios):

@@ -189,8 +189,8 @@ NEEDED = {
     ],
     Capability.PEEK_LOCK: [
         Receive(queue="q"),
-        Complete(queue="q", lock_token="t"),  # noqa: S106
-        Abandon(queue="q", lock_token="t"),  # noqa: S106
+        Complete(queue="q", lock_token="t"),
+        Abandon(queue="q", lock_token="t"),
     ],
     Capability.PEEK: [Peek(queue="q")],
     Capability.TRANSACTIONS: [
