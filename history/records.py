@@ -69,9 +69,7 @@ class Header:
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     profile: Profile
     seed: int | None = None
-    planned: int | None = attrs.field(
-        default=None, validator=attrs.validators.optional(attrs.validators.ge(0))
-    )
+    planned: int | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -11,7 +11,8 @@ from busproof.model.commands import (
     RollBackTransaction,
 )
 from busproof.model.outcomes import Done, Outcome
-from busproof.steps.harness import Bus
+from busproof.model.values import Tier
+from busproof.steps.harness import Bus, NotApplicable
 from busproof.steps.wording import seconds
 
 QUEUE = "orders"
@@ -19,6 +20,8 @@ OTHER = "c2"
 
 
 def _create(bus: Bus, queue: CreateQueue) -> str:
+    if queue.partitioned and bus.profile.tier is Tier.PREMIUM:
+        raise NotApplicable("tier: premium need not have partitioned queues")
     bus.expect(bus.do(queue), Done)
     return queue.queue
 

@@ -15,7 +15,6 @@ def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
 
 
 @given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
-@when(parsers.parse("{number:d} partitions are down"), target_fixture="down")
 def some_down(bus: Bus, queue: str, number: int) -> set[int]:
     """Take the first partitions down."""
     bus.need(Capability.OUTAGES)

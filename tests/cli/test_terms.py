@@ -86,14 +86,8 @@ def test_few_partitions_break_no_rule(busproof):
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(
-            "--tier premium --rule LIFE-01",
-            marks=pytest.mark.xfail(reason="its scenarios begin with a partitioned queue"),
-        ),
-        pytest.param(
-            "--reading TXN-REFUSAL=at-commit --rule TXN-03",
-            marks=pytest.mark.xfail(reason="its scenarios say that a send is refused at once"),
-        ),
+        "--tier premium --rule LIFE-01",
+        "--reading TXN-REFUSAL=at-commit --rule TXN-03",
     ],
 )
 def test_no_scenario_accuses_the_model_where_the_judge_does_not(busproof, options):

@@ -43,7 +43,6 @@ def test_the_features_run_in_anybodys_project(host, whole, options):
     assert 0 == ended.code
 
 
-@pytest.mark.xfail(reason="test_features.py: `scenarios` needs features_base_dir of its own")
 def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, whole):
     """The option bdd_features_base_dir is for the host's scenarios."""
     ended = host.features("-o", "bdd_features_base_dir=tests")
