@@ -8,12 +8,12 @@ from busproof.history.conformance import Verdict
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT = 1.2
+TIMEOUT = 2
 OVERHEAD = 20
 """Seconds for four starts of a child and for all that has nothing to do with waiting for it."""
 
 BROKEN = {
-    "hang": r"did not answer request \d+ \(CreateQueue\) within 1\.2 s",
+    "hang": r"did not answer request \d+ \(CreateQueue\) within 2 s",
     "crash": r"ended with exit code 7 before it answered request \d+ \(CreateQueue\)",
     "garbage": r"the line must be JSON, and is not .*: 'hello, I am no JSON'; its log belongs on",
     "mixed-ids": r"id is \d+, and must be \d+ as in the request",
@@ -24,7 +24,7 @@ BROKEN = {
 
 def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, bus):
     """What came before is judged; all that could not be tried is errored, not left out."""
-    ended = busproof("run", "--adapter", bus("hang", "--at", "3"), "--timeout", "1.2", "--name=it")
+    ended = busproof("run", "--adapter", bus("hang", "--at", "3"), "--timeout", "2", "--name=it")
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert ended.seconds < 4 * TIMEOUT + OVERHEAD
@@ -41,7 +41,7 @@ def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, 
 def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
     """The sentence says what came instead of what; the matrix says which rule it concerns."""
     adapter = bus(action, "--at", "2")
-    options = ("--rule", "KEY-04", "--timeout", "1.2" if action == "hang" else "30", "--name=it")
+    options = ("--rule", "KEY-04", "--timeout", "2" if action == "hang" else "30", "--name=it")
     ended = busproof("run", "--adapter", adapter, *options)
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
