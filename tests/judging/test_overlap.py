@@ -1,0 +1,73 @@
+"""Requests that overlap may have happened in either order; those that do not, may not."""
+
+import attrs
+from telling import DONE, received
+
+from busproof.judging import overlap
+from busproof.judging.overlap import judged
+from busproof.judging.witnesses import with_late_witnesses
+from busproof.model.commands import CreateQueue, Receive, Send
+from busproof.model.outcomes import Empty, Event, Outcome
+from busproof.model.values import Clock, Message, Profile, Vantage
+
+PROFILE = Profile(edition="de-2021-04", partitions=4)
+REAL = Vantage(clock=Clock.REAL)
+CREATE = CreateQueue(queue="q")
+SEND = Send(queue="q", message=Message(body="m"))
+RECEIVE = Receive(queue="q")
+
+
+def event(client: str, command: object, outcome: Outcome, called: int, returned: int) -> Event:
+    return Event(
+        client=client,
+        connection=client,
+        called=called,
+        returned=returned,
+        command=command,
+        outcome=outcome,
+    )
+
+
+def history(sent: tuple[int, int], empty: tuple[int, int]) -> list[Event]:
+    return [
+        event("c1", CREATE, DONE, 0, 1),
+        event("c1", SEND, DONE, *sent),
+        event("c2", RECEIVE, Empty(), *empty),
+    ]
+
+
+def test_an_empty_receive_beside_a_send_may_have_come_first() -> None:
+    found = judged(history(sent=(10, 30), empty=(20, 40)), PROFILE, REAL)
+    assert found.violation is None
+    assert found.order == (0, 2, 1)
+
+
+def test_an_empty_receive_after_a_send_did_not_come_first() -> None:
+    found = judged(history(sent=(10, 30), empty=(31, 40)), PROFILE, REAL)
+    assert found.violation is not None
+    assert "LIFE-09" in found.violation.rules
+    assert found.order == (0, 1, 2)
+
+
+def test_requests_of_one_client_keep_their_order() -> None:
+    events = [attrs.evolve(each, client="c1") for each in history((10, 30), (20, 40))]
+    assert judged(events, PROFILE, REAL).violation is not None
+
+
+def test_a_search_that_runs_out_of_its_budget_gives_no_verdict(monkeypatch) -> None:
+    monkeypatch.setattr(overlap, "STEPS_AT_LEAST", 2)
+    monkeypatch.setattr(overlap, "STEPS_AN_EVENT", 0)
+    found = judged(history(sent=(10, 30), empty=(31, 40)), PROFILE, REAL)
+    assert found.violation is None
+    assert "too many possible orders" in found.exhausted
+
+
+def test_a_received_number_tells_where_the_send_before_went() -> None:
+    events = [
+        event("c1", CREATE, DONE, 0, 0),
+        event("c1", SEND, DONE, 0, 0),
+        event("c1", RECEIVE, received("m", 3), 0, 0),
+    ]
+    witness = with_late_witnesses(events)[1].witness
+    assert witness is not None
+    assert witness.partition == 3
