@@ -7,6 +7,7 @@ import attrs
 
 from busproof.model.commands import Command
 from busproof.model.outcomes import Outcome, Witness
+from busproof.model.profiles import vantage_from
 from busproof.model.values import Clock, Profile, Vantage
 
 __all__ = ["Adapter", "Capability", "Declaration", "Implementation", "Observed"]
@@ -47,12 +48,7 @@ class Declaration:
     @property
     def vantage(self) -> Vantage:
         """What this declaration lets the model take as seen."""
-        return Vantage(
-            clock=self.clock,
-            slack=self.slack,
-            partitions=Capability.WITNESS in self.capabilities,
-            assigns_message_ids=Capability.CLIENT_LIBRARY in self.capabilities,
-        )
+        return vantage_from(self.clock, self.slack, self.capabilities)
 
 
 @attrs.frozen

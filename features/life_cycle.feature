@@ -6,26 +6,35 @@ Feature: The life of a message
 
     @LIFE-01
     Scenario Outline: A message arrives with its properties
-      Given a partitioned queue
+      Given a <kind> queue
       When a message with <properties> is sent
       And everything is received and completed
       Then exactly 1 message was received
       And it has <properties>
 
       Examples:
-        | properties                                             |
-        | MessageId "x"                                          |
-        | SessionId "a" and MessageId "x"                        |
-        | PartitionKey "a" and MessageId "x"                     |
-        | SessionId "a" and PartitionKey "a" and MessageId "x"   |
+        | kind        | properties                                             |
+        | partitioned | MessageId "x"                                          |
+        | regular     | MessageId "x"                                          |
+        | partitioned | SessionId "a" and MessageId "x"                        |
+        | regular     | SessionId "a" and MessageId "x"                        |
+        | partitioned | PartitionKey "a" and MessageId "x"                     |
+        | regular     | PartitionKey "a" and MessageId "x"                     |
+        | partitioned | SessionId "a" and PartitionKey "a" and MessageId "x"   |
+        | regular     | SessionId "a" and PartitionKey "a" and MessageId "x"   |
 
     @LIFE-01
-    Scenario: A message that is given again still has its properties
-      Given a partitioned queue
+    Scenario Outline: A message that is given again still has its properties
+      Given a <kind> queue
       When a message with SessionId "a" and MessageId "x" is sent
       And one message is received and abandoned
       And everything is received and completed
       Then it has SessionId "a" and MessageId "x"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @LIFE-09
     Scenario: A receiver gets the messages of every partition
@@ -42,50 +51,75 @@ Feature: The life of a message
       Then exactly 64 messages were received
 
     @LIFE-03
-    Scenario: A completed message is gone
-      Given a partitioned queue
+    Scenario Outline: A completed message is gone
+      Given a <kind> queue
       And a message without key was sent
       And everything was received and completed
       When a minute passes
       Then a receive finds nothing
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-03
-    Scenario: A message that was received and deleted is gone
-      Given a partitioned queue
+    Scenario Outline: A message that was received and deleted is gone
+      Given a <kind> queue
       And a message without key was sent
       When a message is received and deleted
       Then a receive finds nothing
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A lock keeps a message from others, for as long as it lasts
 
     @LIFE-02
-    Scenario: A locked message is not given to anybody else
-      Given a partitioned queue
+    Scenario Outline: A locked message is not given to anybody else
+      Given a <kind> queue
       And a message without key was sent
       When a message is received and kept
       Then a receive over another connection finds nothing
       And a receive finds nothing
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-04
-    Scenario: An abandoned message can be received again
-      Given a partitioned queue
+    Scenario Outline: An abandoned message can be received again
+      Given a <kind> queue
       And a message without key was sent
       When one message is received and abandoned
       And everything is received and completed
       Then exactly 1 message was received
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-05
-    Scenario: A message whose lock has expired can be received again
-      Given a partitioned queue with locks of 5 seconds
+    Scenario Outline: A message whose lock has expired can be received again
+      Given a <kind> queue with locks of 5 seconds
       And a message without key was sent
       When a message is received and kept
       And 5 seconds pass
       And everything is received and completed
       Then exactly 1 message was received
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-06
     Scenario Outline: A message whose lock has expired cannot be settled
-      Given a partitioned queue with locks of 5 seconds
+      Given a <kind> queue with locks of 5 seconds
       And a message without key was sent
       When a message is received and kept
       And 5 seconds pass
@@ -93,61 +127,93 @@ Feature: The life of a message
       Then it is refused
 
       Examples:
-        | settled   |
-        | completed |
-        | abandoned |
+        | kind        | settled   |
+        | partitioned | completed |
+        | regular     | completed |
+        | partitioned | abandoned |
+        | regular     | abandoned |
 
     @LIFE-06
-    Scenario: A message cannot be settled twice
-      Given a partitioned queue
+    Scenario Outline: A message cannot be settled twice
+      Given a <kind> queue
       And a message without key was sent
       When a message is received and kept
       And the message kept is completed
       And the message kept is completed
       Then it is refused
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-10
-    Scenario: A session is held by one connection
-      Given a partitioned queue that requires sessions
+    Scenario Outline: A session is held by one connection
+      Given a <kind> queue that requires sessions
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And session "a" is accepted over another connection
       Then it is refused
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-10
-    Scenario: A session is received by its holder only
-      Given a partitioned queue that requires sessions
+    Scenario Outline: A session is received by its holder only
+      Given a <kind> queue that requires sessions
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And session "a" is received over another connection
       Then it is refused
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-10
-    Scenario: A session that was closed can be held by another connection
-      Given a partitioned queue that requires sessions
+    Scenario Outline: A session that was closed can be held by another connection
+      Given a <kind> queue that requires sessions
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And session "a" is closed
       And session "a" is accepted over another connection
       Then it is accepted
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A peek takes nothing
 
     @LIFE-07
-    Scenario: Messages that were peeked can still be received
-      Given a partitioned queue
+    Scenario Outline: Messages that were peeked can still be received
+      Given a <kind> queue
       And 10 messages with PartitionKey "a" were sent
       When messages are peeked
       And everything is received and completed
       Then exactly 10 messages were received
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LIFE-07
-    Scenario: A completed message is not shown
-      Given a partitioned queue
+    Scenario Outline: A completed message is not shown
+      Given a <kind> queue
       And a message without key was sent
       And everything was received and completed
       When messages are peeked
       Then no message is shown
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @LIFE-12
     Scenario: A message's sequence number stays the same, and names its partition

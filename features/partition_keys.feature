@@ -160,7 +160,7 @@ Feature: Partition keys
     Scenario: A copy is dropped until the window has passed, not after
       Given a partitioned queue with duplicate detection over 20 seconds
       And a message with MessageId "x" was sent
-      When 15 seconds pass
+      When only 15 of 20 seconds pass
       And a message with MessageId "x" is sent
       And everything is received and completed
       Then exactly 1 message was received

@@ -5,20 +5,10 @@ from collections.abc import Collection
 import attrs
 
 from busproof.history.records import Header, Oracle
-from busproof.model.values import Clock, Profile, Vantage
+from busproof.model.values import Profile
 from busproof.spec import Catalogue, Rule
 
-__all__ = ["Terms", "auto_oracle", "vantage_from"]
-
-
-def vantage_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Vantage:
-    """What the model may take as seen, of an implementation with these capabilities."""
-    return Vantage(
-        clock=clock,
-        slack=slack,
-        partitions="witness" in capabilities,
-        assigns_message_ids="client-library" in capabilities,
-    )
+__all__ = ["Terms", "auto_oracle"]
 
 
 def auto_oracle(capabilities: Collection[str]) -> Oracle:

@@ -15,11 +15,11 @@ from busproof.history.conformance import (
 )
 from busproof.history.records import Header, History, Oracle, Scenario, ScenarioVerdict
 from busproof.history.words import outcome_words
-from busproof.judging.applicability import Terms, auto_oracle, vantage_from
+from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
 from busproof.judging.witnesses import with_late_witnesses
-from busproof.model.profiles import profile_for
+from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, Rule
 

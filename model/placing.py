@@ -47,7 +47,7 @@ def choices(
         return
     if not namespace.vantage.partitions or not queue.settings.partitioned:
         yield spared
-    elif seen.witness is not None:
+    elif seen.witness is not None and namespace.vantage.witness:
         if taken := spared & (1 << seen.witness.partition):
             yield taken
     elif seen.outcome is not None:
@@ -86,7 +86,8 @@ def spread_after(
     """What is remembered of a message without a key: its partition, and its MessageId's."""
     changes: dict[str, Any] = {"spread": Spread()}
     if message.message_id is not None and not queue.settings.duplicate_detection:
-        changes["namesakes"] = queue.namesakes.set(message.message_id, where)
+        earlier = queue.namesakes.get(message.message_id, where)
+        changes["namesakes"] = queue.namesakes.set(message.message_id, earlier & where)
     if _is_watched(namespace, queue, where):
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)

@@ -1,11 +1,11 @@
-"""From what a user asks for to what the model is held to."""
+"""From what a user asks for and an adapter declares to what the model is held to."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from busproof.model.values import Profile, Tier
+from busproof.model.values import Clock, Profile, Tier, Vantage
 from busproof.spec import Catalogue
 
-__all__ = ["profile_for"]
+__all__ = ["profile_for", "vantage_from"]
 
 
 def profile_for(
@@ -28,4 +28,15 @@ def profile_for(
         silent = frozenset(rule.id for rule in catalogue.rules if tier not in rule.tiers)
     return Profile(
         edition=chosen, tier=Tier(tier), readings=taken, silent=silent, partitions=partitions
+    )
+
+
+def vantage_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Vantage:
+    """What the model may take as seen, of an implementation with these capabilities."""
+    return Vantage(
+        clock=clock,
+        slack=slack,
+        partitions="witness" in capabilities or "outages" in capabilities,
+        witness="witness" in capabilities,
+        assigns_message_ids="client-library" in capabilities,
     )

@@ -73,7 +73,8 @@ def _send_with_key(
         homes = narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
     if queue.outages.may_hit(home):
-        yield staging.unavailable(namespace, queue, key, home, "KEY-03")
+        pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
+        yield staging.unavailable(namespace, queue, key, home, "KEY-03", *pinned)
 
 
 def _evidence(
@@ -140,9 +141,8 @@ def _spread_rules(
         rules = ("KEY-18", *rules) if short else ("KEY-15", *rules)
     if message.message_id is None:
         return rules
-    earlier = queue.namesakes.get(message.message_id, 0)
-    elsewhere = earlier.bit_count() == 1 and (earlier & where == 0 or earlier & queue.outages.down)
-    return ("KEY-12", *rules) if elsewhere else rules
+    earlier = queue.namesakes.get(message.message_id, where)
+    return rules if earlier & where else ("KEY-12", *rules)
 
 
 def _accepted(

@@ -61,7 +61,7 @@ def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> boo
 
 def named_partition(namespace: Namespace, view: MessageView, seen: Sighting) -> int | None:
     """LIFE-12: the partition that a sequence number or a witness names, if one is to be had."""
-    if not namespace.vantage.partitions:
+    if not (namespace.vantage.partitions and namespace.vantage.witness):
         return None
     if seen.witness is not None:
         return seen.witness.partition

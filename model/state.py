@@ -212,7 +212,8 @@ class Queue:
         homes: key to the partitions that it may select.
         spread: how messages without a key were spread.
         copies: MessageId to the sends that had it (duplicate detection on), newest first.
-        namesakes: MessageId to the partitions that took it without being told to (detection off).
+        namesakes: MessageId to the partitions that took all messages with it, none once they
+            differed (detection off).
         sessions: session id to the hold on it.
         recovered: partitions that were down and came up again.
         peeked: whether somebody has looked at its messages.

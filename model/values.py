@@ -119,14 +119,16 @@ class Vantage:
     Attributes:
         clock: whether time is virtual.
         slack: how much earlier or later than announced a timer may fire, in microseconds.
-        partitions: whether the partition that took a message is told, by the witness of a send or
-            by the top 16 bits of a sequence number.
+        partitions: whether partitions can be told apart, by a witness or by taking them down.
+        witness: whether the partition that took a message is told, by the witness of a send or by
+            the top 16 bits of a sequence number.
         assigns_message_ids: whether the client library sets a MessageId that the sender left out.
     """
 
     clock: Clock = Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     partitions: bool = True
+    witness: bool = True
     assigns_message_ids: bool = False
 
 

@@ -13,7 +13,7 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Done, Outcome
 from busproof.model.values import Tier
 from busproof.steps.harness import Bus, NotApplicable
-from busproof.steps.wording import seconds
+from busproof.steps.wording import queue_settings
 
 QUEUE = "orders"
 OTHER = "c2"
@@ -26,47 +26,13 @@ def _create(bus: Bus, queue: CreateQueue) -> str:
     return queue.queue
 
 
-@given("a partitioned queue", target_fixture="queue")
-@given("a partitioned queue without sessions", target_fixture="queue")
-def partitioned(bus: Bus) -> str:
-    """A partitioned queue, all else left as it is by default."""
-    return _create(bus, CreateQueue(queue=QUEUE))
-
-
-@given("a partitioned queue with duplicate detection", target_fixture="queue")
-def detecting(bus: Bus) -> str:
-    """A partitioned queue with duplicate detection over the default window."""
-    return _create(bus, CreateQueue(queue=QUEUE, duplicate_detection=True))
-
-
 @given(
-    parsers.parse("a partitioned queue with duplicate detection over {number:d} seconds"),
+    parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
     target_fixture="queue",
 )
-def detecting_briefly(bus: Bus, number: int) -> str:
-    """A partitioned queue with duplicate detection over a short window."""
-    settings = CreateQueue(queue=QUEUE, duplicate_detection=True, duplicate_window=seconds(number))
-    return _create(bus, settings)
-
-
-@given(
-    parsers.parse("a partitioned queue with locks of {number:d} seconds"), target_fixture="queue"
-)
-def locking_briefly(bus: Bus, number: int) -> str:
-    """A partitioned queue whose locks end soon."""
-    return _create(bus, CreateQueue(queue=QUEUE, lock_duration=seconds(number)))
-
-
-@given("a partitioned queue that requires sessions", target_fixture="queue")
-def with_sessions(bus: Bus) -> str:
-    """A partitioned queue whose messages belong to sessions."""
-    return _create(bus, CreateQueue(queue=QUEUE, requires_session=True))
-
-
-@given("a regular queue that requires sessions", target_fixture="queue")
-def regular_with_sessions(bus: Bus) -> str:
-    """A queue that is not partitioned, whose messages belong to sessions."""
-    return _create(bus, CreateQueue(queue=QUEUE, partitioned=False, requires_session=True))
+def created(bus: Bus, kind: str, traits: str | None) -> str:
+    """A queue of its kind with these traits, all else left as it is by default."""
+    return _create(bus, queue_settings(QUEUE, kind, traits or ""))
 
 
 @given("a transaction", target_fixture="transaction")

@@ -16,11 +16,12 @@ def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
 
 @given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
 def some_down(bus: Bus, queue: str, number: int) -> set[int]:
-    """Take the first partitions down."""
+    """Take the first partitions down, one at the least being left."""
     bus.need(Capability.OUTAGES)
-    for partition in range(number):
+    down = range(min(number, bus.profile.partitions - 1))
+    for partition in down:
         bus.take_down(queue, partition)
-    return set(range(number))
+    return set(down)
 
 
 @given("every partition is down")
@@ -54,6 +55,12 @@ def that_one_up(bus: Bus, queue: str, partition: int) -> None:
 def passes(bus: Bus, number: int) -> None:
     """Let time pass."""
     bus.pass_time(seconds(number))
+
+
+@when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
+def passes_only(bus: Bus, number: int, whole: int) -> None:
+    """Let time pass, no timer of `whole` seconds being over at the next request."""
+    bus.pass_only(seconds(number), seconds(whole))
 
 
 @when("a minute passes")

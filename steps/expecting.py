@@ -2,7 +2,7 @@
 
 from pytest_bdd import parsers, then
 
-from busproof.model.commands import Receive
+from busproof.model.commands import CommitTransaction, Receive
 from busproof.model.outcomes import Done, Empty, Outcome, Refused
 from busproof.model.values import SEQUENCE_BITS, Error, MessageView
 from busproof.steps.creating import OTHER
@@ -33,6 +33,14 @@ def is_invalid(outcome: Outcome) -> None:
     """The request was refused with the one error that the documents name."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.INVALID_OPERATION, outcome
+
+
+@then("it, or the transaction's commit, is refused")
+def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
+    """The request was refused or, where refusals come at the commit (TXN-REFUSAL), the commit."""
+    if isinstance(outcome, Done):
+        outcome = bus.do(CommitTransaction(transaction=transaction))
+    assert isinstance(outcome, Refused), outcome
 
 
 @then("it is accepted or refused")

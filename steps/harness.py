@@ -11,7 +11,6 @@ from busproof.adapters.base import Adapter, Capability, Observed
 from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import Oracle
 from busproof.history.words import event_words, outcome_words
-from busproof.judging.applicability import vantage_from
 from busproof.judging.judge import Judge, Violation, vantage_of
 from busproof.model.commands import (
     Abandon,
@@ -117,14 +116,13 @@ class Bus:
         self, adapter: Adapter, profile: Profile, oracle: Oracle, recording: Recording
     ) -> None:
         declaration = adapter.declaration
-        capabilities = [capability.value for capability in declaration.capabilities]
-        vantage = vantage_from(declaration.clock, declaration.slack, capabilities)
         self._adapter = adapter
-        self._judge = Judge(profile, vantage_of(vantage, oracle))
+        self._judge = Judge(profile, vantage_of(declaration.vantage, oracle))
         self._recording = recording
         self._events: list[Event] = []
         self._bodies = 0
         self._virtual_now = 0
+        self._deadline: int | None = None
         self._started = time.monotonic()
         self.profile = profile
         self.clock = declaration.clock
@@ -187,6 +185,12 @@ class Bus:
         if isinstance(event.outcome, Unsupported):
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
         self._note_partitions(event)
+        self._keep_deadline(event)
+
+    def _keep_deadline(self, event: Event) -> None:
+        deadline, self._deadline = self._deadline, None
+        if deadline is not None and event.returned is not None and event.returned >= deadline:
+            raise Inconclusive(f"the answer came too late for the scenario: {event_words(event)}")
 
     def _violation(self, event: Event) -> Violation | None:
         try:
@@ -329,11 +333,31 @@ class Bus:
 
         More than that would bring a scenario that stops short of a timer to its end.
         """
-        margin = self._adapter.declaration.slack + 1
-        if self.clock is Clock.VIRTUAL:
-            self.expect(self.do(AdvanceClock(duration=duration + margin)), Done)
-        else:
-            time.sleep((duration + margin) / MICROSECONDS)
+        self._pass(duration + self._adapter.declaration.slack + 1)
+
+    def pass_only(self, duration: int, whole: int) -> None:
+        """Let `duration` microseconds pass, and no timer of `whole` end before the next request.
+
+        The timer is one that the latest request began.
+
+        Raises:
+            NotApplicable: a timer of this implementation may fire as early as that.
+        """
+        slack = self._adapter.declaration.slack
+        if duration + slack >= whole:
+            raise NotApplicable(
+                f"slack: a timer of {whole} microseconds may fire {slack} microseconds early"
+            )
+        self._deadline = self._events[-1].called + whole - slack
+        self._pass(duration)
+
+    def _pass(self, duration: int) -> None:
+        if self.clock is Clock.REAL:
+            time.sleep(duration / MICROSECONDS)
+            return
+        deadline, self._deadline = self._deadline, None
+        self.expect(self.do(AdvanceClock(duration=duration)), Done)
+        self._deadline = deadline
 
 
 def _views(outcome: Outcome) -> tuple[MessageView, ...]:

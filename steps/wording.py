@@ -1,14 +1,16 @@
 """How the features word messages: `SessionId "a" and MessageId each its own`."""
 
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import attrs
 
+from busproof.model.commands import CreateQueue
 from busproof.model.values import MICROSECONDS, Message, MessageView
 from busproof.steps.harness import Bus
 
-__all__ = ["Properties", "properties", "seconds"]
+__all__ = ["Properties", "properties", "queue_settings", "seconds"]
 
 FIELDS: Final = {
     "SessionId": "session_id",
@@ -61,3 +63,31 @@ def properties(text: str) -> Properties:
 def seconds(number: int) -> int:
     """Seconds as the vocabulary counts time."""
     return number * MICROSECONDS
+
+
+TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
+    "without sessions": lambda _: {},
+    "that requires sessions": lambda _: {"requires_session": True},
+    "with duplicate detection": lambda _: {"duplicate_detection": True},
+    "with duplicate detection over # seconds": lambda number: {
+        "duplicate_detection": True,
+        "duplicate_window": seconds(number),
+    },
+    "with locks of # seconds": lambda number: {"lock_duration": seconds(number)},
+}
+
+
+def queue_settings(queue: str, kind: str, traits: str) -> CreateQueue:
+    """Read what a queue is created with: `with locks of 5 seconds and that requires sessions`.
+
+    Raises:
+        ValueError: the text says something else.
+    """
+    settings: dict[str, Any] = {}
+    for trait in traits.split(" and ") if traits else ():
+        number = re.search(r"\d+", trait)
+        wording = re.sub(r"\d+", "#", trait)
+        if wording not in TRAITS:
+            raise ValueError(f"{trait!r} is no trait of a queue; there are: {', '.join(TRAITS)}")
+        settings |= TRAITS[wording](int(number[0]) if number else 0)
+    return CreateQueue(queue=queue, partitioned=kind == "partitioned", **settings)

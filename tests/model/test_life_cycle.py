@@ -507,3 +507,14 @@ def test_an_empty_heap_gives_nothing() -> None:
     assert smallest(pop(heap)) == 2
     with pytest.raises(AssertionError, match="empty heap"):
         pop(pop(pop(heap)))
+
+
+def test_a_message_of_a_session_nobody_holds_breaks_a_session_rule(told: Told) -> None:
+    """Even one that may not have been sent, which stands in no line."""
+    told.queue(requires_session=True)
+    lost = Send(queue="q", message=Message(body="m", session_id="a"))
+    told.has(lost, LOST, partition=1)
+    given = received("m", 1, session_id="a", lock_token="l", locked_until=MINUTE)
+    found = told.saw(SESSION, given)
+    assert found.possible == ()
+    assert "LIFE-10" == found.rules[0]

@@ -95,9 +95,11 @@ class Bus:
         named = [each.value for each in everything.capabilities]
         if self.args.capabilities is not None:
             named = self.args.capabilities.split()
+        named = [each for each in named if each not in self.args.without]
         return protocol.Declared(
             implementation=protocol.ImplementationName(**attrs.asdict(everything.implementation)),
             capabilities=tuple(protocol.CapabilityName(each) for each in named),
+            slack=self.args.slack,
         )
 
     def start(self, request: protocol.StartRequest) -> None:
@@ -119,7 +121,8 @@ class Bus:
             return Observed(Indeterminate(detail="the network is silent"))
         came = self.model.do(request.command, request.connection)
         lost = self.args.lose and isinstance(request.command, Receive)
-        return Observed(Empty()) if lost else came
+        witness = None if "witness" in self.args.without else came.witness
+        return Observed(Empty()) if lost else Observed(came.outcome, witness)
 
 
 def main() -> None:
@@ -128,6 +131,8 @@ def main() -> None:
     parser.add_argument("--at", type=int, default=0)
     parser.add_argument("--count", type=Path, help="a file that counts the scenarios begun")
     parser.add_argument("--capabilities")
+    parser.add_argument("--without", nargs="*", default=(), help="capabilities not declared")
+    parser.add_argument("--slack", type=int, default=0, help="declared, in microseconds")
     parser.add_argument("--unsupported", nargs="*", default=())
     parser.add_argument("--indeterminate", action="store_true")
     parser.add_argument("--lose", action="store_true", help="every message that is received")
