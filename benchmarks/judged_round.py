@@ -29,8 +29,8 @@ from busproof.model.values import SEQUENCE_BITS, Message, MessageView, Profile, 
 
 PARTITIONS = 16
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-ROUNDS = 4_000
-REPEATS = 3
+ROUNDS = 1_000
+REPEATS = 12
 GROWTH_BOUND, RATIO_BOUND = 3.0, 60.0
 LOCK = 60_000_000
 
