@@ -166,17 +166,20 @@ def _check_needs(fields: Fields, rule: Rule) -> None:
             raise fields.wrong("unless", condition, ", ".join(allowed))
 
 
-def check_conditions(fields: Fields, rules: Iterable[Rule], register: Iterable[Ambiguity]) -> None:
+def check_conditions(rules: Iterable[Rule], register: Iterable[Ambiguity]) -> None:
     """Refuse a rule that depends on a reading which the register does not have.
 
     Raises:
         SpecificationError: there is one.
     """
-    readings = {f"{entry.id}={reading}": entry for entry in register for reading in entry.readings}
+    readings = {f"{entry.id}={reading}" for entry in register for reading in entry.readings}
     for rule in rules:
         for condition in rule.unless:
             if "=" in condition and condition not in readings:
-                raise fields.wrong(f"{rule.id}: unless", condition, ", ".join(readings))
+                raise SpecificationError(
+                    f"rules/{rule.family}.yaml: {rule.id}: unless: {condition!r} is not allowed; "
+                    f"allowed: {', '.join(sorted(readings))}."
+                )
 
 
 def _check_covers(fields: Fields, rule: Rule) -> None:

@@ -1,7 +1,6 @@
-"""Loading a catalogue from its folder: `sources.yaml`, `rules/*.yaml` and `ambiguities.yaml`."""
+"""Loading a catalogue from its folder: `sources.yaml`, `rules/*.yaml`, `ambiguities/*.yaml`."""
 
 import re
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -38,7 +37,7 @@ def _loaded(folder: Path) -> Catalogue:
     editions, sources = _origins(read_file(folder, "sources.yaml"))
     known = checks.Origins(editions=editions, sources=sources)
     families, rules = _families(folder, known)
-    ambiguities = _ambiguities(read_file(folder, "ambiguities.yaml"), known, rules)
+    ambiguities = _register(folder, known, rules)
     return Catalogue(
         families=families, rules=rules, ambiguities=ambiguities, editions=editions, sources=sources
     )
@@ -87,18 +86,22 @@ def _source(fields: Fields) -> Source:
 
 
 def _families(folder: Path, known: checks.Origins) -> tuple[tuple[Family, ...], tuple[Rule, ...]]:
-    names = sorted(path.name for path in (folder / "rules").glob("*.yaml"))
-    if not names:
-        raise SpecificationError(
-            "rules/: there is no file of rules; a catalogue needs at least one."
-        )
     families: list[Family] = []
     rules: list[Rule] = []
-    for name in names:
-        family, of_family = _family(read_file(folder, f"rules/{name}"), Path(name).stem, known)
+    for name in _files(folder, "rules"):
+        family, of_family = _family(read_file(folder, name), Path(name).stem, known)
         families.append(family)
         rules += of_family
     return tuple(families), tuple(rules)
+
+
+def _files(folder: Path, kind: str) -> list[str]:
+    names = sorted(path.name for path in (folder / kind).glob("*.yaml"))
+    if not names:
+        raise SpecificationError(
+            f"{kind}/: there is no file of {kind}; a catalogue needs at least one."
+        )
+    return [f"{kind}/{name}" for name in names]
 
 
 def _family(top: Fields, stem: str, known: checks.Origins) -> tuple[Family, list[Rule]]:
@@ -143,16 +146,24 @@ def _citation(fields: Fields, known: checks.Origins) -> Citation:
     return citation
 
 
-def _ambiguities(
-    top: Fields, known: checks.Origins, rules: Iterable[Rule]
+def _register(
+    folder: Path, known: checks.Origins, rules: tuple[Rule, ...]
 ) -> tuple[Ambiguity, ...]:
-    rules = tuple(rules)
+    """The entries of all files, by the number of their question."""
+    tops = [read_file(folder, name) for name in _files(folder, "ambiguities")]
     rule_ids = [rule.id for rule in rules]
+    ambiguities = [each for top in tops for each in _ambiguities(top, known, rule_ids)]
+    checks.check_unique(
+        Fields("ambiguities", {}), "id", [ambiguity.id for ambiguity in ambiguities]
+    )
+    checks.check_conditions(rules, ambiguities)
+    return tuple(sorted(ambiguities, key=lambda ambiguity: ambiguity.number))
+
+
+def _ambiguities(top: Fields, known: checks.Origins, rule_ids: list[str]) -> list[Ambiguity]:
     entries = top.entries("ambiguities", "id")
-    ambiguities = tuple(_ambiguity(fields, known, rule_ids) for fields in entries)
+    ambiguities = [_ambiguity(fields, known, rule_ids) for fields in entries]
     top.end()
-    checks.check_unique(top, "id", [ambiguity.id for ambiguity in ambiguities])
-    checks.check_conditions(top, rules, ambiguities)
     return ambiguities
 
 

@@ -34,8 +34,9 @@ def catalogue() -> Catalogue:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A folder with the catalogue's files, free to be changed."""
-    (tmp_path / "rules").mkdir()
-    for file in (*OWN.glob("*.yaml"), *OWN.glob("rules/*.yaml")):
+    for kind in ("rules", "ambiguities"):
+        (tmp_path / kind).mkdir()
+    for file in OWN.glob("**/*.yaml"):
         shutil.copy(file, tmp_path / file.relative_to(OWN))
     return tmp_path
 

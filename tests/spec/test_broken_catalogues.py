@@ -13,6 +13,7 @@ Change = Callable[[Any], object]
 Complaint = Callable[[str, Change], str]
 
 KEY = "rules/KEY.yaml"
+REGISTER = "ambiguities/KEY.yaml"
 
 
 def rule(content: Any, wanted: str = "KEY-03") -> Any:
@@ -247,11 +248,9 @@ def test_a_wrong_outside_source_is_refused(complaint: Complaint, field: str, val
 def test_a_wrong_ambiguity_is_refused(
     complaint: Complaint, field: str, value: object, message: str
 ) -> None:
-    said = complaint(
-        "ambiguities.yaml", lambda content: first(content, "ambiguities").update({field: value})
-    )
+    said = complaint(REGISTER, lambda content: first(content, "ambiguities").update({field: value}))
 
-    assert said.startswith("ambiguities.yaml: ")
+    assert said.startswith("ambiguities: " if "used twice" in message else f"{REGISTER}: ")
     assert message in said
 
 
@@ -280,17 +279,33 @@ def test_a_file_that_is_no_catalogue_file_is_refused(
     assert str(caught.value).startswith(f"{KEY}: {message}")
 
 
-@pytest.mark.parametrize("name", ["sources.yaml", "ambiguities.yaml"])
-def test_a_missing_file_is_refused(copy: Path, name: str) -> None:
-    (copy / name).unlink()
+def test_a_missing_file_is_refused(copy: Path) -> None:
+    (copy / "sources.yaml").unlink()
 
-    with pytest.raises(SpecificationError, match=f"{name}: cannot be read: No such file"):
+    with pytest.raises(SpecificationError, match=r"sources.yaml: cannot be read: No such file"):
         load(copy)
 
 
-def test_a_folder_without_rules_is_refused(tmp_path: Path, copy: Path) -> None:
-    for file in (copy / "rules").iterdir():
+@pytest.mark.parametrize("kind", ["rules", "ambiguities"])
+def test_a_folder_without_files_is_refused(copy: Path, kind: str) -> None:
+    for file in (copy / kind).iterdir():
         file.unlink()
 
-    with pytest.raises(SpecificationError, match="no file of rules"):
-        load(tmp_path)
+    with pytest.raises(SpecificationError, match=f"{kind}/: there is no file of {kind}"):
+        load(copy)
+
+
+@pytest.mark.parametrize("condition", ["KEY-ORDER=loose", "NO-SUCH=either"])
+def test_a_rule_that_depends_on_an_unknown_reading_is_refused(
+    complaint: Complaint, condition: str
+) -> None:
+    said = complaint(KEY, lambda content: rule(content).update(unless=[condition]))
+
+    assert said.startswith(f"{KEY}: KEY-03: unless: {condition!r} is not allowed; allowed: ")
+    assert "KEY-ORDER=sessions-only" in said
+
+
+def test_a_rule_that_depends_on_an_unknown_capability_is_refused(complaint: Complaint) -> None:
+    said = complaint(KEY, lambda content: rule(content).update(unless=["telepathy"]))
+
+    assert "KEY-03: unless: 'telepathy' is not allowed; allowed: AMBIGUITY=reading" in said
