@@ -66,6 +66,9 @@ class Error(StrEnum):
     SESSION_CANNOT_BE_LOCKED = "session-cannot-be-locked"
     SESSION_LOCK_LOST = "session-lock-lost"
     QUOTA_EXCEEDED = "quota-exceeded"
+    MESSAGE_NOT_FOUND = "message-not-found"
+    MESSAGE_TOO_LARGE = "message-too-large"
+    ENTITY_DISABLED = "entity-disabled"
     OTHER = "other"
 
 
