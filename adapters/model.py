@@ -41,6 +41,20 @@ LATE_EFFECTS: Final = 0.3
 CHOICES_WEIGHED: Final = 64
 """How many allowed answers a random policy looks at."""
 
+CAPABILITIES: Final = frozenset(
+    {
+        Capability.WITNESS,
+        Capability.OUTAGES,
+        Capability.TRANSACTIONS,
+        Capability.SESSIONS,
+        Capability.DUPLICATE_DETECTION,
+        Capability.PEEK,
+        Capability.PEEK_LOCK,
+        Capability.REGULAR_QUEUES,
+    }
+)
+"""What the model does by itself; a client library is set before it."""
+
 LOSABLE = (Send, Receive, Complete, Abandon, CommitTransaction, RollBackTransaction)
 
 
@@ -77,14 +91,14 @@ class ModelAdapter:
     @property
     def declaration(self) -> Declaration:
         """Everything, and slack where the policy uses it."""
-        capabilities = set(Capability)
-        if not self._library:
-            capabilities.remove(Capability.CLIENT_LIBRARY)
+        capabilities = CAPABILITIES
+        if self._library:
+            capabilities |= {Capability.CLIENT_LIBRARY}
         return Declaration(
             implementation=Implementation(
                 name=f"busproof model ({self._policy})", version=__version__, language="Python"
             ),
-            capabilities=frozenset(capabilities),
+            capabilities=capabilities,
             clock=self._clock,
             slack=HOSTILE_SLACK if self._policy == "hostile" else 0,
         )

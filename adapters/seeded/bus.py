@@ -40,7 +40,18 @@ QueueCommand = (
 class SeededBus(Transacting):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
-    capabilities: ClassVar = frozenset(Capability) - {Capability.CLIENT_LIBRARY}
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {
+            Capability.WITNESS,
+            Capability.OUTAGES,
+            Capability.TRANSACTIONS,
+            Capability.SESSIONS,
+            Capability.DUPLICATE_DETECTION,
+            Capability.PEEK,
+            Capability.PEEK_LOCK,
+            Capability.REGULAR_QUEUES,
+        }
+    )
 
     @property
     def declaration(self) -> Declaration:
@@ -158,7 +169,7 @@ class SeededBus(Transacting):
 class AssigningBus(SeededBus):
     """The bus behind a client library that assigns missing MessageIds."""
 
-    capabilities: ClassVar = frozenset(Capability)
+    capabilities: ClassVar = SeededBus.capabilities | {Capability.CLIENT_LIBRARY}
 
     def prepared(self, message: Message) -> Message:
         """The message with a MessageId."""
