@@ -22,6 +22,15 @@ BUS = Path(__file__).parent / "children" / "bus.py"
 FOREVER = 60
 
 
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the commands under test.
+
+    A shell that starts tests in the background ignores it, and so would all that they start.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @attrs.frozen(kw_only=True)
 class Ended:
     """What a user sees of a command: its exit code, its output, and for how long it ran."""
