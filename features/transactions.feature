@@ -156,8 +156,8 @@ Feature: Transactions on partitioned queues
   Rule: All or nothing, and not before the commit
 
     @TXN-12
-    Scenario: Nothing of a transaction is received before its commit, and all of it afterwards
-      Given a partitioned queue
+    Scenario Outline: Nothing of a transaction is received before its commit, and all of it afterwards
+      Given a <kind> queue
       And a transaction
       And 3 messages with PartitionKey "a" were sent in the transaction
       Then a receive finds nothing
@@ -165,10 +165,20 @@ Feature: Transactions on partitioned queues
       And everything is received and completed
       Then exactly 3 messages were received
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @TXN-13
-    Scenario: Nothing of a transaction that was rolled back is ever received
-      Given a partitioned queue
+    Scenario Outline: Nothing of a transaction that was rolled back is ever received
+      Given a <kind> queue
       And a transaction
       And 3 messages with PartitionKey "a" were sent in the transaction
       When the transaction is rolled back
       Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

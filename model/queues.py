@@ -26,7 +26,7 @@ __all__ = [
 
 
 def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transition]:
-    """A queue is created, once; Premium may not give a partitioned one."""
+    """A queue is created, once; Premium may not partition it, nor Basic have what it asks for."""
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
@@ -35,7 +35,16 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
     if command.partitioned and namespace.profile.tier is Tier.PREMIUM:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         yield done(_created(namespace, attrs.evolve(command, partitioned=False)))
+    if namespace.profile.tier is Tier.BASIC and _asks_too_much_of_basic(command):
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        plain = attrs.evolve(command, requires_session=False, duplicate_detection=False)
+        yield done(_created(namespace, plain))
     yield done(_created(namespace, command))
+
+
+def _asks_too_much_of_basic(command: CreateQueue) -> bool:
+    """Public documentation denies Basic these, the five documents do not say so."""
+    return command.requires_session or command.duplicate_detection
 
 
 def _created(namespace: Namespace, command: CreateQueue, *, doubtful: bool = False) -> Namespace:

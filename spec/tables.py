@@ -78,17 +78,28 @@ def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
     console.print("* the reading that is taken where a profile names none")
 
 
-def print_diff(diff: Diff) -> None:
+def print_diff(catalogue: Catalogue, diff: Diff) -> None:
     """Print what two editions state differently."""
     console = _console()
-    console.print(f"Only in {diff.a}: {', '.join(diff.only_in_a) or 'nothing'}")
-    console.print(f"Only in {diff.b}: {', '.join(diff.only_in_b) or 'nothing'}")
-    console.print()
+    for edition, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
+        console.print(f"Only in {edition}: {_rules_in_words(len(only))}", style="bold")
+        rules = _table("id", "title", whole=("id",), headed=False)
+        for rule in only:
+            rules.add_row(rule, catalogue.rule(rule).title)
+        if only:
+            console.print(rules)
+        console.print()
+    console.print(f"In both, differing: {_rules_in_words(len(diff.changed))}", style="bold")
     table = _table("id", diff.a, diff.b, whole=("id",))
     for change in diff.changed:
         table.add_row(change.rule, _places(change.in_a), _places(change.in_b))
         table.add_section()
-    console.print(table if diff.changed else "No rule has other sections or remarks.")
+    if diff.changed:
+        console.print(table)
+
+
+def _rules_in_words(number: int) -> str:
+    return {0: "nothing", 1: "1 rule"}.get(number, f"{number} rules")
 
 
 def _places(citations: Iterable[Citation]) -> str:

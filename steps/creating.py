@@ -20,8 +20,13 @@ OTHER = "c2"
 
 
 def _create(bus: Bus, queue: CreateQueue) -> str:
-    if queue.partitioned and bus.profile.tier is Tier.PREMIUM:
+    tier = bus.profile.tier
+    if queue.partitioned and tier is Tier.PREMIUM:
         raise NotApplicable("tier: premium need not have partitioned queues")
+    if queue.requires_session and tier is Tier.BASIC:
+        raise NotApplicable("tier: basic need not have sessions")
+    if queue.duplicate_detection and tier is Tier.BASIC:
+        raise NotApplicable("tier: basic need not have duplicate detection")
     bus.expect(bus.do(queue), Done)
     return queue.queue
 

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if args.documents is not None:
         return _print_findings(spec.verify_documents(catalogue, args.documents), args.format)
     if args.diff is not None:
-        _print_diff(catalogue.diff(*args.diff), args.format)
+        _print_diff(catalogue, catalogue.diff(*args.diff), args.format)
     elif args.rule is not None:
         _print_rule(catalogue, catalogue.rule(args.rule), args.format)
     else:
@@ -113,13 +113,13 @@ def _chosen(
             yield rule
 
 
-def _print_diff(diff: spec.Diff, form: str) -> None:
+def _print_diff(catalogue: spec.Catalogue, diff: spec.Diff, form: str) -> None:
     if form == "json":
         _print_json(spec.view_diff(diff))
         return
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
-    tables.print_diff(diff)
+    tables.print_diff(catalogue, diff)
 
 
 def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:

@@ -50,9 +50,18 @@ def test_the_model_shows_every_rule_of_an_edition(busproof, edition):
 
 
 def test_the_model_shows_every_rule_of_the_basic_tier(busproof):
-    """Transactions are not of that tier."""
+    """Transactions, sessions and duplicate detection are not of that tier."""
     told = shown(busproof, "--tier", "basic")
-    assert {"TXN"} == {rule[:3] for rule, cause in told.items() if cause.startswith("tier: basic")}
+    not_basic = {rule for rule, cause in told.items() if cause.startswith("tier: basic")}
+    assert {"KEY-05", "KEY-06", "KEY-10", "KEY-11", "KEY-24", "LIFE-10"} == {
+        rule for rule in not_basic if not rule.startswith("TXN")
+    }
+    assert {"KEY-04", "KEY-08", "KEY-09", "LIFE-06"}.isdisjoint(told)
+
+
+def test_a_basic_bus_that_refuses_or_ignores_other_features_is_not_accused(busproof):
+    """Where it may choose, the model refuses sessions and duplicate detection, or forgets them."""
+    shown(busproof, "--tier", "basic", "--adapter", "model?policy=random&seed=1")
 
 
 def test_the_model_shows_every_rule_that_the_client_oracle_judges(busproof):
@@ -78,6 +87,7 @@ def test_the_model_shows_every_rule_of_the_premium_tier(busproof):
     """Its queues are regular ones, and the life of their messages is the same."""
     told = shown(busproof, "--tier", "premium")
     assert not {"LIFE-01", "LIFE-02", "LIFE-05", "LIFE-07", "LIFE-10"} & told.keys()
+    assert not {"TXN-09", "TXN-12", "TXN-13"} & told.keys()
 
 
 @pytest.mark.parametrize("partitions", ["2", "3"] if FULL else ["2"])

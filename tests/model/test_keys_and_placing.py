@@ -279,6 +279,28 @@ def test_premium_may_refuse_or_ignore_partitioning() -> None:
     assert len(told.saw(CreateQueue(queue="q")).possible) == 2
 
 
+@pytest.mark.parametrize("asked", [{"requires_session": True}, {"duplicate_detection": True}])
+def test_basic_may_refuse_or_ignore_what_it_need_not_have(asked: dict[str, bool]) -> None:
+    assert telling(tier=Tier.BASIC).saw(CreateQueue(queue="q", **asked), INVALID).possible
+    assert telling().saw(CreateQueue(queue="q", **asked), INVALID).possible == ()
+
+    told = telling(tier=Tier.BASIC)
+    assert len(told.saw(CreateQueue(queue="q", **asked)).possible) == 2
+
+
+def test_basic_need_not_drop_copies_on_a_queue_that_it_accepted() -> None:
+    told = telling(tier=Tier.BASIC)
+    told.has(CreateQueue(queue="q", duplicate_detection=True))
+    told.send(partition=0, message_id="a", body="first")
+    told.send(partition=1, message_id="a", body="second")
+    given = received("second", partition=1, message_id="a")
+    assert told.saw(Receive(queue="q"), given).possible
+
+
+def test_basic_refuses_no_plain_queue() -> None:
+    assert telling(tier=Tier.BASIC).saw(CreateQueue(queue="q"), INVALID).possible == ()
+
+
 def test_a_partition_that_does_not_exist_cannot_be_taken_down(told: Told) -> None:
     told.queue()
     for kind in (TakePartitionDown, BringPartitionUp):

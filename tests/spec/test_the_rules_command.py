@@ -3,6 +3,7 @@
 import argparse
 import importlib.resources
 import json
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,9 @@ import pytest
 from busproof import commands_rules
 from busproof.errors import SpecificationError, UsageError
 from busproof.spec import Catalogue
+
+AT_FIRST = ["TXN-OUTAGE", "OUTAGE-ERROR", "ERROR-PRECEDENCE"]
+"""The first entries of the register that touched KEY-03."""
 
 FEATURE = """\
 @KEY-02
@@ -135,11 +139,8 @@ def test_json_of_one_rule_has_its_evidence(capsys: pytest.CaptureFixture[str]) -
     assert {"source": "de-2021-04", "anchor": "using-a-partition-key", "remark": None} in (
         rule["citations"]
     )
-    assert [entry["id"] for entry in answer["ambiguities"]] == [
-        "TXN-OUTAGE",
-        "OUTAGE-ERROR",
-        "ERROR-PRECEDENCE",
-    ]
+    touching = [entry["id"] for entry in answer["ambiguities"]]
+    assert [each for each in touching if each in AT_FIRST] == AT_FIRST
 
 
 def test_json_of_the_list_has_every_rule_with_every_field(
@@ -188,22 +189,26 @@ def test_a_diff_names_both_editions(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--diff", "es-2020-06", "de-2021-04") == 0
 
     out = capsys.readouterr().out
-    assert "Only in es-2020-06: nothing" in out
-    assert "Only in de-2021-04: KEY-21" in out
+    assert "Only in es-2020-06: " in out
+    assert "Only in de-2021-04: 1 rule\n" in out
+    assert re.search("KEY-21 +A partition's id is not exposed to users", out)
 
 
 def test_a_diff_of_an_edition_with_itself_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--diff", "es-2020-06", "es-2020-06") == 0
 
-    assert "No rule has other sections or remarks." in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.count("Only in es-2020-06: nothing\n") == 2
+    assert "In both, differing: nothing\n" in out
 
 
 def test_json_of_a_diff_names_rules_and_places(capsys: pytest.CaptureFixture[str]) -> None:
     answer = run_json(capsys, "--diff", "fr-2016-09", "pt-undated")
 
     assert (answer["a"], answer["b"]) == ("fr-2016-09", "pt-undated")
-    assert answer["only_in_b"] == ["KEY-16", "KEY-17", "KEY-23"]
-    assert answer["only_in_a"] == []
+    of_keys = [rule for rule in answer["only_in_b"] if rule.startswith("KEY-")]
+    assert of_keys == ["KEY-16", "KEY-17", "KEY-23"]
+    assert not any(rule.startswith("KEY-") for rule in answer["only_in_a"])
     changed = {change["id"]: change for change in answer["changed"]}
     assert changed["TXN-04"]["a"][0]["source"] == "fr-2016-09"
 
