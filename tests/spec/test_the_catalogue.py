@@ -36,13 +36,6 @@ def is_slip(remark: str | None) -> bool:
     return remark is not None and remark.startswith("slip")
 
 
-def test_the_rules_of_a_family_are_numbered_without_gaps(catalogue: Catalogue) -> None:
-    for family in catalogue.families:
-        ids = [rule.id for rule in catalogue.rules if rule.family == family.id]
-
-        assert [f"{family.id}-{number:02}" for number in range(1, len(ids) + 1)] == ids
-
-
 def test_rule_ids_are_unique_and_in_order(catalogue: Catalogue) -> None:
     ids = [rule.id for rule in catalogue.rules]
 
