@@ -190,7 +190,7 @@ def test_a_diff_names_both_editions(capsys: pytest.CaptureFixture[str]) -> None:
 
     out = capsys.readouterr().out
     assert "Only in es-2020-06: " in out
-    assert "Only in de-2021-04: 1 rule\n" in out
+    assert re.search(r"Only in de-2021-04: \d+ rules?\n", out)
     assert re.search("KEY-21 +A partition's id is not exposed to users", out)
 
 
