@@ -172,13 +172,15 @@ def check_conditions(rules: Iterable[Rule], register: Iterable[Ambiguity]) -> No
     Raises:
         SpecificationError: there is one.
     """
-    readings = {f"{entry.id}={reading}" for entry in register for reading in entry.readings}
+    readings = {entry.id: [f"{entry.id}={each}" for each in entry.readings] for entry in register}
     for rule in rules:
         for condition in rule.unless:
-            if "=" in condition and condition not in readings:
+            name, equals, _ = condition.partition("=")
+            if equals and condition not in readings.get(name, ()):
+                allowed = readings.get(name) or [f"a reading of {', '.join(sorted(readings))}"]
                 raise SpecificationError(
                     f"rules/{rule.family}.yaml: {rule.id}: unless: {condition!r} is not allowed; "
-                    f"allowed: {', '.join(sorted(readings))}."
+                    f"allowed: {', '.join(allowed)}."
                 )
 
 
