@@ -10,6 +10,7 @@ from busproof.adapters.seeded import (
     faults_life,
     faults_order,
     faults_placing,
+    faults_sessions,
     faults_transactions,
 )
 from busproof.adapters.seeded.bus import AssigningBus, SeededBus
@@ -25,6 +26,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_placing.FAULTS,
     *faults_transactions.FAULTS,
     *faults_life.FAULTS,
+    *faults_sessions.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

@@ -18,15 +18,18 @@ from busproof.adapters.base import Capability, Declaration, Implementation, Obse
 from busproof.errors import UsageError
 from busproof.model.commands import (
     Abandon,
+    AcceptNextSession,
     Command,
     CommitTransaction,
     Complete,
     CreateQueue,
     Receive,
+    RenewSessionLock,
     RollBackTransaction,
     Send,
+    SetSessionState,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Received, Witness
+from busproof.model.outcomes import Empty, Indeterminate, Outcome, Received, Renewed, Witness
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
@@ -51,11 +54,25 @@ CAPABILITIES: Final = frozenset(
         Capability.PEEK,
         Capability.PEEK_LOCK,
         Capability.REGULAR_QUEUES,
+        Capability.LOCK_RENEWAL,
+        Capability.NEXT_SESSION,
+        Capability.SESSION_STATE,
+        Capability.SESSION_LISTING,
     }
 )
 """What the model does by itself; a client library is set before it."""
 
-LOSABLE = (Send, Receive, Complete, Abandon, CommitTransaction, RollBackTransaction)
+LOSABLE = (
+    Send,
+    Receive,
+    Complete,
+    Abandon,
+    AcceptNextSession,
+    RenewSessionLock,
+    SetSessionState,
+    CommitTransaction,
+    RollBackTransaction,
+)
 
 
 class ModelAdapter:
@@ -161,9 +178,8 @@ class ModelAdapter:
         outcome, witness = chosen.outcome, None
         if chosen.choice is not None and isinstance(command, Send):
             witness = Witness(partition=chosen.choice.partition)
-        if self._clock is Clock.REAL and isinstance(outcome, Received):
-            view = attrs.evolve(outcome.message, locked_until=None)
-            outcome = attrs.evolve(outcome, message=view)
+        if self._clock is Clock.REAL:
+            outcome = _without_times(outcome)
         return Observed(outcome, witness)
 
     def _chosen(self, command: Command, connection: str) -> Transition:
@@ -208,7 +224,7 @@ class ModelAdapter:
                 self._namespace = empty.next
                 return Observed(Empty())
             return self._shortened(command, connection)
-        return self._answer(command, connection)
+        return self._skewed_clock(self._answer(command, connection))
 
     def _let_late_effects_happen(self) -> None:
         if self._late and self._random.random() < LATE_EFFECTS:
@@ -246,8 +262,21 @@ class ModelAdapter:
     def _skewed_clock(self, observed: Observed) -> Observed:
         """The lock's end as a clock tells it that goes wrong by up to the slack."""
         outcome = observed.outcome
+        if isinstance(outcome, Renewed) and outcome.locked_until is not None:
+            return attrs.evolve(
+                observed, outcome=Renewed(locked_until=self._wrong(outcome.locked_until))
+            )
         if not isinstance(outcome, Received) or outcome.message.locked_until is None:
             return observed
-        wrong = outcome.message.locked_until + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK)
-        view = attrs.evolve(outcome.message, locked_until=max(0, wrong))
+        view = attrs.evolve(outcome.message, locked_until=self._wrong(outcome.message.locked_until))
         return attrs.evolve(observed, outcome=Received(message=view))
+
+    def _wrong(self, moment: int) -> int:
+        return max(0, moment + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
+
+
+def _without_times(outcome: Outcome) -> Outcome:
+    if isinstance(outcome, Received):
+        view = attrs.evolve(outcome.message, locked_until=None)
+        return attrs.evolve(outcome, message=view)
+    return Renewed() if isinstance(outcome, Renewed) else outcome

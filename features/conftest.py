@@ -1,21 +1,24 @@
 """Gives the features their steps and their bus; nothing of it reaches a host's own tests."""
 
 from collections.abc import Generator, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.register_assert_rewrite("busproof.steps.expecting")
+from busproof.steps import STEP_MODULES
+
+pytest.register_assert_rewrite(*(f"busproof.steps.{name}" for name in STEP_MODULES))
 
 from busproof.errors import ConformanceError  # noqa: E402 - after the rewriting is registered
 from busproof.history.records import ScenarioVerdict, StepResult  # noqa: E402
 from busproof.model.values import MessageView  # noqa: E402
-from busproof.steps import allure, creating, disturbing, expecting, receiving, sending  # noqa: E402
+from busproof.steps import allure  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, rule_asked_for, verdict_on  # noqa: E402
 
-for _module in (creating, sending, receiving, disturbing, expecting):
+for _module in (import_module(f"busproof.steps.{name}") for name in STEP_MODULES):
     # pytest-bdd makes fixtures of step functions, under names of its own; fixtures of a conftest
     # reach its folder and no other.
     globals().update(

@@ -214,8 +214,15 @@ A = TypeVar("A", bound=Answer)
 
 
 def encode(message: Request | Answer) -> bytes:
-    """A message as one line, with every field written out, so that no reader needs defaults."""
-    return encode_line(unstructure(message, full=True))
+    """A message as one line.
+
+    A command is written without the fields that have their default, so that an adapter need not
+    know those that came with a later release; all else is written out.
+    """
+    told = unstructure(message, full=True)
+    if isinstance(message, CommandRequest):
+        told["command"] = unstructure(message.command)
+    return encode_line(told)
 
 
 def decode_request(line: bytes) -> Request:

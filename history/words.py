@@ -11,6 +11,7 @@ import attrs
 
 from busproof.model.commands import (
     Abandon,
+    AcceptNextSession,
     AcceptSession,
     AdvanceClock,
     BeginTransaction,
@@ -20,10 +21,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    GetSessionState,
+    ListSessions,
     Peek,
     Receive,
+    RenewSessionLock,
     RollBackTransaction,
     Send,
+    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.outcomes import (
@@ -35,6 +40,10 @@ from busproof.model.outcomes import (
     Peeked,
     Received,
     Refused,
+    Renewed,
+    SessionAccepted,
+    SessionsListed,
+    SessionState,
     Unsupported,
 )
 from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView
@@ -56,9 +65,18 @@ _LONGEST: Final = 80
 _HEAD: Final = 48
 _TAIL: Final = 16
 
-_RestOfCommands = (
+_SessionCommands = (
     AcceptSession
+    | AcceptNextSession
+    | RenewSessionLock
     | CloseSession
+    | SetSessionState
+    | GetSessionState
+    | ListSessions
+)
+
+_RestOfCommands = (
+    _SessionCommands
     | BeginTransaction
     | CommitTransaction
     | RollBackTransaction
@@ -107,8 +125,9 @@ def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
             return f"Complete on {_name(queue)}: lock {_name(lock)}"
         case Abandon(queue=queue, lock_token=lock):
             return f"Abandon on {_name(queue)}: lock {_name(lock)}"
-        case Peek(queue=queue, count=count):
-            return f"Peek at up to {_counted(count, 'message')} of {_name(queue)}"
+        case Peek(queue=queue, count=count, session_id=session):
+            source = _name(queue) if session is None else _session(queue, session)
+            return f"Peek at up to {_counted(count, 'message')} of {source}"
         case AdvanceClock(duration=duration):
             return f"Advance the clock by {seconds(duration)}"
         case _:
@@ -133,6 +152,8 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return "Empty"
         case Peeked(messages=views):
             return _peeked_words([_view_words(view, partitioned) for view in views])
+        case SessionAccepted() | SessionState() | SessionsListed() | Renewed():
+            return _session_outcome_words(outcome)
         case Refused(error=error, detail=detail):
             return f"Refused: {error.value}{_detail(detail)}"
         case Indeterminate(detail=detail):
@@ -141,6 +162,20 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return f"Unsupported{_detail(detail)}"
         case _:
             assert_never(outcome)
+
+
+def _session_outcome_words(
+    outcome: SessionAccepted | SessionState | SessionsListed | Renewed,
+) -> str:
+    match outcome:
+        case SessionAccepted(session_id=session):
+            return f"Accepted session {_quoted(session)}"
+        case SessionState(state=state):
+            return "No state" if state is None else f"State {_quoted(state)}"
+        case SessionsListed(session_ids=sessions):
+            return f"Listed {', '.join(map(_quoted, sessions))}" if sessions else "Listed nothing"
+        case Renewed(locked_until=until):
+            return "Renewed" if until is None else f"Renewed: locked until {seconds(until)}"
 
 
 def event_words(event: Event) -> str:
@@ -206,12 +241,8 @@ def _send_words(command: Send) -> str:
     return f"Send to {_name(command.queue)}: {', '.join(parts)}"
 
 
-def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return a case
+def _rest_words(command: _RestOfCommands) -> str:
     match command:
-        case AcceptSession(queue=queue, session_id=session):
-            return f"Accept {_session(queue, session)}"
-        case CloseSession(queue=queue, session_id=session):
-            return f"Close {_session(queue, session)}"
         case BeginTransaction(transaction=transaction):
             return f"Begin transaction {_name(transaction)}"
         case CommitTransaction(transaction=transaction):
@@ -222,6 +253,27 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return 
             return f"Take partition {partition} of {_name(queue)} down"
         case BringPartitionUp(queue=queue, partition=partition):
             return f"Bring partition {partition} of {_name(queue)} up"
+        case _:
+            return _session_words(command)
+
+
+def _session_words(command: _SessionCommands) -> str:  # noqa: PLR0911 - one return a case
+    match command:
+        case AcceptSession(queue=queue, session_id=session):
+            return f"Accept {_session(queue, session)}"
+        case AcceptNextSession(queue=queue):
+            return f"Accept the next session of {_name(queue)}"
+        case RenewSessionLock(queue=queue, session_id=session):
+            return f"Renew the lock of {_session(queue, session)}"
+        case CloseSession(queue=queue, session_id=session):
+            return f"Close {_session(queue, session)}"
+        case SetSessionState(queue=queue, session_id=session, state=state):
+            stored = "Remove the state" if state is None else f"Set the state {_quoted(state)}"
+            return f"{stored} of {_session(queue, session)}"
+        case GetSessionState(queue=queue, session_id=session):
+            return f"Get the state of {_session(queue, session)}"
+        case ListSessions(queue=queue):
+            return f"List the sessions of {_name(queue)}"
         case _:
             assert_never(command)
 

@@ -10,6 +10,7 @@ import attrs
 from busproof.adapters.base import Adapter, Capability
 from busproof.model.commands import (
     Abandon,
+    AcceptNextSession,
     AcceptSession,
     AdvanceClock,
     BeginTransaction,
@@ -19,10 +20,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    GetSessionState,
+    ListSessions,
     Peek,
     Receive,
+    RenewSessionLock,
     RollBackTransaction,
     Send,
+    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.outcomes import Done, Event, Indeterminate, Peeked, Received
@@ -100,8 +105,20 @@ class _Player:
         return kind(queue=queue, lock_token=token)
 
     def session_command(self) -> Command:
-        kind = self.random.choice((AcceptSession, AcceptSession, CloseSession))
-        return kind(queue="sessions", session_id=self.session())
+        session = self.session()
+        state = self.random.choice((None, "one", "two"))
+        made: list[Command] = [
+            AcceptSession(queue="sessions", session_id=session),
+            AcceptSession(queue="sessions", session_id=session),
+            AcceptNextSession(queue="sessions"),
+            RenewSessionLock(queue="sessions", session_id=session),
+            CloseSession(queue="sessions", session_id=session),
+            SetSessionState(queue="sessions", session_id=session, state=state),
+            GetSessionState(queue="sessions", session_id=session),
+            ListSessions(queue="sessions"),
+            Peek(queue="sessions", session_id=session, count=3),
+        ]
+        return self.random.choice(made)
 
     def transaction(self) -> Command:
         if not self.open or self.random.random() < 0.4:
@@ -129,7 +146,7 @@ class _Player:
             (self.receive, 8),
             (self.settle, 5),
             (lambda: Peek(queue=self.queue(), count=self.random.choice((1, 5))), 2),
-            (self.session_command, 3),
+            (self.session_command, 6),
             (self.transaction, 3),
             (self.outage, 2),
             (self.pause, 2),

@@ -1,12 +1,27 @@
 """Which rules an event breaks that nothing allowed."""
 
-from busproof.model.commands import Abandon, AcceptSession, Complete, Peek, Receive, Send
-from busproof.model.keys import effective_key, home_name, interpretations, rule_of
+from typing import Final
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptNextSession,
+    AcceptSession,
+    Command,
+    Complete,
+    GetSessionState,
+    ListSessions,
+    Peek,
+    Receive,
+    RenewSessionLock,
+    Send,
+    SetSessionState,
+)
+from busproof.model.keys import SESSION_ID, effective_key, home_name, interpretations, rule_of
 from busproof.model.ledger import first_in_line
 from busproof.model.outcomes import Done, Empty, Event, Peeked, Received, Refused
 from busproof.model.peeking import in_order
 from busproof.model.placing import home_of
-from busproof.model.receiving import order_rule
+from busproof.model.receiving import COUNTED_AGAIN, order_rule
 from busproof.model.sending import REROUTING_TIMEOUT
 from busproof.model.sighting import absence, recognised
 from busproof.model.state import Key, Namespace, Queue, Stored
@@ -14,6 +29,14 @@ from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MessageView, RuleId
 
 __all__ = ["blamed"]
+
+_SESSION_RULES: Final[dict[type[Command], tuple[RuleId, ...]]] = {
+    AcceptNextSession: ("SESS-06", "SESS-07"),
+    RenewSessionLock: ("SESS-13", "SESS-12"),
+    SetSessionState: ("SESS-17", "SESS-21", "SESS-12"),
+    GetSessionState: ("SESS-17", "SESS-18", "SESS-19", "SESS-16", "SESS-20", "SESS-21", "SESS-12"),
+    ListSessions: ("SESS-22",),
+}
 
 
 def blamed(
@@ -34,7 +57,7 @@ def blamed(
             case Receive(), Empty() | Refused():
                 rules = _withheld(namespace, queue, command)
             case Peek(), Peeked(messages=views):
-                rules = _wrongly_shown(namespace, queue, views, seen)
+                rules = _wrongly_shown(namespace, queue, command, views, seen)
             case Send(), Done():
                 rules = _wrongly_taken(namespace, queue, command, allowed)
             case Send(), Refused():
@@ -43,6 +66,10 @@ def blamed(
                 rules = ("LIFE-06",)
             case AcceptSession(), _:
                 rules = ("LIFE-10",)
+            case AcceptNextSession() | RenewSessionLock() | SetSessionState(), _:
+                rules = _SESSION_RULES[type(command)]
+            case GetSessionState() | ListSessions(), _:
+                rules = _SESSION_RULES[type(command)]
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     return tuple(dict.fromkeys(found)) or ("LIFE-01",)
 
@@ -55,9 +82,13 @@ def _wrongly_given(
         return absence(namespace, queue, view)
     stored = candidates[0].stored
     if stored.message.session_id != command.session_id and command.session_id is not None:
-        return ("KEY-06", "LIFE-10")
+        return (
+            ("SESS-01",) if stored.message.session_id is None else ("SESS-04", "KEY-06", "LIFE-10")
+        )
     if stored.lock is not None:
         return ("LIFE-02",)
+    if stored.counted is not None and view.delivery_count not in (None, stored.counted):
+        return (COUNTED_AGAIN.get(stored.returned or "", "LIFE-01"),)
     return _order_broken(queue, stored)
 
 
@@ -72,7 +103,7 @@ def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
 def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[RuleId, ...]:
     """A message was there and was not given."""
     if command.session_id is not None:
-        return ("LIFE-09", "LIFE-10")
+        return _withheld_from_session(queue, command.session_id)
     waiting = [
         stored for stored in queue.messages.values() if stored.certain and stored.lock is None
     ]
@@ -87,12 +118,26 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     return rules
 
 
+def _withheld_from_session(queue: Queue, session_id: str) -> tuple[RuleId, ...]:
+    first = first_in_line(queue, Key(SESSION_ID, session_id))
+    returned = (first.returned,) if first is not None and first.returned else ()
+    rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "LIFE-10", "SESS-05")
+    return rules if queue.settings.partitioned else (*rules, "SESS-26")
+
+
 def _wrongly_shown(
-    namespace: Namespace, queue: Queue, views: tuple[MessageView, ...], seen: Sighting
+    namespace: Namespace,
+    queue: Queue,
+    command: Peek,
+    views: tuple[MessageView, ...],
+    seen: Sighting,
 ) -> tuple[RuleId, ...]:
     for view in views:
-        if not list(recognised(namespace, queue, view, Sighting(seen.outcome))):
+        found = list(recognised(namespace, queue, view, Sighting(seen.outcome)))
+        if not found:
             return (*absence(namespace, queue, view), "LIFE-07")
+        if command.session_id not in (None, found[0].stored.message.session_id):
+            return ("SESS-23", "LIFE-07")
     return ("LIFE-07",) if not in_order(views) else ("LIFE-07", "KEY-01", "LIFE-12")
 
 

@@ -12,6 +12,7 @@ from busproof.model.values import MICROSECONDS, Message, ReceiveMode
 __all__ = [
     "DEFAULT_TIMEOUT",
     "Abandon",
+    "AcceptNextSession",
     "AcceptSession",
     "AdvanceClock",
     "BeginTransaction",
@@ -21,10 +22,14 @@ __all__ = [
     "CommitTransaction",
     "Complete",
     "CreateQueue",
+    "GetSessionState",
+    "ListSessions",
     "Peek",
     "Receive",
+    "RenewSessionLock",
     "RollBackTransaction",
     "Send",
+    "SetSessionState",
     "TakePartitionDown",
 ]
 
@@ -87,10 +92,14 @@ class Abandon:
 
 @attrs.frozen(kw_only=True)
 class Peek:
-    """Look at up to `count` messages from the start of the queue, without locking them."""
+    """Look at up to `count` messages from the start of the queue, without locking them.
+
+    With a session's id: at messages of that session, which nobody need hold.
+    """
 
     queue: str
     count: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    session_id: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -102,11 +111,50 @@ class AcceptSession:
 
 
 @attrs.frozen(kw_only=True)
+class AcceptNextSession:
+    """Lock whichever session has messages and is held by nobody, for this connection."""
+
+    queue: str
+
+
+@attrs.frozen(kw_only=True)
+class RenewSessionLock:
+    """Let the lock of a session begin anew, and those of the messages received under it."""
+
+    queue: str
+    session_id: str
+
+
+@attrs.frozen(kw_only=True)
 class CloseSession:
     """Give the lock of a session back."""
 
     queue: str
     session_id: str
+
+
+@attrs.frozen(kw_only=True)
+class SetSessionState:
+    """Store a text with a session that this connection holds; `None` removes what is stored."""
+
+    queue: str
+    session_id: str
+    state: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class GetSessionState:
+    """Ask what is stored with a session that this connection holds."""
+
+    queue: str
+    session_id: str
+
+
+@attrs.frozen(kw_only=True)
+class ListSessions:
+    """Ask for the ids of the sessions that have messages."""
+
+    queue: str
 
 
 @attrs.frozen(kw_only=True)
@@ -161,7 +209,12 @@ Command = (
     | Abandon
     | Peek
     | AcceptSession
+    | AcceptNextSession
+    | RenewSessionLock
     | CloseSession
+    | SetSessionState
+    | GetSessionState
+    | ListSessions
     | BeginTransaction
     | CommitTransaction
     | RollBackTransaction

@@ -73,9 +73,21 @@ def store(
         arrivals=number + 1,
         messages=queue.messages.set(number, stored),
         bodies=remember(queue, message.body, number),
+        members=_members(queue, message, 1),
         **changes,
         **(also or {}),
     )
+
+
+def _members(queue: Queue, message: Message, step: int) -> Map[str, int]:
+    """How many messages each session has, after one came or went."""
+    session_id = message.session_id
+    if not queue.settings.requires_session or session_id is None:
+        return queue.members
+    number = queue.members.get(session_id, 0) + step
+    if number:
+        return queue.members.set(session_id, number)
+    return queue.members.delete(session_id)
 
 
 def _line(queue: Queue, message: Message, key: Key | None) -> Key | None:
@@ -151,7 +163,10 @@ def hold(queue: Queue, stored: Stored, lock: Lock | None, where: Partitions, **a
     changes = _unavailable(queue, stored) if stored.certain and stored.lock is None else {}
     if lock is None:
         return attrs.evolve(
-            queue, messages=queue.messages.delete(stored.number), **{**changes, **also}
+            queue,
+            messages=queue.messages.delete(stored.number),
+            members=_members(queue, stored.message, -1),
+            **{**changes, **also},
         )
     held = attrs.evolve(
         stored,
@@ -160,6 +175,7 @@ def hold(queue: Queue, stored: Stored, lock: Lock | None, where: Partitions, **a
         deliveries=stored.deliveries + 1,
         lock=lock,
         sequence_number=also.pop("sequence_number", stored.sequence_number),
+        counted=also.pop("counted", None),
     )
     return attrs.evolve(
         queue,
@@ -225,7 +241,13 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
 
 
 def give_back(
-    queue: Queue, stored: Stored, when: Window, rule: RuleId, since: int | None = None
+    queue: Queue,
+    stored: Stored,
+    when: Window,
+    rule: RuleId,
+    since: int | None = None,
+    *,
+    counts: bool | None = True,
 ) -> Queue:
     """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
 
@@ -238,12 +260,19 @@ def give_back(
         when: when it was given back.
         rule: the rule by which.
         since: how many receives there had been by then at the least; by default, all so far.
+        counts: whether the delivery counts; `None` if that is not known.
     """
-    certain = stored.certain and stored.deliveries < queue.settings.max_delivery_count
+    deliveries = stored.deliveries if counts is not False else stored.deliveries - 1
+    counted = None
+    if counts is not None and stored.counted is not None:
+        counted = stored.counted - (not counts)
+    certain = stored.certain and deliveries < queue.settings.max_delivery_count
     back = attrs.evolve(
         stored,
         lock=None,
         returned=rule,
+        deliveries=deliveries,
+        counted=counted,
         certain=certain,
         since=queue.receivers.count if since is None else since,
         available_at=when.earliest,
@@ -262,6 +291,7 @@ def remove(queue: Queue, stored: Stored) -> Queue:
     return attrs.evolve(
         queue,
         messages=queue.messages.delete(stored.number),
+        members=_members(queue, stored.message, -1),
         locks=_unlocked(queue, stored),
     )
 
@@ -272,7 +302,7 @@ def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
 
 
 def expired(queue: Queue, now: Window) -> Queue:
-    """LIFE-05: the queue with every lock ended that cannot be held any more."""
+    """LIFE-05, SESS-11: the queue with every lock ended that cannot be held any more."""
     while queue.timers is not None and queue.timers[1][0] < now.earliest:
         _, number, token = queue.timers[1]
         queue = attrs.evolve(queue, timers=pop(queue.timers))
@@ -284,5 +314,6 @@ def expired(queue: Queue, now: Window) -> Queue:
             # A receive may already have found it, if the lock's end is not known exactly.
             exact = lock.expiry.earliest == lock.expiry.latest
             since = None if exact else stored.since
-            queue = give_back(queue, stored, lock.expiry, "LIFE-05", since)
+            rule = "LIFE-05" if lock.session_id is None else "SESS-11"
+            queue = give_back(queue, stored, lock.expiry, rule, since)
     return queue

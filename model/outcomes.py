@@ -14,6 +14,10 @@ __all__ = [
     "Peeked",
     "Received",
     "Refused",
+    "Renewed",
+    "SessionAccepted",
+    "SessionState",
+    "SessionsListed",
     "Unsupported",
     "Witness",
 ]
@@ -44,6 +48,34 @@ class Peeked:
 
 
 @attrs.frozen(kw_only=True)
+class SessionAccepted:
+    """The next session was locked, which has this id."""
+
+    session_id: str
+
+
+@attrs.frozen(kw_only=True)
+class SessionState:
+    """What is stored with a session; `None` if nothing is."""
+
+    state: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class SessionsListed:
+    """The ids of sessions, in no particular order."""
+
+    session_ids: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Renewed:
+    """A lock began anew; `locked_until` is a time on the recording's clock, if it is told."""
+
+    locked_until: int | None = None
+
+
+@attrs.frozen(kw_only=True)
 class Refused:
     """The bus answered with an error, and nothing took effect."""
 
@@ -65,7 +97,19 @@ class Unsupported:
     detail: str = ""
 
 
-Outcome = Done | Received | Empty | Peeked | Refused | Indeterminate | Unsupported
+Outcome = (
+    Done
+    | Received
+    | Empty
+    | Peeked
+    | SessionAccepted
+    | SessionState
+    | SessionsListed
+    | Renewed
+    | Refused
+    | Indeterminate
+    | Unsupported
+)
 
 
 @attrs.frozen(kw_only=True)

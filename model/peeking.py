@@ -34,6 +34,8 @@ def _shown(
     if len(views) > command.count or not in_order(views):
         return
     rules: tuple[RuleId, ...] = ("LIFE-07",) if views else ()
+    if views and command.session_id is not None and len(queue.members) > 1:
+        rules = ("SESS-23", *rules)
     used: set[int] = set()
     for view in views:
         found = next(
@@ -44,7 +46,7 @@ def _shown(
             ),
             None,
         )
-        if found is None:
+        if found is None or not _is_asked_for(command, found.stored):
             return
         used.add(found.stored.number)
         queue = _known_better(found.queue, found.stored, found.where, view)
@@ -54,6 +56,10 @@ def _shown(
     yield Transition(
         outcome=outcome, next=with_queue(namespace, queue), rules=tuple(dict.fromkeys(rules))
     )
+
+
+def _is_asked_for(command: Peek, stored: Stored) -> bool:
+    return command.session_id in (None, stored.message.session_id)
 
 
 def in_order(views: tuple[MessageView, ...]) -> bool:
@@ -81,6 +87,8 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
     """What the model's own bus can show: the oldest of any one partition (open: or nothing)."""
     partitions: dict[Partitions, list[int]] = {}
     for number, stored in queue.messages.items():
+        if not _is_asked_for(command, stored):
+            continue
         if stored.certain and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)
     for where in sorted(partitions):

@@ -1,6 +1,7 @@
 """What a receive may be given, and when it may come back empty."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
@@ -8,13 +9,13 @@ from busproof.model.commands import Receive
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line, first_ready, hold, surely_available
 from busproof.model.outcomes import Empty, Received
-from busproof.model.sessions import holds_session, session_at
+from busproof.model.sessions import holds_session, in_outage, not_held, seized, session_at
 from busproof.model.sighting import Seen, recognised, sequence_number, view_of
 from busproof.model.state import Key, Lock, Namespace, Queue, Receivers, Stored, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Window
 
-__all__ = ["lost_receive", "order_rule", "receive"]
+__all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]
 
 
 def receive(
@@ -23,19 +24,34 @@ def receive(
     """Every allowed answer to a receive."""
     queue = namespace.queues[command.queue]
     if queue.settings.requires_session is not (command.session_id is not None):
-        # Outside the five documents: such a receiver is not one of this queue.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield Transition(outcome=Empty(), next=namespace)
+        yield from _of_another_kind(namespace, queue, connection)
         return
     queue = attrs.evolve(queue, receivers=_turned(namespace, queue, connection))
     if command.session_id is not None:
         holding = holds_session(namespace, queue, command.session_id, connection)
         if holding is not True:
-            yield refusal(namespace, Error.SESSION_LOCK_LOST, "LIFE-10", any_error=True)
+            yield not_held(namespace, queue, command.session_id, connection, "LIFE-10")
         if holding is False:
             return
+        queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, seen)
     yield from _nothing(namespace, queue, command)
+
+
+def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Iterator[Transition]:
+    """SESS-02: without a session, nothing is received where sessions are required.
+
+    Whether a connection that holds a session may ask without naming it is left open, and so is what
+    a receiver of a session is told by a queue that has none.
+    """
+    holds_none = queue.settings.requires_session and all(
+        held.connection != connection for held in queue.sessions.values()
+    )
+    if holds_none and connection not in queue.seekers:
+        yield refusal(namespace, Error.INVALID_OPERATION, "SESS-02", any_error=True)
+        return
+    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    yield Transition(outcome=Empty(), next=namespace)
 
 
 def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
@@ -76,8 +92,9 @@ def _nothing(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
         rules = _why_nothing(queue, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
         yield Transition(outcome=Empty(), next=after, rules=rules)
-    served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
-    if queue.outages.any and not served:
+    if command.session_id is not None:
+        yield from in_outage(namespace, queue, command.session_id)
+    elif queue.outages.any and namespace.profile.readings.get("RECEIVE-IN-OUTAGE") != "served":
         yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
 
 
@@ -102,8 +119,10 @@ def _given(
     if isinstance(seen.outcome, Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
-            if rules := _allowed(namespace, candidate, command):
-                yield _handed_out(namespace, candidate, command, view, rules)
+            rules = _allowed(namespace, candidate, command)
+            counted = _count_is_right(candidate, view)
+            if rules and counted is not None:
+                yield _handed_out(namespace, candidate, command, view, (*counted, *rules))
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
 
@@ -125,6 +144,8 @@ def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[R
     if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         return ()
     rules = _why_given(namespace, candidate)
+    if command.session_id is not None:
+        rules = (*_of_the_session(queue, stored, command.session_id), *rules)
     if stored.line is None:
         orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         return ("KEY-16", *rules) if orderless else rules
@@ -149,6 +170,36 @@ def _why_given(namespace: Namespace, candidate: Seen) -> tuple[RuleId, ...]:
         rules = (*rules, "LIFE-09")
     again = "LIFE-05" if stored.lock is not None else stored.returned
     return rules if again is None else (again, *rules)
+
+
+def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[RuleId, ...]:
+    """What a message of a session shows by being given to the session's holder."""
+    held = session_at(queue, session_id)
+    rules: tuple[RuleId, ...] = ()
+    if not held.doubtful and stored.number >= held.since and stored.returned is None:
+        rules = ("SESS-05",)
+    others = (each for each in queue.sessions.values() if each.connection != held.connection)
+    if any(not each.doubtful for each in others):
+        rules = ("SESS-04", *rules)
+    if stored.returned == "LIFE-04":
+        rules = ("SESS-15", *rules)
+    if queue.outages.down and not queue.outages.may_hit(stored.where):
+        rules = ("SESS-24", *rules)
+    return rules
+
+
+COUNTED_AGAIN: Final[dict[RuleId, RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}
+
+
+def _count_is_right(candidate: Seen, view: MessageView) -> tuple[RuleId, ...] | None:
+    """SESS-09, SESS-10: the rules that a delivery count shows; `None` if it breaks one."""
+    stored = candidate.stored
+    if stored.counted is None or view.delivery_count is None:
+        return ()
+    if view.delivery_count != stored.counted:
+        return None
+    rule = COUNTED_AGAIN.get(stored.returned or "")
+    return () if rule is None else (rule,)
 
 
 def order_rule(queue: Queue) -> RuleId:
@@ -189,9 +240,10 @@ def _handed_out(
     if lock is not None:
         also["sequence_number"] = view.sequence_number or stored.sequence_number
     if command.session_id is not None and lock is not None:
-        also["sessions"] = queue.sessions.set(
-            command.session_id, session_at(queue, command.session_id).with_taken(stored.number)
-        )
+        held = session_at(queue, command.session_id)
+        also["sessions"] = queue.sessions.set(command.session_id, held.with_taken(stored.number))
+        if view.delivery_count is not None and not held.doubtful:
+            also["counted"] = view.delivery_count + 1
     after = hold(queue, stored, lock, candidate.where, **also)
     return Transition(
         outcome=Received(message=view),
@@ -255,7 +307,7 @@ def _locked_view(
     return attrs.evolve(
         view,
         delivery_count=stored.deliveries + 1,
-        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
+        lock_token=f"{sequence_number(stored)}/{queue.receivers.count + 1}",
         locked_until=until,
     )
 

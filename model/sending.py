@@ -54,13 +54,24 @@ def _send(
         if queue.settings.partitioned or not staging.regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
-        # Outside the five documents: such a message could never be received.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield from _without_session(namespace, queue, message)
+        return
     key = effective_key(namespace, queue.settings, message)
     if key is not None:
         yield from _send_with_key(namespace, queue, message, key, seen)
     else:
         yield from _send_without_key(namespace, queue, command, message, seen)
+
+
+def _without_session(namespace: Namespace, queue: Queue, message: Message) -> Iterator[Transition]:
+    """SESS-01: a message that no session receiver could be given is refused, or dead-lettered.
+
+    Until it is, a peek may show it.
+    """
+    yield refusal(namespace, Error.INVALID_OPERATION, "SESS-01", any_error=True)
+    somewhere = everywhere(namespace, queue.settings)
+    seen = store(queue, message, None, somewhere, namespace.now, certain=False)
+    yield done(with_queue(namespace, seen), "SESS-01")
 
 
 def _send_with_key(

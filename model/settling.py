@@ -8,7 +8,7 @@ from busproof.model.commands import Abandon, Complete
 from busproof.model.ledger import give_back, remove
 from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import Error, Window
+from busproof.model.values import Error, RuleId, Window
 
 __all__ = ["abandon", "complete", "lost_abandon", "lost_complete"]
 
@@ -18,7 +18,8 @@ def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
     queue = namespace.queues[command.queue]
     stored = _locked(queue, command.lock_token)
     if stored is not None and not _has_ended(namespace, stored):
-        yield done(with_queue(namespace, remove(queue, stored)), "LIFE-03")
+        rules = (*_in_a_renewed_session(queue, stored), "LIFE-03")
+        yield done(with_queue(namespace, remove(queue, stored)), *rules)
     yield from _lost(namespace, queue, stored)
 
 
@@ -30,6 +31,13 @@ def abandon(namespace: Namespace, command: Abandon) -> Iterator[Transition]:
         back = give_back(queue, stored, namespace.now, "LIFE-04")
         yield done(with_queue(namespace, back), "LIFE-04")
     yield from _lost(namespace, queue, stored)
+
+
+def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
+    """SESS-14: what was received before the renewal of its session can still be settled."""
+    lock = stored.lock
+    held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
+    return ("SESS-14",) if held is not None and held.renewed else ()
 
 
 def _locked(queue: Queue, token: str) -> Stored | None:
@@ -74,6 +82,7 @@ def lost_abandon(namespace: Namespace, command: Abandon) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     expiry = Window(-NEVER, stored.lock.expiry.latest)
-    doubtful = attrs.evolve(stored, lock=attrs.evolve(stored.lock, expiry=expiry))
+    lock = attrs.evolve(stored.lock, expiry=expiry)
+    doubtful = attrs.evolve(stored, lock=lock, counted=None)
     messages = queue.messages.set(stored.number, doubtful)
     return with_queue(namespace, attrs.evolve(queue, messages=messages))

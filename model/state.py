@@ -24,6 +24,7 @@ __all__ = [
     "Partitions",
     "Queue",
     "Receivers",
+    "SessionData",
     "SessionLock",
     "Spread",
     "Staged",
@@ -74,6 +75,7 @@ class Stored:
         deliveries: how often it was received.
         returned: the rule by which it was given back last, if it was.
         sequence_number: as seen; `None` until it was.
+        counted: the delivery count that its next delivery in a session shows, if that is known.
         lock: the hold on it, if it is locked.
     """
 
@@ -88,6 +90,7 @@ class Stored:
     deliveries: int = 0
     returned: RuleId | None = None
     sequence_number: int | None = None
+    counted: int | None = None
     lock: Lock | None = None
 
 
@@ -169,18 +172,42 @@ class Spread:
 
 @attrs.frozen
 class SessionLock:
-    """A connection's hold on a session; `doubtful` after an answer that never came."""
+    """A connection's hold on a session.
+
+    Attributes:
+        connection: whose it is.
+        expiry: when it ends.
+        since: how many messages the queue had stored when it began.
+        taken: the arrival numbers of the messages received under it.
+        doubtful: whether it may have ended, or never begun, after an answer that never came.
+        renewed: whether it began anew.
+    """
 
     connection: str
     expiry: Window
+    since: int = 0
     taken: Map[int, None] = Map()
     doubtful: bool = False
+    renewed: bool = False
 
     def with_taken(self, number: int) -> "SessionLock":
         """The hold, under which one more message is locked."""
-        return SessionLock(
-            self.connection, self.expiry, self.taken.set(number, None), self.doubtful
-        )
+        return attrs.evolve(self, taken=self.taken.set(number, None))
+
+
+@attrs.frozen
+class SessionData:
+    """What is stored with a session.
+
+    Attributes:
+        state: the text, `None` where there is none.
+        late: texts whose storing was never answered, and that may still take its place.
+        kept: whether the session was given back or lost since the text was stored.
+    """
+
+    state: str | None
+    late: tuple[str | None, ...] = ()
+    kept: bool = False
 
 
 @attrs.frozen
@@ -215,6 +242,10 @@ class Queue:
         namesakes: MessageId to the partitions that took all messages with it, none once they
             differed (detection off).
         sessions: session id to the hold on it.
+        seekers: connections that may come to hold any free session, their request for the next
+            one never having been answered.
+        members: session id to how many messages of it may be stored.
+        states: session id to what is stored with it.
         recovered: partitions that were down and came up again.
         peeked: whether somebody has looked at its messages.
     """
@@ -236,6 +267,9 @@ class Queue:
     copies: Map[str, tuple[Copy, ...]] = Map()
     namesakes: Map[str, Partitions] = Map()
     sessions: Map[str, SessionLock] = Map()
+    seekers: frozenset[str] = frozenset()
+    members: Map[str, int] = Map()
+    states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
     peeked: bool = False
 

@@ -21,7 +21,17 @@ from busproof.model.queues import (
 )
 from busproof.model.receiving import lost_receive, receive
 from busproof.model.sending import lost_send, send
-from busproof.model.sessions import accept_session, close_session, lost_accept, lost_close
+from busproof.model.session_states import get_state, list_sessions, lost_set_state, set_state
+from busproof.model.sessions import (
+    accept_next,
+    accept_session,
+    close_session,
+    lost_accept,
+    lost_accept_next,
+    lost_close,
+    lost_renew,
+    renew,
+)
 from busproof.model.settling import abandon, complete, lost_abandon, lost_complete
 from busproof.model.state import Namespace, with_queue
 from busproof.model.transactions import (
@@ -143,6 +153,16 @@ def _dispatched(
             return accept_session(namespace, command, connection)
         case c.CloseSession():
             return close_session(namespace, command, connection)
+        case c.AcceptNextSession():
+            return accept_next(namespace, command, connection, seen)
+        case c.RenewSessionLock():
+            return renew(namespace, command, connection, seen)
+        case c.SetSessionState():
+            return set_state(namespace, command, connection)
+        case c.GetSessionState():
+            return get_state(namespace, command, connection, seen)
+        case c.ListSessions():
+            return list_sessions(namespace, command, seen)
         case c.BeginTransaction():
             return begin(namespace, command)
         case c.CommitTransaction():
@@ -172,12 +192,18 @@ def _lost(namespace: Namespace, command: c.Command, connection: str) -> Namespac
             return lost_complete(namespace, command)
         case c.Abandon():
             return lost_abandon(namespace, command)
-        case c.Peek():
+        case c.Peek() | c.GetSessionState() | c.ListSessions():
             return namespace
         case c.AcceptSession():
             return lost_accept(namespace, command, connection)
         case c.CloseSession():
             return lost_close(namespace, command)
+        case c.AcceptNextSession():
+            return lost_accept_next(namespace, command, connection)
+        case c.RenewSessionLock():
+            return lost_renew(namespace, command)
+        case c.SetSessionState():
+            return lost_set_state(namespace, command)
         case c.BeginTransaction():
             return lost_begin(namespace, command)
         case c.CommitTransaction():

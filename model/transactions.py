@@ -38,7 +38,8 @@ def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transit
     hit, must_hit = _outage(namespace, transaction)
     reading = namespace.profile.readings.get("TXN-OUTAGE")
     if not transaction.doomed and not (must_hit and reading == "refused"):
-        yield done(_committed(ended, transaction, certain=True), "TXN-12")
+        rules = ("SESS-26", "TXN-12") if _spans_sessions(namespace, transaction) else ("TXN-12",)
+        yield done(_committed(ended, transaction, certain=True), *rules)
     if transaction.doomed or transaction.doubtful or hit or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), Error.INVALID_OPERATION, any_error=True)
 
@@ -50,6 +51,18 @@ def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]
     return (
         any(outage.may_hit(where) for outage, where in outages),
         any(outage.told and outage.must_hit(where) for outage, where in outages),
+    )
+
+
+def _spans_sessions(namespace: Namespace, transaction: Transaction) -> bool:
+    """SESS-26: whether several sessions of one regular queue were sent to."""
+    sessions: dict[str, set[str]] = {}
+    for staged in _in_order(transaction):
+        if staged.message.session_id is not None:
+            sessions.setdefault(staged.queue, set()).add(staged.message.session_id)
+    return any(
+        len(names) > 1 and not namespace.queues[queue].settings.partitioned
+        for queue, names in sessions.items()
     )
 
 

@@ -1,1 +1,6 @@
 """The pytest plugin and the steps of the features."""
+
+from typing import Final
+
+STEP_MODULES: Final = ("creating", "sending", "receiving", "sessions", "disturbing", "expecting")
+"""The modules of this package that define steps."""

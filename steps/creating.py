@@ -3,14 +3,12 @@
 from pytest_bdd import given, parsers, when
 
 from busproof.model.commands import (
-    AcceptSession,
     BeginTransaction,
-    CloseSession,
     CommitTransaction,
     CreateQueue,
     RollBackTransaction,
 )
-from busproof.model.outcomes import Done, Outcome
+from busproof.model.outcomes import Done
 from busproof.model.values import Tier
 from busproof.steps.harness import Bus, NotApplicable
 from busproof.steps.wording import queue_settings
@@ -57,26 +55,3 @@ def committed(bus: Bus, transaction: str) -> None:
 def rolled_back(bus: Bus, transaction: str) -> None:
     """Roll back, which has to succeed."""
     bus.expect(bus.do(RollBackTransaction(transaction=transaction)), Done)
-
-
-@when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
-def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
-    """Lock a session, which has to succeed."""
-    outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
-    bus.expect(outcome, Done)
-    return outcome
-
-
-@when(
-    parsers.parse('session "{session_id}" is accepted over another connection'),
-    target_fixture="outcome",
-)
-def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
-    """Try to lock a session over a second connection."""
-    return bus.do(AcceptSession(queue=queue, session_id=session_id), OTHER)
-
-
-@when(parsers.parse('session "{session_id}" is closed'))
-def closed(bus: Bus, queue: str, session_id: str) -> None:
-    """Give a session back."""
-    bus.expect(bus.do(CloseSession(queue=queue, session_id=session_id)), Done)

@@ -25,6 +25,7 @@ def some_down(bus: Bus, queue: str, number: int) -> set[int]:
 
 
 @given("every partition is down")
+@when("every partition goes down")
 def all_down(bus: Bus, queue: str) -> None:
     """Take all partitions down."""
     _set_all(bus, queue, down=True)

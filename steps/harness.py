@@ -14,6 +14,7 @@ from busproof.history.words import event_words, outcome_words
 from busproof.judging.judge import Judge, Violation, vantage_of
 from busproof.model.commands import (
     Abandon,
+    AcceptNextSession,
     AcceptSession,
     AdvanceClock,
     BeginTransaction,
@@ -23,10 +24,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    GetSessionState,
+    ListSessions,
     Peek,
     Receive,
+    RenewSessionLock,
     RollBackTransaction,
     Send,
+    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.outcomes import (
@@ -287,9 +292,13 @@ class Bus:
 
     def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
         """Receive one message: locked, or for good where the implementation has no locks."""
+        return self.do(Receive(queue=queue, mode=self.mode, session_id=session_id), connection)
+
+    @property
+    def mode(self) -> ReceiveMode:
+        """Locking, or for good where the implementation has no locks."""
         locks = Capability.PEEK_LOCK in self.capabilities
-        mode = ReceiveMode.PEEK_LOCK if locks else ReceiveMode.RECEIVE_AND_DELETE
-        return self.do(Receive(queue=queue, mode=mode, session_id=session_id), connection)
+        return ReceiveMode.PEEK_LOCK if locks else ReceiveMode.RECEIVE_AND_DELETE
 
     def _complete(self, queue: str, view: MessageView, connection: str) -> None:
         if view.lock_token is not None:
@@ -368,7 +377,12 @@ def _views(outcome: Outcome) -> tuple[MessageView, ...]:
 
 _NEEDED: Final[dict[type[Command], Capability]] = {
     AcceptSession: Capability.SESSIONS,
+    AcceptNextSession: Capability.NEXT_SESSION,
+    RenewSessionLock: Capability.LOCK_RENEWAL,
     CloseSession: Capability.SESSIONS,
+    SetSessionState: Capability.SESSION_STATE,
+    GetSessionState: Capability.SESSION_STATE,
+    ListSessions: Capability.SESSION_LISTING,
     Complete: Capability.PEEK_LOCK,
     Abandon: Capability.PEEK_LOCK,
     Peek: Capability.PEEK,

@@ -11,6 +11,7 @@ import attrs
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.seeded.queues import Queue
+from busproof.adapters.seeded.sessions import SessionCommand, Sessions
 from busproof.adapters.seeded.transacting import Transacting
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Outcome, Refused, Witness
@@ -26,18 +27,17 @@ NamespaceCommand = (
     | c.RollBackTransaction
 )
 QueueCommand = (
-    c.Receive
+    SessionCommand
+    | c.Receive
     | c.Complete
     | c.Abandon
     | c.Peek
-    | c.AcceptSession
-    | c.CloseSession
     | c.TakePartitionDown
     | c.BringPartitionUp
 )
 
 
-class SeededBus(Transacting):
+class SeededBus(Sessions, Transacting):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -50,6 +50,10 @@ class SeededBus(Transacting):
             Capability.PEEK,
             Capability.PEEK_LOCK,
             Capability.REGULAR_QUEUES,
+            Capability.LOCK_RENEWAL,
+            Capability.NEXT_SESSION,
+            Capability.SESSION_STATE,
+            Capability.SESSION_LISTING,
         }
     )
 
@@ -122,16 +126,14 @@ class SeededBus(Transacting):
                 return self.settle(queue, command.lock_token, self.complete)
             case c.Abandon():
                 return self.settle(queue, command.lock_token, self.abandon)
-            case c.Peek():
+            case c.Peek(session_id=None):
                 return self.peek(queue, command.count)
-            case c.AcceptSession():
-                return self.accept_session(queue, command.session_id, connection)
-            case c.CloseSession():
-                return self.close_session(queue, command.session_id, connection)
+            case c.Peek():
+                return self.peek_session(queue, command)
             case c.TakePartitionDown() | c.BringPartitionUp():
                 return self.switch(queue, command)
             case _:
-                assert_never(command)
+                return self.ask_session(queue, command, connection)
 
     def switch(self, queue: Queue, command: c.TakePartitionDown | c.BringPartitionUp) -> Outcome:
         """Take a partition down or bring it up; what it holds stays."""
@@ -146,6 +148,8 @@ class SeededBus(Transacting):
     def send(self, queue: Queue, command: c.Send) -> Observed:
         """Take a message, or refuse it; the witness is its partition."""
         message = self.prepared(command.message)
+        if command.transaction is None and self.lacks_session(queue, message):
+            return Observed(Refused(error=Error.INVALID_OPERATION))
         if command.transaction is None:
             placed = self.place(queue, message, command.timeout)
             if not isinstance(placed, Error):

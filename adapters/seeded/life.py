@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.seeded.queues import Held, Hold, Key, Lock, Queue
+from busproof.adapters.seeded.queues import Held, Key, Lock, Queue
 from busproof.model.commands import Receive
 from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused
 from busproof.model.values import Error, Message, MessageView, ReceiveMode
@@ -111,7 +111,8 @@ class Life:
 
     def lock(self, queue: Queue, held: Held, session_id: str | None) -> Lock:
         """The lock of a message; in a session it ends with the session's."""
-        token = f"{held.sequence_number}/{held.deliveries}"
+        queue.given += 1
+        token = f"{held.sequence_number}/{queue.given}"
         until = self.now + queue.settings.lock_duration
         if session_id in queue.sessions:
             until = queue.sessions[session_id].until
@@ -171,21 +172,6 @@ class Life:
         shown = sorted(there, key=lambda held: held.number)[:count]
         return Peeked(messages=tuple(self.view(queue, held) for held in shown))
 
-    def accept_session(self, queue: Queue, session_id: str, connection: str) -> Outcome:
-        """Lock a session; whoever holds it may lock it anew, and gives back what it took."""
-        if not queue.settings.requires_session:
-            return Refused(error=Error.INVALID_OPERATION)
-        if not self.is_session_free(queue, session_id, connection):
-            return Refused(error=Error.SESSION_CANNOT_BE_LOCKED)
-        self.free_session(queue, session_id)
-        until = self.now + queue.settings.lock_duration
-        queue.sessions[session_id] = Hold(connection=connection, until=until)
-        return _DONE
-
-    def is_session_free(self, queue: Queue, session_id: str, connection: str) -> bool:
-        """Whether no other connection holds the session."""
-        return session_id not in queue.sessions or self.holds_session(queue, session_id, connection)
-
     def holds_session(self, queue: Queue, session_id: str, connection: str) -> bool:
         """Whether this connection holds the session."""
         hold = queue.sessions.get(session_id)
@@ -194,17 +180,3 @@ class Life:
     def may_read_session(self, queue: Queue, session_id: str, connection: str) -> bool:
         """Whether this connection may receive from the session: only if it holds it."""
         return self.holds_session(queue, session_id, connection)
-
-    def close_session(self, queue: Queue, session_id: str, connection: str) -> Outcome:
-        """Free a session that this connection holds."""
-        if not self.holds_session(queue, session_id, connection):
-            return Refused(error=Error.SESSION_LOCK_LOST)
-        self.free_session(queue, session_id)
-        del queue.sessions[session_id]
-        return _DONE
-
-    def free_session(self, queue: Queue, session_id: str) -> None:
-        """Give all messages back that are locked in the session."""
-        for held in list(queue.messages):
-            if held.lock is not None and held.lock.session_id == session_id:
-                self.give_back(queue, held)

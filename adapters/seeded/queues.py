@@ -54,9 +54,11 @@ class Queue:
         down: those that are unavailable.
         messages: in the order in which they are offered.
         arrivals: how many messages were ever stored.
+        given: how many messages were ever handed out under a lock.
         turn: the partition that is next for a message without key.
         accepted: key and MessageId to the time at which such a message was accepted.
         sessions: the sessions that are locked.
+        states: what is stored with sessions.
     """
 
     settings: CreateQueue
@@ -64,9 +66,11 @@ class Queue:
     down: set[int] = attrs.field(factory=set)
     messages: list[Held] = attrs.field(factory=list)
     arrivals: int = 0
+    given: int = 0
     turn: int = 0
     accepted: dict[tuple[Key | None, str], int] = attrs.field(factory=dict)
     sessions: dict[str, Hold] = attrs.field(factory=dict)
+    states: dict[str, str] = attrs.field(factory=dict)
 
     @property
     def name(self) -> str:

@@ -49,7 +49,7 @@ const COMMANDS = new Map(Object.entries({
     run: (bus, { queue, lock_token }) => bus.queue(queue).abandon(lock_token),
   },
   Peek: {
-    fields: { queue: text(), count: whole(1) },
+    fields: { queue: text(), count: whole(1), session_id: textOrNull() },
     run: peek,
   },
   AcceptSession: {
@@ -137,8 +137,10 @@ function receive(bus, { queue: name, mode, session_id: sessionId }, connection) 
   return { outcome: { type: 'Received', message: told(message) } };
 }
 
-function peek(bus, { queue, count }) {
-  return { outcome: { type: 'Peeked', messages: bus.queue(queue).peek(count).map(told) } };
+function peek(bus, { queue: name, count, session_id: sessionId }) {
+  const queue = bus.queue(name);
+  const messages = sessionId === null ? queue.peek(count) : queue.peekSession(sessionId, count);
+  return { outcome: { type: 'Peeked', messages: messages.map(told) } };
 }
 
 /** A message in the protocol's words; JSON leaves out what is undefined, as a peek's lock. */

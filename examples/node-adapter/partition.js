@@ -136,11 +136,11 @@ export class Partition {
   }
 
   /** Up to `count` of the oldest messages, the locked ones among them; nothing changes. */
-  peek(count) {
+  peek(count, sessionId = null) {
     const seen = [];
     for (const message of this.#messages.values()) {
       if (seen.length >= count) break;
-      seen.push(shown(message));
+      if (sessionId === null || message.sent.sessionId === sessionId) seen.push(shown(message));
     }
     return seen;
   }
@@ -161,8 +161,13 @@ export class Partition {
     this.#heldSessions.add(session);
   }
 
+  /** Closing is no failure: what was received and not settled counts as never received. */
   closeSession(sessionId, connection) {
-    this.#release(this.#sessionOf(connection, sessionId));
+    const session = this.#sessionOf(connection, sessionId);
+    for (const lockToken of session.lockTokens) {
+      this.#locks.get(lockToken).message.deliveryCount -= 1;
+    }
+    this.#release(session);
   }
 
   #sessionOf(connection, sessionId) {

@@ -127,6 +127,11 @@ export class Queue {
     return partition === undefined ? [] : partition.peek(count);
   }
 
+  /** The oldest messages of one session, whoever holds it. */
+  peekSession(sessionId, count) {
+    return this.#partitionOfSession(sessionId).peek(count, sessionId);
+  }
+
   complete(lockToken) {
     this.#partitionOfLock(lockToken).complete(lockToken);
   }

@@ -7,7 +7,7 @@ import pytest
 from busproof.adapters.base import Capability
 from busproof.adapters.faults import FAULTS, AssigningBus, Fault, SeededBus, fault, make
 from busproof.adapters.finding import find
-from busproof.adapters.seeded import shown_keys, shown_life, shown_transactions
+from busproof.adapters.seeded import shown_keys, shown_life, shown_sessions, shown_transactions
 from busproof.adapters.seeded.runs import PARTITIONS, Run, play
 from busproof.errors import UsageError
 from busproof.model.outcomes import Event
@@ -17,7 +17,7 @@ from busproof.model.step import Acceptance, accept
 from busproof.model.values import Profile
 from busproof.spec import Catalogue, load
 
-SHOWN = {**shown_keys.SHOWN, **shown_transactions.SHOWN, **shown_life.SHOWN}
+SHOWN = {**shown_keys.SHOWN, **shown_transactions.SHOWN, **shown_life.SHOWN, **shown_sessions.SHOWN}
 
 each_fault = pytest.mark.parametrize("seeded", FAULTS, ids=[each.id for each in FAULTS])
 

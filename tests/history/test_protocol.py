@@ -54,7 +54,7 @@ def test_requests_look_as_the_protocol_says() -> None:
     expected = [
         b'{"id":1,"hello":{"protocol":1}}\n',
         b'{"id":2,"start":{"edition":"de-2021-04","tier":"standard","partitions":16}}\n',
-        b'{"id":3,"connection":"c1","command":{"type":"Peek","queue":"q","count":1}}\n',
+        b'{"id":3,"connection":"c1","command":{"type":"Peek","queue":"q"}}\n',
     ]
     peek = CommandRequest(id=3, connection="c1", command=Peek(queue="q"))
     requests = (HelloRequest(id=1), StartRequest(id=2, start=start), peek)

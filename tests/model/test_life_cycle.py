@@ -251,7 +251,7 @@ def test_a_session_is_held_by_one_connection_until_its_lock_ends(told: Told) -> 
     assert told.saw(SESSION, OTHER, connection="c2").possible
     after(told, MINUTE + 1)
     assert told.saw(SESSION, Empty()).possible == ()
-    assert told.saw(ACCEPT, connection="c2").rules == ("LIFE-10",)
+    assert told.saw(ACCEPT, connection="c2").rules == ("SESS-11", "LIFE-10")
 
 
 def test_a_session_comes_in_order_and_whole(told: Told) -> None:
@@ -261,7 +261,10 @@ def test_a_session_comes_in_order_and_whole(told: Told) -> None:
     told.has(ACCEPT)
     second = received("m2", 1, 2, session_id="a")
     assert told.saw(SESSION, second).rules[0] == "KEY-06"
-    assert told.saw(SESSION, received("m3", 1, 3, session_id="b")).rules[0] == "KEY-06"
+    assert told.saw(SESSION, received("m3", 1, 3, session_id="b")).rules[:2] == (
+        "SESS-04",
+        "KEY-06",
+    )
     assert told.saw(SESSION, Empty()).rules[0] == "LIFE-09"
     first = received("m1", 1, 1, session_id="a", lock_token="k")
     assert told.saw(SESSION, first).rules[0] == "KEY-06"
@@ -274,7 +277,7 @@ def test_a_session_in_a_partition_that_is_down_may_be_refused(told: Told) -> Non
     told.queue(requires_session=True)
     told.send(partition=1, session_id="a")
     told.has(TakePartitionDown(queue="q", partition=1))
-    assert told.saw(ACCEPT, GONE).rules == ("LIFE-11",)
+    assert told.saw(ACCEPT, GONE).rules == ("SESS-25", "LIFE-11")
     told.has(ACCEPT)
     assert told.saw(SESSION, Empty()).possible
 
@@ -372,7 +375,8 @@ def test_a_session_accepted_again_outlasts_its_first_lock(told: Told) -> None:
     after(told, MINUTE // 2 + 1)
     assert told.saw(SESSION, Empty()).possible
     after(told, MINUTE)
-    assert told.saw(SESSION, OTHER).possible
+    assert told.saw(SESSION, OTHER).possible == ()
+    assert told.saw(SESSION, Refused(error=Error.SESSION_LOCK_LOST)).rules[0] == "SESS-12"
 
 
 # Answers that never came

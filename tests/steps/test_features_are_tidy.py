@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from importlib import resources
+from importlib import import_module, resources
 from typing import Any
 
 import attrs
@@ -12,9 +12,9 @@ from pytest_bdd.scenario import make_python_name
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 
 from busproof.spec import load
-from busproof.steps import creating, disturbing, expecting, receiving, sending
+from busproof.steps import STEP_MODULES
 
-STEPS = (creating, disturbing, expecting, receiving, sending)
+STEPS = [import_module(f"busproof.steps.{name}") for name in STEP_MODULES]
 CATALOGUE = load()
 SHOWABLE = {rule.id for rule in CATALOGUE.rules if rule.shown_by != "never"}
 
