@@ -7,7 +7,16 @@ import attrs
 from busproof.model.outcomes import Event
 from busproof.model.values import RuleId
 
-__all__ = ["Conformance", "Counterexample", "ExitCode", "RuleVerdict", "Subject", "Verdict"]
+__all__ = [
+    "Conformance",
+    "Counterexample",
+    "ExitCode",
+    "KnownFailure",
+    "RuleVerdict",
+    "Standing",
+    "Subject",
+    "Verdict",
+]
 
 
 class Verdict(StrEnum):
@@ -15,6 +24,7 @@ class Verdict(StrEnum):
 
     SHOWN = "shown"
     VIOLATED = "violated"
+    KNOWN_FAILURE = "known failure"
     NOT_APPLICABLE = "not applicable"
     NOT_SHOWN = "not shown"
     INCONCLUSIVE = "inconclusive"
@@ -29,6 +39,35 @@ class ExitCode(IntEnum):
     USAGE = 2
     INCOMPLETE = 3
     STALE = 4
+
+
+class Standing(StrEnum):
+    """What a run makes of an entry in a list of known failures; only `FAILED` is as it must be."""
+
+    FAILED = "failed"
+    PASSED = "passed"
+    UNKNOWN = "unknown rule"
+    EXPIRED = "expired"
+    NOT_TRIED = "not tried"
+
+
+@attrs.frozen(kw_only=True)
+class KnownFailure:
+    """A rule that an implementation is known to break, and what a run made of that.
+
+    Attributes:
+        rule: its id.
+        reason: why it fails, in the words of whoever listed it.
+        link: where more is told, such as an issue's address; empty if nowhere.
+        expires: the last day on which the entry counts, as `2027-01-31`; empty if it has none.
+        standing: what the run made of it.
+    """
+
+    rule: RuleId
+    reason: str
+    link: str = ""
+    expires: str = ""
+    standing: Standing = Standing.NOT_TRIED
 
 
 @attrs.frozen(kw_only=True)
@@ -102,6 +141,7 @@ class Conformance:
         events: how many events were judged.
         exit_code: what the run ends with.
         problems: sentences on what kept the run from being complete.
+        known_failures: the entries of the list that the run was given, if it was given one.
     """
 
     subject: Subject
@@ -111,6 +151,7 @@ class Conformance:
     events: int = 0
     exit_code: ExitCode = ExitCode.OK
     problems: tuple[str, ...] = ()
+    known_failures: tuple[KnownFailure, ...] = ()
 
     def counted(self, verdict: Verdict) -> int:
         """How many rules have this verdict."""

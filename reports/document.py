@@ -12,6 +12,7 @@ from busproof.history.conformance import (
     Conformance,
     Counterexample,
     ExitCode,
+    KnownFailure,
     RuleVerdict,
     Subject,
     Verdict,
@@ -23,8 +24,8 @@ from busproof.reports import overview
 
 __all__ = ["SCHEMA", "conformance_of", "view"]
 
-SCHEMA: Final = 1
-"""The version of the report's format."""
+SCHEMA: Final = 2
+"""The version of the report's format; version 1 had no known failures, and is still read."""
 
 
 @attrs.frozen(kw_only=True)
@@ -59,6 +60,7 @@ class _Document:
     exit_code: int
     problems: tuple[str, ...]
     rules: tuple[RuleVerdict, ...]
+    known_failures: tuple[KnownFailure, ...] = ()
 
 
 def view(conformance: Conformance) -> dict[str, Any]:
@@ -73,6 +75,7 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "summary": _summary(conformance),
         "exit_code": int(conformance.exit_code),
         "problems": list(conformance.problems),
+        "known_failures": [_known_view(known) for known in conformance.known_failures],
         "rules": [_rule_view(rule) for rule in conformance.rules],
     }
 
@@ -93,8 +96,9 @@ def conformance_of(value: object) -> Conformance:
         events=document.events,
         exit_code=_exit_code(document.exit_code),
         problems=document.problems,
+        known_failures=document.known_failures,
     )
-    _check_summary(dict(document.summary), _summary(conformance))
+    _check_summary({Verdict.KNOWN_FAILURE.value: 0, **document.summary}, _summary(conformance))
     return conformance
 
 
@@ -133,6 +137,16 @@ def _rule_view(rule: RuleVerdict) -> dict[str, Any]:
         "events": rule.events,
         "scenarios": list(rule.scenarios),
         "counterexample": _example_view(rule.counterexample),
+    }
+
+
+def _known_view(known: KnownFailure) -> dict[str, Any]:
+    return {
+        "rule": known.rule,
+        "reason": known.reason,
+        "link": known.link,
+        "expires": known.expires,
+        "standing": known.standing.value,
     }
 
 

@@ -9,6 +9,7 @@ from busproof.history.conformance import (
     Conformance,
     Counterexample,
     ExitCode,
+    KnownFailure,
     RuleVerdict,
     Verdict,
 )
@@ -21,6 +22,7 @@ __all__ = ["page"]
 _SYMBOLS: Final = {
     Verdict.SHOWN: "✅",
     Verdict.VIOLATED: "❌",
+    Verdict.KNOWN_FAILURE: "🩹",
     Verdict.NOT_APPLICABLE: "⚪",
     Verdict.NOT_SHOWN: "⚠️",
     Verdict.INCONCLUSIVE: "❔",
@@ -38,6 +40,7 @@ def page(conformance: Conformance, catalogue: Catalogue) -> str:
     parts = [
         _head(conformance, catalogue),
         _problems(conformance.problems),
+        _known(conformance.known_failures),
         _claims(conformance, catalogue),
         *_tables(conformance, catalogue),
         _violations(conformance, catalogue),
@@ -80,6 +83,19 @@ def _problems(problems: tuple[str, ...]) -> Iterator[str]:
         yield ""
     for problem in problems:
         yield f"- {_plain(problem)}"
+
+
+def _known(entries: tuple[KnownFailure, ...]) -> Iterator[str]:
+    if entries:
+        yield "## Known failures"
+        yield ""
+        columns = ("Rule", "Found", "Reason", "Link", "Counts until")
+        yield from _table(columns, (":--",) * len(columns), map(_known_row, entries))
+
+
+def _known_row(known: KnownFailure) -> tuple[str, ...]:
+    told = (known.rule, known.standing.value, known.reason, known.link, known.expires)
+    return tuple(map(_plain, told))
 
 
 def _claims(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:

@@ -7,7 +7,14 @@ from typing import Final
 import attrs
 
 from busproof.errors import UsageError
-from busproof.history.conformance import Conformance, ExitCode, RuleVerdict, Subject, Verdict
+from busproof.history.conformance import (
+    Conformance,
+    ExitCode,
+    KnownFailure,
+    RuleVerdict,
+    Subject,
+    Verdict,
+)
 from busproof.history.words import seconds
 from busproof.model.values import RuleId
 from busproof.spec import Catalogue, Rule
@@ -24,6 +31,7 @@ __all__ = [
     "found",
     "headline",
     "id_words",
+    "known_words",
     "profile_words",
     "reading_words",
     "scenario_words",
@@ -39,7 +47,7 @@ _CONCLUSIONS: Final = {
     ExitCode.VIOLATION: "a rule was violated",
     ExitCode.USAGE: "the run was not asked for rightly",
     ExitCode.INCOMPLETE: "the run is incomplete, inconclusive or errored",
-    ExitCode.STALE: "a known failure did not fail",
+    ExitCode.STALE: "the list of known failures is out of date",
 }
 
 
@@ -87,9 +95,13 @@ def headline(rules: tuple[RuleVerdict, ...]) -> str:
 
 
 def tallies(conformance: Conformance) -> dict[Verdict, int]:
-    """How many rules have each verdict but `shown`, worst first."""
+    """How many rules have each verdict but `shown`, worst first.
+
+    Known failures are counted where a list of them was given.
+    """
     order = (
         Verdict.VIOLATED,
+        *((Verdict.KNOWN_FAILURE,) if conformance.known_failures else ()),
         Verdict.NOT_SHOWN,
         Verdict.INCONCLUSIVE,
         Verdict.ERRORED,
@@ -101,7 +113,17 @@ def tallies(conformance: Conformance) -> dict[Verdict, int]:
 def conclusion(conformance: Conformance) -> str:
     """What the run ends with, and what that means."""
     code = conformance.exit_code
-    return f"Exit code {code.value}: {_CONCLUSIONS[code]}."
+    known = conformance.counted(Verdict.KNOWN_FAILURE)
+    but = ""
+    if known and code is ExitCode.OK:
+        but = f", but for {known} known {'failure' if known == 1 else 'failures'}"
+    return f"Exit code {code.value}: {_CONCLUSIONS[code]}{but}."
+
+
+def known_words(known: KnownFailure) -> str:
+    """Why a rule is known to fail, and until when that counts."""
+    until = f"until {known.expires}" if known.expires else ""
+    return ", ".join(part for part in (known.reason, known.link, until) if part)
 
 
 def families(conformance: Conformance, catalogue: Catalogue) -> Iterator[FamilyVerdicts]:

@@ -10,7 +10,12 @@ from typing import Final
 
 import attrs
 
-from busproof.history.conformance import Conformance, Counterexample, RuleVerdict
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    KnownFailure,
+    RuleVerdict,
+)
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
 
 __all__ = ["redacted", "redacted_text"]
@@ -24,6 +29,7 @@ _SECRET: Final = re.compile(
     r"|api[-_]?key|access[-_]?token|token|secret|password|passwd|pwd)(\s*[=:]\s*['\"]?)[^\s;&,'\"]+",
     re.IGNORECASE,
 )
+_WEB: Final = re.compile(r"https?://", re.IGNORECASE)
 _BEARER: Final = re.compile(r"\b(Bearer)\s+[\w.~+/-]{8,}=*", re.IGNORECASE)
 _PATH: Final = re.compile(
     r"(?<![\w:/.~…])(?:~|\.\.(?:/\.\.)*)?(?:/[^\s/:;,'\"<>()]+)+/([^\s/:;,'\"<>()]+)"
@@ -63,6 +69,7 @@ def redacted(conformance: Conformance) -> Conformance:
         subject=attrs.evolve(subject, adapter=_adapter(subject.adapter)),
         rules=tuple(_rule(rule) for rule in conformance.rules),
         problems=tuple(redacted_text(problem) for problem in conformance.problems),
+        known_failures=tuple(_known(known) for known in conformance.known_failures),
     )
 
 
@@ -70,6 +77,16 @@ def _adapter(adapter: str) -> str:
     if _ADAPTER_NAME.fullmatch(adapter):
         return adapter
     return redacted_text(_COMMAND_OR_KEYS.sub(rf"\1{_GONE}", adapter))
+
+
+def _known(known: KnownFailure) -> KnownFailure:
+    """The link stays: it is there to be followed; a key in it does not."""
+    return attrs.evolve(known, reason=redacted_text(known.reason), link=_link(known.link))
+
+
+def _link(link: str) -> str:
+    link = _SECRET.sub(rf"\1\2{_GONE}", _USER_INFO.sub(f"{_GONE}@", link))
+    return link if _WEB.match(link) else redacted_text(link)
 
 
 def _rule(rule: RuleVerdict) -> RuleVerdict:

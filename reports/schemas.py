@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from busproof.history.conformance import ExitCode, Verdict
+from busproof.history.conformance import ExitCode, Standing, Verdict
 from busproof.history.records import Oracle
 from busproof.history.schemas import history_schema
 from busproof.model.values import Clock, Tier
@@ -33,6 +33,10 @@ def conformance_schema() -> Schema:
         **_object(_report()),
         "$defs": {
             "Rule": _described("The verdict on one rule.", _object(_rule())),
+            "KnownFailure": _described(
+                "An entry of the list of known failures, and what the run made of it.",
+                _object(_known_failure()),
+            ),
             "Counterexample": _described(
                 "Events after which nothing was allowed that was seen.", _object(_example())
             ),
@@ -68,6 +72,7 @@ def _report() -> Schema:
         "summary": _object({**{each.value: _COUNT for each in Verdict}, "applicable": _COUNT}),
         "exit_code": {"enum": [code.value for code in ExitCode]},
         "problems": _list(_TEXT),
+        "known_failures": _list({"$ref": "#/$defs/KnownFailure"}),
         "rules": _list({"$ref": "#/$defs/Rule"}),
     }
 
@@ -91,6 +96,16 @@ def _rule() -> Schema:
         "events": _described("How many events the rule decided.", _COUNT),
         "scenarios": _list(_TEXT),
         "counterexample": {"anyOf": [{"$ref": "#/$defs/Counterexample"}, {"type": "null"}]},
+    }
+
+
+def _known_failure() -> Schema:
+    return {
+        "rule": _TEXT,
+        "reason": _TEXT,
+        "link": _TEXT,
+        "expires": _described("The last day on which the entry counts; empty if none.", _TEXT),
+        "standing": _one_of(Standing),
     }
 
 

@@ -30,6 +30,7 @@ _FEW: Final = 8
 _STYLES: Final = {
     Verdict.SHOWN: "green",
     Verdict.VIOLATED: "bold red",
+    Verdict.KNOWN_FAILURE: "red",
     Verdict.NOT_APPLICABLE: "dim",
     Verdict.NOT_SHOWN: "yellow",
     Verdict.INCONCLUSIVE: "cyan",
@@ -38,6 +39,7 @@ _STYLES: Final = {
 _SYMBOLS: Final = {
     Verdict.SHOWN: "✓",
     Verdict.VIOLATED: "✗",
+    Verdict.KNOWN_FAILURE: "~",
     Verdict.NOT_APPLICABLE: "-",
     Verdict.NOT_SHOWN: "○",
     Verdict.INCONCLUSIVE: "?",
@@ -67,6 +69,7 @@ def show(
     screen.print_head()
     screen.print_matrix()
     screen.print_not_applicable()
+    screen.print_known_failures()
     screen.print_claims()
     screen.print_problems()
     screen.print_violations()
@@ -114,6 +117,14 @@ class _Screen:
             self._heading(f"Not applicable ({len(hidden)})", "dim")
         for cause, rules in overview.by_cause(hidden).items():
             self._indented(self._text(f"{overview.id_words(rules)} ({cause})"))
+
+    def print_known_failures(self) -> None:
+        """Print the entries of the list of known failures, and what the run made of each."""
+        if self._conformance.known_failures:
+            self._heading("Known failures", "bold red")
+        for known in self._conformance.known_failures:
+            label = f"{known.rule} {known.standing.value}"
+            self._indented(self._labelled(label, overview.known_words(known)))
 
     def print_claims(self) -> None:
         """Print the declared capabilities of which a rule was not shown."""

@@ -4,6 +4,8 @@ Every complaint names the file, the entry, the field, the value and what was all
 """
 
 from collections.abc import Collection
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -107,6 +109,19 @@ class Fields:
         """A text that is not blank, or `None` where the field is left out."""
         return self.text(field) if field in self._left else None
 
+    def date_or_none(self, field: str) -> date | None:
+        """A day, written as `2027-01-31`, or `None` where the field is left out."""
+        if field not in self._left:
+            return None
+        value = self._take(field)
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = date.fromisoformat(value)
+        # A datetime is a date to Python; a time of day means nothing here.
+        if type(value) is not date:
+            raise self.wrong(field, value, "a day, as in 2027-01-31")
+        return value
+
     def number(self, field: str, lowest: int, highest: int) -> int:
         """A whole number of the range, both ends included."""
         value = self._take(field)
@@ -146,6 +161,13 @@ class Fields:
             Fields(f"{self.where}: {_name(value, key) or f'{field} {place}'}", value)
             for place, value in enumerate(values, start=1)
         )
+
+    def entries_if_any(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
+        """A list of entries as `entries` takes it, which may be empty but not left out."""
+        if self._left.get(field) == []:
+            self._take(field)
+            return ()
+        return self.entries(field, key)
 
     def named_texts(self, field: str) -> dict[str, str]:
         """A mapping of names to texts, in the file's order."""

@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Proves, or disproves, that a message bus behaves as Azure Service Bus "
         "documents for partitioned queues and topics.",
         epilog="Exit codes: 0 every applicable rule was shown, 1 a violation, 2 usage, "
-        "3 incomplete, inconclusive or errored.",
+        "3 incomplete, inconclusive or errored, 4 a stale list of known failures.",
     )
     parser.add_argument("--version", action="version", version=f"busproof {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

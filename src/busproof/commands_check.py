@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from busproof import known
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "history", type=Path, metavar="HISTORY", help="a history file, or the folder of a run"
     )
     parser.add_argument("--oracle", choices=("strict", "client"))
+    known.add_options(parser)
     parser.add_argument("--report", type=Path, metavar="DIR", help="write the report there too")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
@@ -39,13 +41,14 @@ def run(args: argparse.Namespace) -> int:
     from busproof.commands_run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
-    conformance = _judged(args)
+    failures = known.Known(args)
+    conformance = failures.mark(_judged(args))
 
     def write_where_asked() -> None:
         if args.report is not None:
             write(conformance, args.report)
 
-    return published(conformance, args, write_where_asked)
+    return published(conformance, args, write_where_asked, failures)
 
 
 def _judged(args: argparse.Namespace) -> "Conformance":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from busproof import known
 from busproof.errors import HistoryError
 from busproof.saying import give_up_output, say, write_aside
 
@@ -40,6 +41,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
     )
     parser.add_argument("--rule", metavar="ID", help="only the scenarios of this rule")
+    known.add_options(parser)
     parser.add_argument("--name", help="of the run (default: time and adapter)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
@@ -85,12 +87,13 @@ def run(args: argparse.Namespace) -> int:
     """
     from busproof import runs  # noqa: PLC0415
 
+    failures = known.Known(args)
     folder = runs.run_folder(args.name, args.adapter)
     finished = _recorded(args, folder)
     runs.latest(folder)
     try:
-        conformance = _judged(folder, finished)
-        code = published(conformance, args, lambda: _report(conformance, folder))
+        conformance = failures.mark(_judged(folder, finished))
+        code = published(conformance, args, lambda: _report(conformance, folder), failures)
     except KeyboardInterrupt:
         raise HistoryError(
             f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
@@ -174,9 +177,12 @@ def _report(conformance: "Conformance", folder: Path) -> None:
 
 
 def published(
-    conformance: "Conformance", args: argparse.Namespace, write: Callable[[], None]
+    conformance: "Conformance",
+    args: argparse.Namespace,
+    write: Callable[[], None],
+    failures: known.Known,
 ) -> int:
-    """Print the verdicts and write the report; the exit code.
+    """Print the verdicts, write the report and the list of known failures; the exit code.
 
     What cannot be printed or written makes a run incomplete, and hides neither the other nor a
     violation.
@@ -185,7 +191,7 @@ def published(
 
     printed, written = _printed(conformance, args), _written(write)
     code = conformance.exit_code
-    complete = printed and written
+    complete = failures.write(conformance) and printed and written
     return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
 
 

@@ -13,7 +13,13 @@ import pytest
 
 from busproof import __version__
 from busproof.errors import HistoryError
-from busproof.history.conformance import Conformance, ExitCode, Verdict
+from busproof.history.conformance import (
+    Conformance,
+    ExitCode,
+    KnownFailure,
+    Standing,
+    Verdict,
+)
 from busproof.reports.conformance import JSON_NAME, MARKDOWN_NAME, read, write
 from busproof.reports.document import conformance_of, view
 from busproof.reports.schemas import FILE, conformance_schema, render
@@ -59,6 +65,7 @@ def test_the_keys_stand_in_the_order_of_the_format(conformance) -> None:
         "summary",
         "exit_code",
         "problems",
+        "known_failures",
         "rules",
     ]
     assert expected == list(view(conformance))
@@ -68,7 +75,7 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
     written = view(conformance)
     del written["rules"]
     assert written == {
-        "schema": 1,
+        "schema": 2,
         "busproof": __version__,
         "implementation": {"name": "Acme Bus", "version": "2.1", "language": "Go"},
         "adapter": "acme.adapter:make",
@@ -87,6 +94,7 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
         "summary": {
             "shown": conformance.counted(Verdict.SHOWN),
             "violated": 1,
+            "known failure": 0,
             "not applicable": conformance.counted(Verdict.NOT_APPLICABLE),
             "not shown": 1,
             "inconclusive": 1,
@@ -95,6 +103,7 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
         },
         "exit_code": 1,
         "problems": ["the history's last line is cut off"],
+        "known_failures": [],
     }
 
 
@@ -140,10 +149,10 @@ def spoilt(report: dict, path: tuple, value: object) -> dict:
 KEY_08 = ("rules", 7)
 EVENT = (*KEY_08, "counterexample", "events", 0)
 WRONG = [
-    (("schema",), ..., "schema is null, and must be 1"),
-    (("schema",), True, "schema is true, and must be 1"),
-    (("schema",), 0, "schema is 0, and must be 1"),
-    (("schema",), 2, "schema is 2, and this busproof reads up to 1: upgrade busproof"),
+    (("schema",), ..., "schema is null, and must be 2"),
+    (("schema",), True, "schema is true, and must be 2"),
+    (("schema",), 0, "schema is 0, and must be 2"),
+    (("schema",), 3, "schema is 3, and this busproof reads up to 2: upgrade busproof"),
     (("implementation", "name"), ..., "implementation.name is missing"),
     (("implementation", "host"), "vm1", 'implementation has the unknown field "host"'),
     (("slack",), 1.5, "slack is 1.5, and must be a whole number"),
@@ -261,3 +270,30 @@ def assert_tells_nothing_private(text: str) -> None:
 def test_a_body_of_half_a_surrogate_pair_can_be_written(with_rule, tmp_path) -> None:
     write(with_rule("KEY-02", cause="half \ud800"), tmp_path)
     assert r"half \\ud800" in (tmp_path / MARKDOWN_NAME).read_text(encoding="utf-8")
+
+
+KNOWN = KnownFailure(
+    rule="KEY-08",
+    reason="the bus at sb://acme.example/ drops it",
+    link="https://bus.example/issues/17?sig=abc",
+    expires="2027-01-31",
+    standing=Standing.FAILED,
+)
+
+
+def test_known_failures_are_written_and_read_back(conformance, validator, tmp_path) -> None:
+    """Without addresses or secrets; the link can still be followed."""
+    write(attrs.evolve(conformance, known_failures=(KNOWN,)), tmp_path)
+    validator.validate(json.loads((tmp_path / JSON_NAME).read_text()))
+    (told,) = read(tmp_path).known_failures
+    assert "the bus at sb://… drops it" == told.reason
+    assert "https://bus.example/issues/17?sig=…" == told.link
+    assert attrs.evolve(told, reason=KNOWN.reason, link=KNOWN.link) == KNOWN
+
+
+def test_a_report_of_the_first_format_is_still_read(conformance) -> None:
+    """It knew of no known failures."""
+    old = view(conformance) | {"schema": 1}
+    del old["known_failures"]
+    del old["summary"]["known failure"]
+    assert conformance == conformance_of(old)

@@ -1,0 +1,214 @@
+"""Rules that an implementation is known to break: they run, and must fail.
+
+The list is a YAML file::
+
+    known_failures:
+      - rule: KEY-08
+        reason: The bus takes the session's id and drops the key.
+        link: https://example.org/bus/issues/17
+        expires: 2027-01-31
+
+What stands in it is neither shown nor violated. It excuses one failure of one rule and nothing
+else: a rule that passes, a rule that does not exist and an entry that has expired make the list
+stale, so that it never outlives what it was written for.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import attrs
+import yaml
+
+from busproof.errors import HistoryError, SpecificationError, UsageError
+from busproof.history.conformance import (
+    Conformance,
+    ExitCode,
+    KnownFailure,
+    RuleVerdict,
+    Standing,
+    Verdict,
+)
+from busproof.spec import Catalogue
+from busproof.spec.reading import Fields, read_file
+
+__all__ = ["marked", "read_known_failures", "write_known_failures"]
+
+_FIELD: Final = "known_failures"
+
+_STALE: Final = frozenset({Standing.PASSED, Standing.UNKNOWN, Standing.EXPIRED})
+
+_HEAD: Final = """\
+# Rules that this implementation is known to break, for `busproof run --known-failures`.
+# Each of them runs and must fail. Say why in `reason`, add a `link`, and remove an entry once its
+# rule passes; `expires` is the last day on which an entry counts, and may be left out.
+"""
+
+
+def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
+    """The entries of a list of known failures.
+
+    Raises:
+        UsageError: the file cannot be read, or is no such list; the sentence names the entry, the
+            field, the value and what is allowed.
+    """
+    try:
+        fields = read_file(Path(), str(path))
+        entries = fields.entries_if_any(_FIELD, "rule")
+        fields.end()
+        known = tuple(_entry(entry) for entry in entries)
+    except SpecificationError as error:
+        raise UsageError(str(error)) from None
+    rules = [each.rule for each in known]
+    for rule in rules:
+        if rules.count(rule) > 1:
+            raise UsageError(f"{path}: {rule} stands in {rules.count(rule)} entries; keep one.")
+    return known
+
+
+def _entry(fields: Fields) -> KnownFailure:
+    expires = fields.date_or_none("expires")
+    known = KnownFailure(
+        rule=fields.text("rule"),
+        reason=fields.text("reason"),
+        link=fields.text_or_none("link") or "",
+        expires="" if expires is None else expires.isoformat(),
+    )
+    fields.end()
+    return known
+
+
+def write_known_failures(
+    conformance: Conformance, path: Path, today: date, expires: date
+) -> tuple[KnownFailure, ...]:
+    """Write the rules that a run found broken as a list; none of it where nothing was broken.
+
+    Entries of the run's own list whose rules failed are kept as they are.
+
+    Raises:
+        HistoryError: the file cannot be written.
+    """
+    kept = {
+        each.rule: each
+        for each in conformance.known_failures
+        if each.standing in (Standing.FAILED, Standing.NOT_TRIED)
+    }
+    fresh = {
+        rule.id: KnownFailure(
+            rule=rule.id, reason=_reason(rule, today), expires=expires.isoformat()
+        )
+        for rule in conformance.rules
+        if rule.verdict is Verdict.VIOLATED
+    }
+    entries = tuple(sorted((fresh | kept).values(), key=lambda each: each.rule))
+    if entries:
+        _write(path, _HEAD + _as_yaml(entries))
+    return entries
+
+
+def _reason(rule: RuleVerdict, today: date) -> str:
+    seen = "" if rule.counterexample is None else f"; seen: {rule.counterexample.seen}"
+    return f"failed on {today.isoformat()}{seen}"
+
+
+def _as_yaml(entries: Sequence[KnownFailure]) -> str:
+    listed = [
+        {
+            "rule": each.rule,
+            "reason": each.reason,
+            **({"link": each.link} if each.link else {}),
+            **({"expires": date.fromisoformat(each.expires)} if each.expires else {}),
+        }
+        for each in entries
+    ]
+    return yaml.safe_dump({_FIELD: listed}, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HistoryError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def marked(
+    conformance: Conformance, known: Sequence[KnownFailure], catalogue: Catalogue, today: date
+) -> Conformance:
+    """The verdicts, with each known failure told apart from a violation that nobody expected.
+
+    The last day of an entry still counts. An entry whose rule was not judged to the end excuses
+    nothing, and is a problem, because it had to fail.
+    """
+    verdicts = {rule.id: rule for rule in conformance.rules}
+    entries = tuple(
+        attrs.evolve(each, standing=_standing(each, verdicts.get(each.rule), today))
+        for each in known
+    )
+    failed = {each.rule: each for each in entries if each.standing is Standing.FAILED}
+    rules = tuple(
+        rule
+        if rule.id not in failed
+        else attrs.evolve(
+            rule, verdict=Verdict.KNOWN_FAILURE, cause=f"known: {failed[rule.id].reason}"
+        )
+        for rule in conformance.rules
+    )
+    told = attrs.evolve(
+        conformance,
+        rules=rules,
+        known_failures=entries,
+        problems=(*conformance.problems, *_problems(entries, verdicts, catalogue)),
+    )
+    return attrs.evolve(told, exit_code=_exit_code(told))
+
+
+def _standing(known: KnownFailure, rule: RuleVerdict | None, today: date) -> Standing:
+    if rule is None:
+        return Standing.UNKNOWN
+    if known.expires and date.fromisoformat(known.expires) < today:
+        return Standing.EXPIRED
+    if rule.verdict is Verdict.VIOLATED:
+        return Standing.FAILED
+    return Standing.PASSED if rule.verdict is Verdict.SHOWN else Standing.NOT_TRIED
+
+
+def _problems(
+    entries: Sequence[KnownFailure], verdicts: dict[str, RuleVerdict], catalogue: Catalogue
+) -> list[str]:
+    told = {
+        Standing.PASSED: "passed: remove its entry from the list of known failures",
+        Standing.UNKNOWN: "stands in the list of known failures, and {why}: remove its entry",
+        Standing.EXPIRED: "stands in the list of known failures until {until}, which is over: "
+        "renew the entry with a reason, or remove it",
+        Standing.NOT_TRIED: "is a known failure and was {verdict} here: it had to fail",
+    }
+    return [
+        f"{each.rule} "
+        + told[each.standing].format(
+            why=_unknown(each.rule, catalogue),
+            until=each.expires,
+            verdict=verdicts[each.rule].verdict.value if each.rule in verdicts else "",
+        )
+        for each in entries
+        if each.standing in told
+    ]
+
+
+def _unknown(rule: str, catalogue: Catalogue) -> str:
+    try:
+        return f"no scenario shows it ({catalogue.rule(rule).why_never})"
+    except UsageError:
+        return "there is no such rule"
+
+
+def _exit_code(conformance: Conformance) -> ExitCode:
+    """What the run ends with: 4 before 1 before 3."""
+    if any(each.standing in _STALE for each in conformance.known_failures):
+        return ExitCode.STALE
+    if conformance.counted(Verdict.VIOLATED):
+        return ExitCode.VIOLATION
+    unfinished = (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED)
+    if conformance.problems or any(conformance.counted(verdict) for verdict in unfinished):
+        return ExitCode.INCOMPLETE
+    return ExitCode.OK
