@@ -16,7 +16,14 @@ from busproof.history.lines import LIMIT, decode_line, encode_line
 from busproof.history.records import Ended, Header, History, Record, Scenario, Started
 from busproof.model.outcomes import Event
 
-__all__ = ["HistoryReader", "HistoryWriter", "load", "read", "scenarios"]
+__all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "scenarios"]
+
+
+class RecordTooLong(HistoryError):  # noqa: N818 - says what is wrong
+    """A record is longer than any line that is read back: whoever made it so long must act.
+
+    Nothing of it was written, and the history goes on.
+    """
 
 
 class HistoryWriter:
@@ -53,10 +60,19 @@ class HistoryWriter:
         self.close()
 
     def write(self, record: Record) -> None:
-        """Append one record and hand it to the operating system."""
+        """Append one record and hand it to the operating system.
+
+        Raises:
+            RecordTooLong: no reader would take the line; the history stays as it was.
+        """
         if self._failure:
             raise HistoryError(self._failure)
         line = encode_line(unstructure(record, union=Record))
+        if len(line) > LIMIT + 1:
+            raise RecordTooLong(
+                f"a record of {len(line) - 1} bytes does not fit into the history {self._path}: "
+                f"a line must not exceed {LIMIT} bytes"
+            )
         try:
             self._append(line)
         except (OSError, ValueError) as error:

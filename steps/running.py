@@ -13,7 +13,8 @@ from busproof import __version__
 from busproof.adapters.base import Adapter, Capability, Declaration, Implementation
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
-from busproof.history.files import HistoryWriter
+from busproof.history.files import HistoryWriter, RecordTooLong
+from busproof.history.lines import LIMIT
 from busproof.history.records import (
     Ended,
     Header,
@@ -24,6 +25,7 @@ from busproof.history.records import (
     StepResult,
 )
 from busproof.judging.applicability import Terms, auto_oracle
+from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
 from busproof.model.values import Clock, Profile, RuleId
 from busproof.spec import Catalogue, load
@@ -46,6 +48,9 @@ MOST_PARTITIONS = 65536
 """As many as the bits of a sequence number that name the partition can tell apart."""
 
 DEFAULT_TIMEOUT = "10"
+LONGEST_DETAIL = 65536
+"""Of how a scenario ended, in characters."""
+
 LONGEST_TIMEOUT = 86400
 """A day, in seconds."""
 
@@ -164,8 +169,24 @@ class Run:
             return
         try:
             self._writer.write(record)
+        except RecordTooLong:
+            raise
         except HistoryError as error:
             give_up(self._config, error)
+
+    def _record(self, event: Event) -> None:
+        """Record an event; one that no history can hold is no answer, as over the wire.
+
+        Raises:
+            AdapterError: the adapter answered with more than a history can hold.
+        """
+        try:
+            self._write(event)
+        except RecordTooLong:
+            raise AdapterError(
+                f"the adapter answered {type(event.command).__name__} with so much that it does "
+                f"not fit on a line of the history, which holds {LIMIT} bytes; it is not recorded"
+            ) from None
 
     def bus(self, scenario: str, rules: tuple[RuleId, ...]) -> Iterator[Bus]:
         """A bus for one scenario, from empty, if its rules apply."""
@@ -177,7 +198,7 @@ class Run:
                 raise NotApplicable(cause)
         with blaming_the_adapter():
             self.adapter.start(self.profile)
-        recording = Recording(record=self._write, sentence=self._sentence)
+        recording = Recording(record=self._record, sentence=self._sentence)
         yield Bus(self.adapter, self.profile, self.oracle, recording)
 
     def _sentence(self, rule: RuleId) -> str:
@@ -187,6 +208,7 @@ class Run:
         """Write how a scenario ended, once."""
         if self._open:
             self._open = False
+            detail = _bounded(detail)
             first = detail.splitlines()[0] if detail else ""
             ended = Ended(verdict=verdict, cause=first, detail=detail, steps=tuple(self.steps))
             self._write(ended)
@@ -200,6 +222,13 @@ class Run:
             _say(self._config, error)
         if self._writer is not None:
             self._writer.close()
+
+
+def _bounded(detail: str) -> str:
+    """A detail that is fit to be told; what an adapter raises may be of any length."""
+    if len(detail) <= LONGEST_DETAIL:
+        return detail
+    return f"{detail[:LONGEST_DETAIL]}… and {len(detail) - LONGEST_DETAIL} characters more"
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()

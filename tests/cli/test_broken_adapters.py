@@ -5,6 +5,7 @@ import re
 import pytest
 
 from busproof.history.conformance import Verdict
+from busproof.reports import conformance as reports
 
 pytestmark = pytest.mark.slow
 
@@ -183,3 +184,32 @@ def test_a_fault_of_an_adapter_in_python_is_none_of_the_bus(busproof, adapter):
     assert set() == run.rules(Verdict.VIOLATED)
     if adapter != "Unstoppable":
         assert Verdict.ERRORED is run.verdict("KEY-09").verdict
+
+
+LONG_WINDED = """
+from busproof.adapters.model import ModelAdapter
+from busproof.adapters.base import Observed
+from busproof.model.commands import Receive
+from busproof.model.outcomes import Refused
+from busproof.model.values import Error
+
+class LongWinded(ModelAdapter):
+    def do(self, command, connection):
+        if isinstance(command, Receive) and self._namespace.now.latest:
+            return Observed(Refused(error=Error.OTHER, detail="x" * 17_000_000))
+        return super().do(command, connection)
+"""
+
+
+def test_an_answer_that_no_history_can_hold_is_the_adapters_fault(busproof):
+    """Its scenario is errored, the others are judged, and the history can be read back."""
+    (busproof.folder / "wordy.py").write_text(LONG_WINDED)
+    ended = busproof("run", "--adapter", "wordy:LongWinded", "--rule", "LIFE-05", "--name", "it")
+    run = busproof.run("it")
+    assert 3 == ended.code == run.report.exit_code
+    said = "the adapter answered Receive with so much that it does not fit on a line of the history"
+    assert said in ended.problems
+    assert Verdict.ERRORED is run.verdict("LIFE-05").verdict
+    assert run.history.header.planned == sum(run.report.scenarios.values())
+    assert 3 == busproof("check", "reports/runs/it", "--report", "again").code
+    assert run.report.rules == reports.read(busproof.folder / "again").rules

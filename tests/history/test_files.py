@@ -1,5 +1,6 @@
 """A history file keeps what was recorded, whatever happened to the run or the disk."""
 
+import json
 import os
 import re
 import signal
@@ -7,13 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from busproof.errors import HistoryError
 from busproof.history import files
-from busproof.history.files import HistoryWriter, load, read, scenarios
+from busproof.history.codec import unstructure
+from busproof.history.files import HistoryWriter, RecordTooLong, load, read, scenarios
 from busproof.history.lines import LIMIT
 from busproof.history.records import (
     Ended,
@@ -25,8 +28,9 @@ from busproof.history.records import (
     Started,
     StepResult,
 )
-from busproof.model.outcomes import Event
-from busproof.model.values import Profile
+from busproof.model.commands import Peek
+from busproof.model.outcomes import Event, Refused
+from busproof.model.values import Error, Profile
 
 HEADER = '{"record":"header","protocol":1,"profile":{"edition":"de-2021-04"}}'
 EVENT = '{"record":"event","command":{"type":"Peek","queue":"q"},"outcome":{"type":"Empty"}}'
@@ -325,3 +329,30 @@ def test_a_closed_writer_writes_nothing_more(path: Path, records: list[Record]) 
 
 def test_the_folder_of_schemas_lies_beside_the_module() -> None:
     assert (Path(files.__file__).parent / "schemas").is_dir()
+
+
+def of_length(length: int) -> Event:
+    """An event that takes this many bytes on a line."""
+    refused = Refused(error=Error.OTHER, detail="")
+    bare = Event(command=Peek(queue="q"), outcome=refused)
+    rest = length - len(json.dumps(unstructure(bare, union=Record), separators=(",", ":")))
+    detail = "x" * (rest - len(',"detail":""'))
+    return attrs.evolve(bare, outcome=attrs.evolve(refused, detail=detail))
+
+
+def test_the_longest_record_that_is_written_is_read_back(path, profile) -> None:
+    longest = of_length(LIMIT)
+    written(path, [Header(profile=profile), longest])
+    assert LIMIT == len(path.read_bytes().splitlines()[1])
+    assert longest == load(path).scenarios[0].events[0]
+
+
+def test_a_record_that_no_reader_takes_is_not_written(path, send, profile) -> None:
+    """What stands before it is kept, and what comes after it can be written."""
+    with HistoryWriter(path) as writer:
+        writer.write(Header(profile=profile))
+        writer.write(send)
+        with pytest.raises(RecordTooLong, match="a record of 16777217 bytes does not fit"):
+            writer.write(of_length(LIMIT + 1))
+        writer.write(send)
+    assert (send, send) == load(path).scenarios[0].events
