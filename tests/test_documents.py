@@ -125,8 +125,10 @@ def test_the_adapter_in_javascript_conforms(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_shortest_adapter_in_a_process_conforms(tmp_path: Path) -> None:
     """As the document about adapters runs it."""
-    (command,) = lay_out(list(blocks(ADAPTERS, "Begin small")), tmp_path)
+    command, check = lay_out(list(blocks(ADAPTERS, "Begin small")), tmp_path)
     assert_conforms(run(command, tmp_path), tmp_path, SHOWN_WITHOUT_CAPABILITIES)
+    checked = run(check, tmp_path)
+    assert checked.returncode == ExitCode.OK, checked.stdout
 
 
 @pytest.mark.slow
@@ -134,6 +136,8 @@ def test_the_adapter_in_python_conforms(tmp_path: Path) -> None:
     """As the README runs it."""
     (command,) = lay_out(list(blocks(README, "From Python")), tmp_path)
     assert_conforms(run(command, tmp_path), tmp_path, SHOWN_WITHOUT_CAPABILITIES)
+    checked = run(["busproof", "check-adapter", command[-1]], tmp_path)
+    assert checked.returncode == ExitCode.OK, checked.stdout
 
 
 @pytest.mark.slow
@@ -174,7 +178,9 @@ def test_commands_and_options_that_documents_name_exist() -> None:
     commands, targets = set(), set()
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        commands |= set(re.findall(r"\bbusproof ([a-z]+)((?: --[a-z]+)?)", shell(text)))
+        commands |= set(
+            re.findall(r"\bbusproof ([a-z]+(?:-[a-z]+)?)((?: --[a-z-]+)?)", shell(text))
+        )
         targets |= set(re.findall(r"^make ([a-z]+)", shell(text), re.MULTILINE))
     usage = {name: run(["busproof", name, "--help"], ROOT) for name, _ in commands}
     assert [] == [name for name, ended in usage.items() if ended.returncode]

@@ -10,6 +10,7 @@ from busproof import (
     commands_adapters,
     commands_audit,
     commands_check,
+    commands_check_adapter,
     commands_rules,
     commands_run,
 )
@@ -45,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         commands_run,
         commands_check,
         commands_adapters,
+        commands_check_adapter,
         commands_audit,
     ):
         module.add_parser(subparsers)

@@ -1,0 +1,266 @@
+"""What every adapter has to be able to do."""
+
+from typing import Final
+
+from busproof.adapters.base import Capability, Declaration, Implementation
+from busproof.adapters.checking.findings import Check, Lesson, Wrong
+from busproof.adapters.checking.talk import Talk
+from busproof.history.words import outcome_words
+from busproof.model.commands import AdvanceClock, CreateQueue, Receive, Send
+from busproof.model.outcomes import Done, Empty, Received, Refused
+from busproof.model.values import Clock, Error, Message, ReceiveMode
+
+__all__ = ["AFTER", "BASICS", "DECLARATION", "checked_declaration"]
+
+ODD_TEXT: Final = 'é ß 中 \U0001f600 "quoted" \\ back / \t tab \n line \u2028 \x7f { } null'
+LONG_TEXT: Final = "long " * 40_000
+"""200 kB, several times what a pipe or a naive line reader holds at once."""
+
+HOUR: Final = 3_600_000_000
+
+DECLARATION: Final = Lesson(
+    id="declaration",
+    title="declares who it is and what it can do",
+    protocol="An adapter declares its implementation, its capabilities by the names of the "
+    "protocol, its clock and its slack in whole microseconds. It declares the same each time.",
+    advice="Return one Declaration of busproof.adapters.base; `hello` has its fields in a process.",
+)
+
+
+def checked_declaration(declared: object) -> Declaration:
+    """The declaration, looked at closely.
+
+    Raises:
+        Wrong: it is none.
+    """
+    if not isinstance(declared, Declaration):
+        raise Wrong(f"it declares {declared!r}, and must declare a Declaration")
+    if not isinstance(declared.implementation, Implementation):
+        raise Wrong(f"implementation is {declared.implementation!r}, and must be an Implementation")
+    if not declared.implementation.name or not isinstance(declared.implementation.name, str):
+        raise Wrong("implementation has no name, by which reports call it")
+    known = ", ".join(capability.value for capability in Capability)
+    for each in set(declared.capabilities) - set(Capability):
+        raise Wrong(f"capabilities has {each!r}, and may have only {known}")
+    if not isinstance(declared.capabilities, frozenset):
+        raise Wrong(f"capabilities is {declared.capabilities!r}, and must be a frozenset")
+    if not isinstance(declared.clock, Clock):
+        raise Wrong(f"clock is {declared.clock!r}, and must be Clock.VIRTUAL or Clock.REAL")
+    if type(declared.slack) is not int:
+        raise Wrong(f"slack is {declared.slack!r}, and must be whole microseconds")
+    return declared
+
+
+def _declares_the_same(talk: Talk) -> None:
+    talk.start()
+    again = checked_declaration(talk.declared_now())
+    talk.insist(again == talk.declaration, "it declares something else after start than before")
+
+
+def _creates(talk: Talk) -> None:
+    talk.begin()
+    talk.expect(Done, CreateQueue(queue="another queue"))
+
+
+def _sends_and_receives(talk: Talk) -> None:
+    talk.begin()
+    sent = talk.send()
+    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+
+
+def _keeps_properties(talk: Talk) -> None:
+    talk.begin()
+    sent = talk.send(message_id="id 1", session_id="s", partition_key="s")
+    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+    sent = talk.send("m2", partition_key="k")
+    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+
+
+def _keeps_text(talk: Talk) -> None:
+    talk.begin()
+    sent = talk.send(ODD_TEXT, message_id=f"id {ODD_TEXT}", partition_key="ключ")
+    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+
+
+def _keeps_long_text(talk: Talk) -> None:
+    talk.begin()
+    message = Message(body=LONG_TEXT)
+    outcome = talk.ask(Send(queue="q", message=message))
+    if isinstance(outcome, Refused) and outcome.error is Error.QUOTA_EXCEEDED:
+        return
+    talk.insist(
+        isinstance(outcome, Done),
+        f"the send came back as {outcome_words(outcome)}; a bus that takes no message of 200 kB "
+        'refuses it with the error "quota-exceeded"',
+    )
+    talk.insist_same(message, talk.expect(Received, talk.take()).message)
+
+
+def _tells_empty(talk: Talk) -> None:
+    talk.begin()
+    talk.expect(Empty, talk.take())
+
+
+def _deletes(talk: Talk) -> None:
+    talk.begin()
+    talk.send()
+    talk.expect(Received, talk.take())
+    talk.expect(Empty, talk.take())
+
+
+def _refuses(talk: Talk) -> None:
+    talk.begin()
+    talk.expect(Refused, Send(queue="no such queue", message=Message(body="m1")))
+    talk.expect(Refused, Receive(queue="no such queue", mode=ReceiveMode.RECEIVE_AND_DELETE))
+    talk.expect(Refused, CreateQueue(queue="q"))
+
+
+def _takes_connections(talk: Talk) -> None:
+    talk.begin()
+    talk.expect(Done, Send(queue="q", message=Message(body="m1")), "c1")
+    talk.expect(Received, talk.take(), "c1")
+    talk.expect(Empty, talk.take(), "connection number two")
+
+
+def _forgets(talk: Talk) -> None:
+    talk.begin()
+    talk.send()
+    talk.begin()
+    talk.expect(Empty, talk.take())
+
+
+def _advances(talk: Talk) -> None:
+    talk.begin()
+    if talk.virtual:
+        talk.expect(Done, AdvanceClock(duration=0))
+        talk.expect(Done, AdvanceClock(duration=HOUR))
+
+
+def _stops_twice(talk: Talk) -> None:
+    talk.stop()
+    talk.stop()
+
+
+BASICS: Final = (
+    Check(lesson=DECLARATION, run=_declares_the_same),
+    Check(
+        lesson=Lesson(
+            id="create",
+            title="creates queues",
+            protocol="CreateQueue succeeds with Done, whatever text the name is.",
+            advice="Map names that your bus does not take to ones that it does.",
+        ),
+        run=_creates,
+    ),
+    Check(
+        lesson=Lesson(
+            id="send-receive",
+            title="sends a message and receives it",
+            protocol="Send succeeds with Done, and Receive takes what is there now: Received.",
+            advice="If your bus delivers late, wait for a moment before you answer Empty.",
+        ),
+        run=_sends_and_receives,
+    ),
+    Check(
+        lesson=Lesson(
+            id="properties",
+            title="keeps the properties of a message",
+            protocol="The body and whichever of MessageId, SessionId and PartitionKey was set come "
+            "back unchanged; null means that the sender did not set it.",
+            advice="Pass all three on, set none that is null, and read them back on receiving.",
+        ),
+        run=_keeps_properties,
+    ),
+    Check(
+        lesson=Lesson(
+            id="text",
+            title="keeps text of any script",
+            protocol="Bodies and properties are Unicode text; lines are UTF-8.",
+            advice="Use a JSON library for every line, and read and write UTF-8, not the locale's "
+            "encoding.",
+        ),
+        run=_keeps_text,
+    ),
+    Check(
+        lesson=Lesson(
+            id="long-text",
+            title="keeps a body of 200 kB",
+            protocol="A line may have up to 16 MiB; a bus that takes no such message refuses it as "
+            "quota-exceeded.",
+            advice="Read until the line end, however many chunks a line comes in.",
+        ),
+        run=_keeps_long_text,
+    ),
+    Check(
+        lesson=Lesson(
+            id="empty",
+            title="tells an empty queue by Empty",
+            protocol="A receive that is given nothing succeeds with Empty; it does not wait, and "
+            "it is no error.",
+            advice="Turn your client's time-out on an empty queue into Empty.",
+        ),
+        run=_tells_empty,
+    ),
+    Check(
+        lesson=Lesson(
+            id="receive-and-delete",
+            title="receives a message for good",
+            protocol="In mode receive-and-delete a message is gone once it was received.",
+            advice="Look at the command's mode; its default is peek-lock.",
+        ),
+        run=_deletes,
+    ),
+    Check(
+        lesson=Lesson(
+            id="refusal",
+            title="tells a refusal by Refused",
+            protocol="Where the bus answers with an error and nothing took effect, the outcome is "
+            "Refused, with not-found for a queue that does not exist and already-exists for one "
+            "that does, or other.",
+            advice="Catch your client's errors and map them; an exception ends the scenario.",
+        ),
+        run=_refuses,
+    ),
+    Check(
+        lesson=Lesson(
+            id="connections",
+            title="takes requests over several connections",
+            protocol="Each request names its connection, a text; a new name is a new connection.",
+            advice="Keep a map from name to connection, and open one when a name is new.",
+        ),
+        run=_takes_connections,
+    ),
+    Check(
+        lesson=Lesson(
+            id="start",
+            title="forgets everything at start",
+            protocol="start means an empty namespace: no queue of the last scenario, no message, "
+            "no lock, virtual time 0.",
+            advice="Delete what the last scenario made, or give each start names of its own.",
+        ),
+        run=_forgets,
+    ),
+    Check(
+        lesson=Lesson(
+            id="clock",
+            title="lets virtual time pass",
+            protocol="Under a virtual clock AdvanceClock moves time by whole microseconds, also by "
+            "none; under a real clock it is never sent.",
+            advice='Declare clock "real" if you cannot move your bus\'s time.',
+        ),
+        run=_advances,
+    ),
+)
+"""The checks that need no capability."""
+
+AFTER: Final = Check(
+    lesson=Lesson(
+        id="stop",
+        title="stops, and does not mind being stopped twice",
+        protocol="stop ends the implementation and frees what it holds, and may be called again. "
+        "A process answers bye and ends by itself within 2 s.",
+        advice="End after bye; close what you opened; let a second stop do nothing.",
+    ),
+    run=_stops_twice,
+)
+"""The check that comes last."""

@@ -1,0 +1,146 @@
+"""All checks on one adapter, whatever its kind."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+from busproof.adapters.base import Adapter, Declaration
+from busproof.adapters.checking.basics import (
+    AFTER,
+    BASICS,
+    DECLARATION,
+    checked_declaration,
+)
+from busproof.adapters.checking.capabilities import CAPABILITIES
+from busproof.adapters.checking.findings import Check, Finding, Lesson, NoAnswer, Result, Wrong
+from busproof.adapters.checking.talk import Talk
+from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
+from busproof.adapters.finding import find
+from busproof.errors import AdapterError
+from busproof.model.values import Profile
+
+__all__ = ["MAKING", "checked", "lessons"]
+
+MAKING: Final = Lesson(
+    id="made",
+    title="can be made",
+    protocol="A factory is called without arguments and returns an object with declaration, start, "
+    "do and stop.",
+    advice="Call your factory in a Python shell, in the folder and the environment that busproof "
+    "runs in.",
+)
+
+PATIENCE: Final = 3
+"""How often an adapter may break before nothing more is tried."""
+
+
+def lessons(name: str) -> tuple[Lesson, ...]:
+    """Everything that is checked of an adapter of this name, in order."""
+    wire = (*(lesson for lesson, _ in WIRE), SAME) if name.startswith("exec:") else ()
+    rest = (check.lesson for check in (*BASICS, *CAPABILITIES, AFTER))
+    return (*wire, MAKING, *rest)
+
+
+def checked(name: str, profile: Profile, timeout: float) -> Iterator[Finding]:
+    """What each check finds, as soon as it is found.
+
+    Args:
+        name: of the adapter, as `--adapter` takes it.
+        profile: what the adapter is started with.
+        timeout: how long a process may take for an answer, in seconds.
+
+    Raises:
+        UsageError: there is no such adapter.
+    """
+    if name.startswith("exec:"):
+        find(name, timeout=timeout)  # refuses a command that makes no sense
+        failed = False
+        for finding in wire_findings(shlex.split(name.removeprefix("exec:")), timeout):
+            failed = failed or (finding.lesson is WIRE[0][0] and _failed(finding))
+            yield finding
+        if failed:
+            yield from _untried((MAKING, *_lessons()), "hello has failed")
+            return
+    yield from _translating(name, profile, timeout)
+
+
+def _failed(finding: Finding) -> bool:
+    return finding.result is Result.FAILED
+
+
+def _lessons() -> list[Lesson]:
+    return [check.lesson for check in (*BASICS, *CAPABILITIES, AFTER)]
+
+
+def _untried(these: tuple[Lesson, ...] | list[Lesson], why: str) -> Iterator[Finding]:
+    for lesson in these:
+        yield Finding(lesson=lesson, result=Result.NOT_TRIED, said=why)
+
+
+def _translating(name: str, profile: Profile, timeout: float) -> Iterator[Finding]:
+    try:
+        adapter = find(name, timeout=timeout)
+    except AdapterError as error:
+        yield Finding(lesson=MAKING, result=Result.FAILED, said=str(error))
+        yield from _untried(_lessons(), "there is no adapter to ask")
+        return
+    yield Finding(lesson=MAKING, result=Result.PASSED)
+    try:
+        declaration = _declared(adapter)
+    except (Wrong, AdapterError) as wrong:
+        yield Finding(lesson=DECLARATION, result=Result.FAILED, said=str(wrong))
+        yield from _untried(_lessons()[1:], "nothing sound was declared")
+        return
+    full = name.startswith("exec:")
+    yield from _Checking(adapter, declaration, profile, full=full).all()
+
+
+def _declared(adapter: Adapter) -> Declaration:
+    try:
+        return checked_declaration(adapter.declaration)
+    except (Wrong, AdapterError):
+        raise
+    except Exception as error:
+        raise Wrong(f"its declaration raises {type(error).__name__}: {error}") from error
+
+
+class _Checking:
+    """One adapter and its checks; it may break a few times."""
+
+    def __init__(
+        self, adapter: Adapter, declaration: Declaration, profile: Profile, *, full: bool
+    ) -> None:
+        self._adapter = adapter
+        self._full = full
+        self._declaration = declaration
+        self._profile = profile
+        self._broke = 0
+
+    def all(self) -> Iterator[Finding]:
+        """What each check finds."""
+        for check in (*BASICS, *CAPABILITIES, AFTER):
+            yield self._one(check)
+
+    def _one(self, check: Check) -> Finding:
+        lesson = check.lesson
+        if check.needs is not None and check.needs not in self._declaration.capabilities:
+            said = f"{check.needs.value} is not declared"
+            return Finding(lesson=lesson, result=Result.NOT_APPLICABLE, said=said)
+        if self._broke > PATIENCE:
+            said = f"it broke {self._broke} times before"
+            return Finding(lesson=lesson, result=Result.NOT_TRIED, said=said)
+        talk = Talk(self._adapter, self._declaration, self._profile, full=self._full)
+        result, said = self._tried(check, talk)
+        return Finding(lesson=lesson, result=result, said=said, exchanges=tuple(talk.exchanges))
+
+    def _tried(self, check: Check, talk: Talk) -> tuple[Result, str]:
+        try:
+            check.run(talk)
+        except Wrong as wrong:
+            return Result.FAILED, str(wrong)
+        except NoAnswer as silence:
+            return Result.INCONCLUSIVE, str(silence)
+        except AdapterError as error:
+            self._broke += 1
+            return Result.FAILED, f"the adapter broke: {error}"
+        return Result.PASSED, ""

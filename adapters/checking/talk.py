@@ -1,0 +1,200 @@
+"""Talking with an adapter: each request and its answer are noted, and looked at closely."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+from busproof.adapters.base import Adapter, Declaration, Observed
+from busproof.adapters.checking.findings import Exchange, NoAnswer, Wrong
+from busproof.errors import AdapterError, ConformanceError, HistoryError
+from busproof.history.codec import structure, structure_union, unstructure
+from busproof.history.lines import encode_line
+from busproof.history.words import outcome_words
+from busproof.model.commands import Command, CreateQueue, Receive, Send
+from busproof.model.outcomes import Done, Indeterminate, Outcome, Unsupported, Witness
+from busproof.model.values import Clock, Message, MessageView, Profile, ReceiveMode
+
+__all__ = ["Talk", "one_line", "shown"]
+
+_LONGEST: Final = 300
+
+O = TypeVar("O", bound=Outcome)  # noqa: E741 - an outcome
+T = TypeVar("T")
+
+
+def shown(value: object, *, full: bool = False) -> str:
+    """A request or an answer as it stands on a line of the process protocol."""
+    return one_line(encode_line(unstructure(value, full=full)).decode())
+
+
+def one_line(text: str) -> str:
+    """The text without its line end, cut to what fits on a few lines of a terminal."""
+    line = text.rstrip("\n")
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}… ({len(line)} characters)"
+
+
+class Talk:
+    """One adapter, asked one thing at a time.
+
+    Args:
+        adapter: who is asked.
+        declaration: what it declares.
+        profile: what it is started with.
+        full: whether requests are told with every field, as a process is sent them.
+
+    Attributes:
+        exchanges: what was sent since the check began, and what came.
+    """
+
+    def __init__(
+        self, adapter: Adapter, declaration: Declaration, profile: Profile, *, full: bool = False
+    ) -> None:
+        self._adapter = adapter
+        self._full = full
+        self.declaration = declaration
+        self.profile = profile
+        self.exchanges: list[Exchange] = []
+
+    @property
+    def virtual(self) -> bool:
+        """Whether time passes by `AdvanceClock`."""
+        return self.declaration.clock is Clock.VIRTUAL
+
+    def start(self) -> None:
+        """Begin with an empty namespace.
+
+        Raises:
+            Wrong: the adapter cannot.
+        """
+        self._told("start", lambda: self._adapter.start(self.profile), "started")
+
+    def stop(self) -> None:
+        """End the implementation; raises `Wrong` where it cannot be ended."""
+        self._told("stop", self._adapter.stop, "stopped")
+
+    def declared_now(self) -> object:
+        """What the adapter declares at this moment."""
+        return self._told("declaration", lambda: self._adapter.declaration, "")
+
+    def _told(self, sent: str, ask: Callable[[], T], came: str) -> T:
+        with self._noted(sent):
+            answer = ask()
+        self.exchanges.append(Exchange(sent=sent, came=came or repr(answer)))
+        return answer
+
+    @contextmanager
+    def _noted(self, sent: str) -> Iterator[None]:
+        """Note what was sent where nothing but an exception comes of it."""
+        try:
+            yield
+        except Exception as error:
+            self.exchanges.append(Exchange(sent=sent, came=f"{type(error).__name__}: {error}"))
+            if isinstance(error, AdapterError):
+                raise
+            kind = "an error of ours" if isinstance(error, ConformanceError) else "an exception"
+            raise Wrong(
+                f"it raised {kind}, {type(error).__name__}: {error}; an adapter answers Refused "
+                "where its bus refuses, and raises AdapterError where it breaks itself"
+            ) from error
+
+    def ask(self, command: Command, connection: str = "c1") -> Outcome:
+        """What came of a command.
+
+        Raises:
+            Wrong: what came is no outcome, or says that the command is not known.
+            NoAnswer: the adapter says that no answer came.
+        """
+        return self.observe(command, connection).outcome
+
+    def observe(self, command: Command, connection: str = "c1") -> Observed:
+        """What came of a command, with its witness; the errors are those of `ask`."""
+        sent = f"{shown(command, full=self._full)} on {connection}"
+        with self._noted(sent):
+            observed: object = self._adapter.do(command, connection)
+        self.exchanges.append(Exchange(sent=sent, came=_described(observed)))
+        checked = _checked(observed)
+        if isinstance(checked.outcome, Indeterminate):
+            raise NoAnswer(f"no answer came to {type(command).__name__}")
+        if isinstance(checked.outcome, Unsupported):
+            raise Wrong(
+                f"{type(command).__name__} is unsupported, which is to be answered to nothing that "
+                "every adapter needs, or that it declares"
+            )
+        return checked
+
+    def expect(self, kind: type[O], command: Command, connection: str = "c1") -> O:
+        """The outcome, of a kind that the check cannot go on without.
+
+        Raises:
+            Wrong: it is another one.
+        """
+        outcome = self.ask(command, connection)
+        if not isinstance(outcome, kind):
+            raise Wrong(
+                f"{type(command).__name__} is to be answered with {kind.__name__} here, "
+                f"and came back as {outcome_words(outcome)}"
+            )
+        return outcome
+
+    def begin(self, **settings: object) -> None:
+        """Start anew, with one queue `q` of these settings."""
+        self.start()
+        create = CreateQueue(queue="q", **settings)  # type: ignore[arg-type]  # the checks' own
+        self.expect(Done, create)
+
+    def send(self, body: str = "m1", **properties: str) -> Message:
+        """Send a message to `q`; raises `Wrong` where it is not taken."""
+        message = Message(body=body, **properties)
+        self.expect(Done, Send(queue="q", message=message))
+        return message
+
+    def take(self) -> Receive:
+        """A receive that takes a message from `q` for good."""
+        return Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+    def insist(self, holds: bool, said: str) -> None:
+        """Raise `Wrong` with this sentence unless something holds."""
+        if not holds:
+            raise Wrong(said)
+
+    def insist_same(self, sent: Message, view: MessageView) -> None:
+        """Raise `Wrong` unless a message came back as it was sent."""
+        for name in ("body", "message_id", "session_id", "partition_key"):
+            before, after = getattr(sent, name), getattr(view, name)
+            if before is not None and before != after:
+                raise Wrong(
+                    f"{name} came back as {one_line(repr(after))}, "
+                    f"and was sent as {one_line(repr(before))}"
+                )
+        if sent.session_id is None and view.session_id:
+            raise Wrong(f"session_id came back as {view.session_id!r}, and was never set")
+
+
+def _described(observed: object) -> str:
+    """What came, as far as it can be written at all."""
+    if not isinstance(observed, Observed):
+        return one_line(repr(observed))
+    try:
+        told = shown(observed.outcome)
+        return told if observed.witness is None else f"{told} {shown(observed.witness)}"
+    except Exception:  # noqa: BLE001 - whatever stands in a field that it must not
+        return one_line(repr(observed))
+
+
+def _checked(observed: object) -> Observed:
+    """What came, every field of the kind that the vocabulary gives it.
+
+    Raises:
+        Wrong: one is not.
+    """
+    if not isinstance(observed, Observed) or not isinstance(observed.outcome, Outcome):
+        raise Wrong("do() must return an Observed of busproof.adapters.base with an Outcome in it")
+    try:
+        structure_union(unstructure(observed.outcome), Outcome, "the outcome")
+        if observed.witness is not None:
+            structure(unstructure(observed.witness), Witness, "the witness")
+    except HistoryError as error:
+        raise Wrong(str(error)) from None
+    except Exception as error:  # noqa: BLE001 - as above
+        raise Wrong(f"what came cannot be written down: {error}") from None
+    return observed

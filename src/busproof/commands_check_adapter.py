@@ -1,0 +1,151 @@
+"""`busproof check-adapter`: the protocol's own tests, for whoever writes an adapter."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Final
+
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from busproof.adapters.checking.findings import Finding
+
+__all__ = ["add_parser", "run"]
+
+_STYLES: Final = {
+    "passed": "green",
+    "failed": "bold red",
+    "inconclusive": "cyan",
+    "not tried": "yellow",
+    "not applicable": "dim",
+}
+
+_EXCHANGES: Final = 6
+"""How many of the last exchanges of a failed check are told; --format json has them all."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `check-adapter` to the command line."""
+    parser = subparsers.add_parser(
+        "check-adapter",
+        help="does an adapter keep to the protocol",
+        description="Asks an adapter of any kind one thing at a time, and tells its author what "
+        "was sent, what came, what the protocol says and what to do. Exit code 1 if a check "
+        "failed, 3 if none failed and one could not be tried.",
+    )
+    parser.add_argument("adapter", metavar="A", help="as for --adapter; see busproof adapters")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="for each answer of a process",
+    )
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, print, and return the exit code.
+
+    Raises:
+        UsageError: there is no such adapter, or the timeout makes no sense.
+    """
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    from busproof.adapters.checking.checking import checked, lessons  # noqa: PLC0415
+    from busproof.model.profiles import profile_for  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    if not 0 < args.timeout <= 86400:
+        raise UsageError(f"the timeout is {args.timeout} s; give more than 0, and a day at most")
+    profile = profile_for(load())
+    found: list[Finding] = []
+    shown = sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), disable=not shown, transient=True) as progress:
+        task = progress.add_task("Checking", total=len(lessons(args.adapter)))
+        for finding in checked(args.adapter, profile, args.timeout):
+            found.append(finding)
+            progress.advance(task)
+    if args.format == "json":
+        print(json.dumps({"checks": [_view(each) for each in found]}, indent=2))  # noqa: T201
+    else:
+        _print(found, Console())
+    return _exit_code(found)
+
+
+def _exit_code(found: "list[Finding]") -> int:
+    results = {each.result.value for each in found}
+    if "failed" in results:
+        return 1
+    return 3 if results & {"inconclusive", "not tried"} else 0
+
+
+def _view(finding: "Finding") -> dict[str, object]:
+    lesson = finding.lesson
+    return {
+        "check": lesson.id,
+        "title": lesson.title,
+        "result": finding.result.value,
+        "said": finding.said,
+        "protocol": lesson.protocol,
+        "advice": lesson.advice,
+        "exchanges": [{"sent": each.sent, "came": each.came} for each in finding.exchanges],
+    }
+
+
+def _print(found: "list[Finding]", console: "Console") -> None:
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("check", no_wrap=True)
+    table.add_column("an adapter")
+    table.add_column("result", no_wrap=True)
+    for each in found:
+        style = _STYLES[each.result.value]
+        table.add_row(each.lesson.id, each.lesson.title, Text(each.result.value, style=style))
+    console.print(table)
+    for each in found:
+        if each.result.value in ("failed", "inconclusive", "not tried"):
+            _tell(each, console)
+    counted = {kind: sum(each.result.value == kind for each in found) for kind in _STYLES}
+    told = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
+    console.print(f"\n{told}", highlight=False)
+
+
+def _tell(finding: "Finding", console: "Console") -> None:
+    """What went wrong, what the protocol says of it, and what to do."""
+    from rich.padding import Padding  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    style = _STYLES[finding.result.value]
+    if finding.result.value == "not tried":
+        console.print(Text(f"{finding.lesson.id} not tried: {finding.said}", style=style))
+        return
+    console.print(Text(f"\n{finding.lesson.id} {finding.result.value}", style=style))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    rows = [("wrong", finding.said)] if finding.result.value == "failed" else [("", finding.said)]
+    left_out = len(finding.exchanges) - _EXCHANGES
+    if left_out > 0:
+        rows.append(("", f"{left_out} exchanges before these are left out"))
+    for each in finding.exchanges[-_EXCHANGES:]:
+        rows += [("sent", each.sent), ("came", each.came or "nothing")]
+    rows += [("protocol", finding.lesson.protocol), ("do", finding.lesson.advice)]
+    for label, text in rows:
+        grid.add_row(Text(label, style="bold"), Text(_printable(text), overflow="fold"))
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _printable(text: str) -> str:
+    """Text that moves no cursor, its lines kept."""
+    return "".join(
+        each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text
+    )

@@ -1,0 +1,233 @@
+"""`check-adapter` passes what keeps to the protocol, and catches each thing that does not."""
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from busproof.adapters.checking.checking import checked, lessons
+from busproof.adapters.checking.findings import Finding, Result
+from busproof.cli import main
+from busproof.errors import UsageError
+from busproof.model.profiles import profile_for
+from busproof.spec import load
+
+CHILD = Path(__file__).parent / "children" / "line.py"
+NODE = Path(__file__).parent.parent.parent / "examples" / "node-adapter" / "adapter.js"
+TIMEOUT = 1.0
+
+
+def findings(name: str) -> dict[str, Finding]:
+    found = list(checked(name, profile_for(load()), TIMEOUT))
+    assert [each.id for each in lessons(name)] == [each.lesson.id for each in found]
+    return {each.lesson.id: each for each in found}
+
+
+def failed(found: dict[str, Finding]) -> set[str]:
+    return {name for name, each in found.items() if each.result is Result.FAILED}
+
+
+def child(*arguments: str) -> str:
+    return "exec:" + shlex.join([sys.executable, str(CHILD), *arguments])
+
+
+FAKES = {
+    "DeclaresText": ("declaration", "it declares 'a bus', and must declare a Declaration"),
+    "DeclaresRaising": ("declaration", "its declaration raises RuntimeError: no bus here"),
+    "DeclaresUnknown": ("declaration", "capabilities has 'teleport', and may have only witness"),
+    "DeclaresAnew": ("declaration", "it declares something else after start than before"),
+    "fails": ("made", "fails failed to make an adapter: OSError: the port is taken"),
+    "RefusesNames": ("create", "CreateQueue is to be answered with Done here"),
+    "Forgets": ("send-receive", "Receive is to be answered with Received here"),
+    "LosesProperties": ("properties", "message_id came back as None, and was sent as 'id 1'"),
+    "SetsSessions": ("send-receive", "session_id came back as 'default', and was never set"),
+    "SpeaksAscii": ("text", "body came back as '? ?"),
+    "CutsBodies": ("long-text", "body came back as 'long long"),
+    "RefusesLongOnes": ("long-text", 'refuses it with the error "quota-exceeded"'),
+    "RefusesWhenEmpty": ("empty", "is to be answered with Empty here, and came back as Refused"),
+    "NeverDeletes": ("receive-and-delete", "is to be answered with Empty here"),
+    "RaisesForRefusals": ("refusal", "it raised an exception, KeyError: 'no such queue'"),
+    "KnowsOneConnection": ("connections", "it raised an exception, ValueError: no connection"),
+    "KeepsEverything": ("start", "CreateQueue is to be answered with Done here"),
+    "StandsStill": ("clock", "AdvanceClock is unsupported"),
+    "GivesNoTokens": ("peek-lock", "the message came without lock_token"),
+    "ReusesTokens": ("lock-token", "two messages are locked under the same lock_token"),
+    "CompletesAnything": ("lock-token", "Complete is to be answered with Refused here"),
+    "TellsCalendarTime": ("locked-until", "locked_until is 1700000000000000 right after start"),
+    "PeeksEmpty": ("peek", "Peek is to be answered with Peeked here, and came back as Empty"),
+    "PeeksWithoutEnd": ("peek", "a peek for one message shows 2"),
+    "SharesSessions": ("sessions", "AcceptSession is to be answered with Refused here"),
+    "RefusesDuplicates": ("duplicate-detection", "Send is to be answered with Done here"),
+    "CommitsUnknown": ("transactions", "CommitTransaction is to be answered with Refused here"),
+    "HasFewPartitions": ("outages", "BringPartitionUp is to be answered with Done here"),
+    "TellsNoPartition": ("witness", "neither a witness of the send nor a sequence number tells"),
+    "CountsPartitionsFromOne": ("witness", "and sequence number"),
+    "RoundsNumbers": ("witness", "sequence_number is 9007199254740992.0, and must be a whole"),
+    "HasNoRegularQueues": ("regular-queues", "CreateQueue is unsupported"),
+    "ClaimsALibrary": ("client-library", "the message came back without message_id"),
+    "StopsOnce": ("stop", "it raised an exception, RuntimeError: stopped already"),
+    "AnswersNothing": ("create", "do() must return an Observed"),
+    "Breaks": ("create", "the adapter broke: the network is gone"),
+}
+"""Fake to the check that must catch it, and what it must say."""
+
+BLUNT = {
+    "AnswersNothing",
+    "Breaks",
+    "Forgets",
+    "GivesNoTokens",
+    "KeepsEverything",
+    "KnowsOneConnection",
+    "LosesProperties",
+    "NeverDeletes",
+    "RaisesForRefusals",
+    "RefusesWhenEmpty",
+    "ReusesTokens",
+    "RoundsNumbers",
+    "SetsSessions",
+    "StandsStill",
+}
+"""Fakes whose fault shows in several checks; that of all others in one."""
+
+
+@pytest.mark.parametrize("fake", FAKES)
+def test_what_an_adapter_gets_wrong_is_told_by_its_own_check(fake: str) -> None:
+    check, said = FAKES[fake]
+    found = findings(f"misbehaving:{fake}")
+    assert check in failed(found)
+    assert said in found[check].said
+    assert found[check].lesson.advice
+    if fake not in BLUNT:
+        assert {check} == failed(found)
+
+
+def test_the_failing_exchange_is_the_last_one_told() -> None:
+    exchange = findings("misbehaving:RefusesNames")["create"].exchanges[-1]
+    assert '{"type":"CreateQueue","queue":"another queue"} on c1' == exchange.sent
+    assert '{"type":"Refused","error":"other"}' == exchange.came
+
+
+@pytest.mark.parametrize("name", ["model", "model?policy=random&seed=1", "model?library=true"])
+def test_a_sound_adapter_passes_everything(name: str) -> None:
+    found = findings(name)
+    results = {each.result for each in found.values()}
+    assert {Result.PASSED, Result.NOT_APPLICABLE} >= results
+
+
+@pytest.mark.slow
+def test_a_conforming_adapter_is_failed_by_nothing_however_hostile() -> None:
+    """Lost answers make a check inconclusive, and never failed."""
+    for seed in range(20):
+        found = findings(f"model?policy=hostile&seed={seed}")
+        assert set() == failed(found), seed
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_adapter_in_javascript_passes_everything() -> None:
+    assert set() == failed(findings(f"exec:node {NODE}"))
+
+
+def test_an_answer_that_never_comes_is_inconclusive() -> None:
+    found = findings("misbehaving:IsSilent")
+    assert set() == failed(found)
+    assert Result.INCONCLUSIVE is found["send-receive"].result
+    assert "no answer came to Receive" == found["send-receive"].said
+
+
+def test_an_adapter_that_keeps_breaking_is_not_asked_for_ever() -> None:
+    found = findings("misbehaving:Breaks")
+    assert 4 == sum(each.said.startswith("the adapter broke") for each in found.values())
+    assert Result.NOT_TRIED is found["witness"].result
+
+
+def test_what_is_not_declared_is_not_tried() -> None:
+    found = findings(child("sound"))
+    assert Result.NOT_APPLICABLE is found["sessions"].result
+    assert "sessions is not declared" == found["sessions"].said
+
+
+LINES = {
+    "silent": ("hello", "did not answer hello within 1 s: it must flush each answer"),
+    "gone": ("hello", "ended with exit code 3 before it answered hello\nits log ends with:"),
+    "chatty-first": ("hello", "the line must be JSON, and is not"),
+    "no-json": ("hello", "the line must be JSON, and is not"),
+    "wrong-version": ("hello", "hello.protocol is 2, and this busproof reads up to 1"),
+    "unknown-capability": ("hello", 'is "levitation", and must be one of'),
+    "extra-field": ("hello", 'the unknown field "colour"'),
+    "field-twice": ("hello", 'an object has the field "id" twice'),
+    "not-a-number": ("hello", "NaN is no JSON number"),
+    "slack-in-seconds": ("hello", "hello.slack is 0.5, and must be a whole number"),
+    "start-as-ok": ("started", 'the answer to start is {"id": …, "started": {}}'),
+    "chatty": ("one-answer", "wrote a line that nobody asked for"),
+    "counts-itself": ("ids", "id is 3, and must be 7 as in the request"),
+    "id-as-text": ("hello", 'id is "1", and must be 1 as in the request'),
+    "needs-all": ("defaults", "ended with exit code 1 before it answered command"),
+    "ignorant": ("unknown-command", "was not answered with Unsupported"),
+    "clueless": ("unknown-command", "ended with exit code 1 before it answered command"),
+    "lingers": ("bye", "answered bye and went on running"),
+    "bye-as-ok": ("bye", 'the answer to bye is {"id": …, "bye": {}}'),
+    "bye-needs-start": ("bye-early", "ended with exit code 1 before it answered bye"),
+    "moody": ("same-declaration", "two children of the same command declare different things"),
+}
+"""How a child gets its lines wrong, to the check that must catch it and what it must say."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", LINES)
+def test_what_a_process_gets_wrong_is_told_by_its_own_check(how: str, tmp_path) -> None:
+    check, said = LINES[how]
+    found = findings(child(how, str(tmp_path / "state")))
+    assert check == next(iter(name for name in found if name in failed(found)))
+    assert said in found[check].said
+    assert all(each.sent for each in found[check].exchanges)
+
+
+def test_a_sound_process_passes_everything() -> None:
+    assert set() == failed(findings(child("sound")))
+
+
+def test_a_program_that_cannot_be_started_is_told() -> None:
+    found = findings("exec:/no/such/program")
+    assert "it cannot be started: /no/such/program was not found" in found["hello"].said
+    assert {Result.FAILED, Result.NOT_TRIED} == {each.result for each in found.values()}
+
+
+def test_every_check_has_caught_a_fake() -> None:
+    """So that none of them is there for nothing."""
+    known = {check for check, _ in (*FAKES.values(), *LINES.values())}
+    assert [] == [each.id for each in lessons("exec:x") if each.id not in known]
+
+
+@pytest.mark.parametrize("name", ["modle", "exec:", "misbehaving:Nobody", "amqp://host"])
+def test_an_adapter_that_does_not_exist_is_a_usage_error(name: str) -> None:
+    with pytest.raises(UsageError):
+        list(checked(name, profile_for(load()), TIMEOUT))
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("model", 0), ("misbehaving:Forgets", 1), ("misbehaving:IsSilent", 3)]
+)
+def test_the_exit_code_tells_failed_from_untried(name: str, code: int, capsys) -> None:
+    assert code == main(["check-adapter", name])
+    out = capsys.readouterr().out
+    assert "passed" in out.splitlines()[-1]
+    if code == 1:
+        told = out.partition("send-receive failed")[2]
+        for label in ("wrong", "sent", "came", "protocol", "do "):
+            assert f"\n  {label}" in told
+
+
+def test_the_findings_are_to_be_had_as_json(capsys) -> None:
+    assert 1 == main(["check-adapter", "misbehaving:Forgets", "--format", "json"])
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    wrong = next(each for each in checks if each["check"] == "send-receive")
+    assert "failed" == wrong["result"]
+    assert {"sent", "came"} == set(wrong["exchanges"][0])
+
+
+def test_a_timeout_that_makes_no_sense_is_a_usage_error(capsys) -> None:
+    assert 2 == main(["check-adapter", "model", "--timeout", "0"])
+    assert "the timeout is 0.0 s" in capsys.readouterr().err

@@ -1,0 +1,310 @@
+"""Adapters around the reference model that each get one thing wrong, for `check-adapter`."""
+
+import attrs
+
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.model import ModelAdapter
+from busproof.errors import AdapterError
+from busproof.model.commands import (
+    AcceptSession,
+    AdvanceClock,
+    BringPartitionUp,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    Send,
+)
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Indeterminate,
+    Peeked,
+    Received,
+    Refused,
+    Unsupported,
+    Witness,
+)
+from busproof.model.values import Error, ReceiveMode
+
+
+class Fake(ModelAdapter):
+    """The model, with every answer passed through `wrong`."""
+
+    def do(self, command, connection):
+        return self.wrong(command, super().do(command, connection))
+
+    def wrong(self, command, came):
+        return came
+
+    def changed(self, came, **fields):
+        """The answer, with fields of its message changed."""
+        message = attrs.evolve(came.outcome.message, **fields)
+        return Observed(Received(message=message), came.witness)
+
+
+class DeclaresText(Fake):
+    declaration = "a bus"
+
+
+class DeclaresRaising(Fake):
+    @property
+    def declaration(self):
+        raise RuntimeError("no bus here")
+
+
+class DeclaresUnknown(Fake):
+    declaration = Declaration(
+        implementation=Implementation(name="a bus"), capabilities=frozenset({"teleport"})
+    )
+
+
+class DeclaresAnew(Fake):
+    """Says in its version how often it was started."""
+
+    starts = 0
+
+    @property
+    def declaration(self):
+        was = super().declaration
+        named = attrs.evolve(was.implementation, version=str(self.starts))
+        return attrs.evolve(was, implementation=named)
+
+    def start(self, profile):
+        self.starts += 1
+        super().start(profile)
+
+
+class RefusesNames(Fake):
+    def wrong(self, command, came):
+        odd = isinstance(command, CreateQueue) and " " in command.queue
+        return Observed(Refused(error=Error.OTHER)) if odd else came
+
+
+class Forgets(Fake):
+    """Takes messages and never has any."""
+
+    def wrong(self, command, came):
+        return Observed(Empty()) if isinstance(command, Receive) else came
+
+
+class LosesProperties(Fake):
+    def wrong(self, command, came):
+        return self.changed(came, message_id=None) if _gives(came) else came
+
+
+class SetsSessions(Fake):
+    def wrong(self, command, came):
+        return self.changed(came, session_id="default") if _gives(came) else came
+
+
+class SpeaksAscii(Fake):
+    def wrong(self, command, came):
+        if not _gives(came):
+            return came
+        body = came.outcome.message.body.encode("ascii", "replace").decode()
+        return self.changed(came, body=body)
+
+
+class CutsBodies(Fake):
+    def wrong(self, command, came):
+        return self.changed(came, body=came.outcome.message.body[:65536]) if _gives(came) else came
+
+
+class RefusesLongOnes(Fake):
+    def wrong(self, command, came):
+        long = isinstance(command, Send) and len(command.message.body) > 65536
+        return Observed(Refused(error=Error.OTHER, detail="too long")) if long else came
+
+
+class RefusesWhenEmpty(Fake):
+    def wrong(self, command, came):
+        empty = isinstance(came.outcome, Empty)
+        return Observed(Refused(error=Error.OTHER, detail="timed out")) if empty else came
+
+
+class NeverDeletes(Fake):
+    """Takes every receive for one in mode peek-lock."""
+
+    last = None
+
+    def start(self, profile):
+        self.last = None
+        super().start(profile)
+
+    def wrong(self, command, came):
+        if isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+            self.last = came if _gives(came) else self.last
+            return self.last or came
+        return came
+
+
+class RaisesForRefusals(Fake):
+    def wrong(self, command, came):
+        if isinstance(came.outcome, Refused):
+            raise KeyError(command.queue)
+        return came
+
+
+class KnowsOneConnection(Fake):
+    def do(self, command, connection):
+        if connection != "c1":
+            raise ValueError(f"no connection {connection}")
+        return super().do(command, connection)
+
+
+class KeepsEverything(Fake):
+    """Its second start is none."""
+
+    started = False
+
+    def start(self, profile):
+        if not self.started:
+            super().start(profile)
+        self.started = True
+
+
+class StandsStill(Fake):
+    def wrong(self, command, came):
+        return Observed(Unsupported()) if isinstance(command, AdvanceClock) else came
+
+
+class GivesNoTokens(Fake):
+    def wrong(self, command, came):
+        return self.changed(came, lock_token=None) if _gives(came) else came
+
+
+class ReusesTokens(Fake):
+    """Hands every lock out under one name."""
+
+    tokens = ()
+
+    def do(self, command, connection):
+        if isinstance(command, Complete) and command.lock_token == "the lock":  # noqa: S105
+            command = attrs.evolve(command, lock_token=self.tokens[-1])
+        return self.wrong(command, ModelAdapter.do(self, command, connection))
+
+    def wrong(self, command, came):
+        if _gives(came) and came.outcome.message.lock_token:
+            self.tokens = (*self.tokens, came.outcome.message.lock_token)
+            return self.changed(came, lock_token="the lock")
+        return came
+
+
+class CompletesAnything(Fake):
+    def wrong(self, command, came):
+        return Observed(Done()) if isinstance(command, Complete) else came
+
+
+class TellsCalendarTime(Fake):
+    def wrong(self, command, came):
+        locked = _gives(came) and came.outcome.message.locked_until is not None
+        return self.changed(came, locked_until=1_700_000_000_000_000) if locked else came
+
+
+class PeeksEmpty(Fake):
+    def wrong(self, command, came):
+        nothing = isinstance(came.outcome, Peeked) and not came.outcome.messages
+        return Observed(Empty()) if nothing else came
+
+
+class PeeksWithoutEnd(Fake):
+    def wrong(self, command, came):
+        shown = isinstance(command, Peek) and came.outcome.messages
+        return Observed(Peeked(messages=(*shown, *shown))) if shown else came
+
+
+class SharesSessions(Fake):
+    def wrong(self, command, came):
+        return Observed(Done()) if isinstance(command, AcceptSession) else came
+
+
+class RefusesDuplicates(Fake):
+    seen = frozenset()
+
+    def wrong(self, command, came):
+        if not isinstance(command, Send) or command.message.message_id is None:
+            return came
+        known = command.message.message_id in self.seen
+        self.seen |= {command.message.message_id}
+        return Observed(Refused(error=Error.OTHER, detail="duplicate")) if known else came
+
+    def start(self, profile):
+        self.seen = frozenset()
+        super().start(profile)
+
+
+class CommitsUnknown(Fake):
+    def wrong(self, command, came):
+        return Observed(Done()) if isinstance(command, CommitTransaction) else came
+
+
+class HasFewPartitions(Fake):
+    def wrong(self, command, came):
+        beyond = isinstance(command, BringPartitionUp) and command.partition > 3
+        return Observed(Refused(error=Error.NOT_FOUND)) if beyond else came
+
+
+class TellsNoPartition(Fake):
+    def wrong(self, command, came):
+        came = attrs.evolve(came, witness=None)
+        return self.changed(came, sequence_number=None) if _gives(came) else came
+
+
+class CountsPartitionsFromOne(Fake):
+    def wrong(self, command, came):
+        witness = came.witness and Witness(partition=came.witness.partition + 1)
+        return attrs.evolve(came, witness=witness)
+
+
+class RoundsNumbers(Fake):
+    """As a language would that has floating numbers only."""
+
+    def wrong(self, command, came):
+        return self.changed(came, sequence_number=float(2**53)) if _gives(came) else came
+
+
+class HasNoRegularQueues(Fake):
+    def wrong(self, command, came):
+        regular = isinstance(command, CreateQueue) and not command.partitioned
+        return Observed(Unsupported()) if regular else came
+
+
+class ClaimsALibrary(Fake):
+    @property
+    def declaration(self):
+        was = super().declaration
+        return attrs.evolve(was, capabilities=was.capabilities | {Capability.CLIENT_LIBRARY})
+
+
+class StopsOnce(Fake):
+    stopped = False
+
+    def stop(self):
+        if self.stopped:
+            raise RuntimeError("stopped already")
+        self.stopped = True
+
+
+class AnswersNothing(Fake):
+    def wrong(self, command, came):
+        return None
+
+
+class Breaks(Fake):
+    def wrong(self, command, came):
+        raise AdapterError("the network is gone")
+
+
+class IsSilent(Fake):
+    def wrong(self, command, came):
+        return Observed(Indeterminate()) if isinstance(command, Receive) else came
+
+
+def fails():
+    raise OSError("the port is taken")
+
+
+def _gives(came):
+    return isinstance(came.outcome, Received)
