@@ -193,7 +193,7 @@ from busproof.model.commands import Receive
 from busproof.model.outcomes import Refused
 from busproof.model.values import Error
 
-class LongWinded(ModelAdapter):
+class Talkative(ModelAdapter):
     def do(self, command, connection):
         if isinstance(command, Receive) and self._namespace.now.latest:
             return Observed(Refused(error=Error.OTHER, detail="x" * 17_000_000))
@@ -204,7 +204,7 @@ class LongWinded(ModelAdapter):
 def test_an_answer_that_no_history_can_hold_is_the_adapters_fault(busproof):
     """Its scenario is errored, the others are judged, and the history can be read back."""
     (busproof.folder / "wordy.py").write_text(LONG_WINDED)
-    ended = busproof("run", "--adapter", "wordy:LongWinded", "--rule", "LIFE-05", "--name", "it")
+    ended = busproof("run", "--adapter", "wordy:Talkative", "--rule", "LIFE-05", "--name", "it")
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     said = "the adapter answered Receive with so much that it does not fit on a line of the history"

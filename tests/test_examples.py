@@ -1,0 +1,97 @@
+"""The examples are what a third party would write: they conform, from outside the checkout."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from busproof.history.conformance import Conformance, Verdict
+from busproof.reports.conformance import read
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+NODE = EXAMPLES / "node-adapter"
+PACKAGE = EXAMPLES / "python-package"
+
+pytestmark = pytest.mark.slow
+
+
+def run_on(adapter: str, folder: Path) -> Conformance:
+    command = [sys.executable, "-m", "busproof", "run", "--adapter", adapter, "--name", "it"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    report = folder / "reports" / "runs" / "it"
+    assert report.exists(), ended.stderr
+    return read(report)
+
+
+def rules(found: Conformance, *verdicts: Verdict) -> set[str]:
+    return {rule.id for rule in found.rules if rule.verdict in verdicts}
+
+
+def by_family(ids: set[str]) -> Counter[str]:
+    return Counter(rule.partition("-")[0] for rule in ids)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> None:
+    """Of each family at least half of what applies to the model, and all but what it lists."""
+    (tmp_path / "model").mkdir()
+    model = run_on("model", tmp_path / "model")
+    bus = run_on(f"exec:node {NODE / 'adapter.js'}", tmp_path)
+    asked = rules(model, *set(Verdict) - {Verdict.NOT_APPLICABLE})
+    shown = rules(bus, Verdict.SHOWN)
+    listed = yaml.safe_load((NODE / "not-shown.yaml").read_text(encoding="utf-8"))["not_shown"]
+    assert asked - shown == set(listed)
+    assert [] == [rule for rule, reason in listed.items() if not str(reason).strip()]
+    assert rules(bus, Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE) == set()
+    counts, halves = by_family(asked & shown), by_family(asked)
+    assert [] == [family for family, count in halves.items() if 2 * counts[family] < count]
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A copy of the package, and an environment in which it is installed beside the others."""
+    folder = tmp_path_factory.mktemp("outside")
+    copy = shutil.copytree(
+        PACKAGE, folder / "package", ignore=shutil.ignore_patterns("build", "*.egg-info")
+    )
+    site = folder / "site"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    options = ["--no-build-isolation", f"--target={site}", str(copy)]
+    installed = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert installed.returncode == 0, installed.stderr
+    return copy, {**os.environ, "PYTHONPATH": str(site)}
+
+
+def test_the_package_is_found_by_its_name(outside) -> None:
+    _, environment = outside
+    command = [sys.executable, "-m", "busproof", "adapters", "--format", "json"]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = {each["name"]: each for each in json.loads(told.stdout)}
+    assert ("installed", "shelfbus 0.1.0") == (found["shelf"]["kind"], found["shelf"]["summary"])
+
+
+def test_the_package_passes_its_own_tests(outside) -> None:
+    """Its conformance is one of them."""
+    copy, environment = outside
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    ended = subprocess.run(
+        command, cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_the_package_knows_nothing_of_the_rules() -> None:
+    """It imports the adapter's interface and the vocabulary, and the bus not even that."""
+    text = {path.name: path.read_text(encoding="utf-8") for path in PACKAGE.glob("src/*/*.py")}
+    assert "busproof" not in text["bus.py"].replace("nothing of busproof", "")
+    allowed = ("busproof.adapters.base", "busproof.model", "busproof.model.values")
+    imports = [
+        line.split()[1] for line in text["adapter.py"].splitlines() if line.startswith("from busp")
+    ]
+    assert set(imports) == set(allowed)
