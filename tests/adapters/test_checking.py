@@ -46,7 +46,7 @@ FAKES = {
     "SetsSessions": ("send-receive", "session_id came back as 'default', and was never set"),
     "SpeaksAscii": ("text", "body came back as '? ?"),
     "CutsBodies": ("long-text", "body came back as 'long long"),
-    "RefusesLongOnes": ("long-text", 'refuses it with the error "quota-exceeded"'),
+    "RefusesLongOnes": ("long-text", 'refuses it with the error "message-too-large" or'),
     "RefusesWhenEmpty": ("empty", "is to be answered with Empty here, and came back as Refused"),
     "NeverDeletes": ("receive-and-delete", "is to be answered with Empty here"),
     "RaisesForRefusals": ("refusal", "it raised an exception, KeyError: 'no such queue'"),
