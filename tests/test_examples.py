@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,9 @@ def rules(found: Conformance, *verdicts: Verdict) -> set[str]:
     return {rule.id for rule in found.rules if rule.verdict in verdicts}
 
 
-def by_family(ids: set[str]) -> Counter[str]:
-    return Counter(rule.partition("-")[0] for rule in ids)
-
-
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> None:
-    """Of each family at least half of what applies to the model, and all but what it lists."""
+    """At least half of what applies to the model, and all but what it lists."""
     (tmp_path / "model").mkdir()
     model = run_on("model", tmp_path / "model")
     bus = run_on(f"exec:node {NODE / 'adapter.js'}", tmp_path)
@@ -49,8 +44,7 @@ def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> No
     assert asked - shown == set(listed)
     assert [] == [rule for rule, reason in listed.items() if not str(reason).strip()]
     assert rules(bus, Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE) == set()
-    counts, halves = by_family(asked & shown), by_family(asked)
-    assert [] == [family for family, count in halves.items() if 2 * counts[family] < count]
+    assert 2 * len(asked & shown) >= len(asked)
 
 
 @pytest.fixture(scope="module")
