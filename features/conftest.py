@@ -15,6 +15,7 @@ from busproof.errors import ConformanceError  # noqa: E402 - after the rewriting
 from busproof.history.records import ScenarioVerdict, StepResult  # noqa: E402
 from busproof.model.values import MessageView  # noqa: E402
 from busproof.steps import allure  # noqa: E402
+from busproof.steps.asking import Asking  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, rule_asked_for, verdict_on  # noqa: E402
 
@@ -31,6 +32,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rule(id): the rule of the catalogue that a scenario shows")
     if allure.is_active(config):
         config.pluginmanager.register(allure, "busproof_allure")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Look only at what was asked for: scenarios, an exploration beside them, or a replay."""
+    replays = config.getoption("--bus-replay") is not None
+    explores = config.getoption("--bus-profile") is not None
+    wanted = {
+        "test_features.py": not replays,
+        "test_exploration.py": explores and not replays,
+        "test_replay.py": replays,
+    }
+    return None if wanted.get(collection_path.name, True) else True
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
@@ -52,7 +65,7 @@ def _run(config: pytest.Config) -> Run:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out our scenarios of other rules, where one rule was asked for."""
+    """Leave out what is of other rules, where one rule was asked for."""
     rules = {item: _rules(item) for item in items if _is_ours(item)}
     if not rules:
         return
@@ -110,6 +123,12 @@ def _name(item: pytest.Item) -> str:
 def views() -> list[MessageView]:
     """The messages received so far."""
     return []
+
+
+@pytest.fixture
+def asking(bus: Bus) -> Asking:
+    """Asks any command."""
+    return Asking(bus)
 
 
 @pytest.fixture

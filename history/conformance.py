@@ -11,6 +11,7 @@ __all__ = [
     "Conformance",
     "Counterexample",
     "ExitCode",
+    "Explored",
     "KnownFailure",
     "RuleVerdict",
     "Standing",
@@ -130,6 +131,23 @@ class Subject:
 
 
 @attrs.frozen(kw_only=True)
+class Explored:
+    """What was explored, beside the scenarios.
+
+    Attributes:
+        seed: what the random choices began from.
+        sequences: how many sequences of commands were made up.
+        events: how many events they had.
+        goals: how often each situation arose that must arise at some time, in the whole run.
+    """
+
+    seed: int | None = None
+    sequences: int
+    events: int
+    goals: dict[str, int] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
 class Conformance:
     """All verdicts of one run.
 
@@ -142,6 +160,7 @@ class Conformance:
         exit_code: what the run ends with.
         problems: sentences on what kept the run from being complete.
         known_failures: the entries of the list that the run was given, if it was given one.
+        explored: what was explored; `None` if nothing was.
     """
 
     subject: Subject
@@ -152,6 +171,7 @@ class Conformance:
     exit_code: ExitCode = ExitCode.OK
     problems: tuple[str, ...] = ()
     known_failures: tuple[KnownFailure, ...] = ()
+    explored: Explored | None = None
 
     def counted(self, verdict: Verdict) -> int:
         """How many rules have this verdict."""

@@ -12,6 +12,8 @@ from busproof.model.outcomes import Event
 from busproof.model.values import Clock, Profile
 
 __all__ = [
+    "AGAIN",
+    "EXPLORATION",
     "Ended",
     "Header",
     "History",
@@ -22,6 +24,13 @@ __all__ = [
     "Started",
     "StepResult",
 ]
+
+
+EXPLORATION: Final = "exploration"
+"""The feature of a sequence that the exploration made up."""
+
+AGAIN: Final = "exploration, once more"
+"""The feature of a small failure that is asked again, to see whether it repeats."""
 
 
 class Oracle(StrEnum):

@@ -8,7 +8,7 @@ import attrs
 from busproof.history.conformance import Conformance, Verdict
 from busproof.model.values import RuleId
 
-__all__ = ["Audited", "Result", "audited"]
+__all__ = ["Audited", "Result", "audited", "explored"]
 
 
 class Result(StrEnum):
@@ -56,6 +56,27 @@ def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Au
         result=Result.KILLED,
         killed_by=told.scenarios,
         commands=len(told.counterexample.events),
+        violated=violated,
+    )
+
+
+def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
+    """What an exploration of a faulty implementation says of the fault.
+
+    It knows no scenario of the rule, so whichever rule it finds broken tells of the fault.
+    """
+    violated = _violated(found)
+    examples = [each.counterexample for each in found.rules if each.counterexample is not None]
+    if not examples:
+        result = Result.EQUIVALENT if equivalent else Result.SILENT
+        why = equivalent or "no sequence came to it"
+        return Audited(id=fault, rule=rule, result=result, why=why)
+    return Audited(
+        id=fault,
+        rule=rule,
+        result=Result.KILLED,
+        killed_by=violated,
+        commands=min(len(example.events) for example in examples),
         violated=violated,
     )
 

@@ -25,11 +25,13 @@ class Judged:
     Attributes:
         evidence: rule id to how many events it decided.
         violation: the event that nothing allowed, in any order.
+        decided: the rules that decided each event, in `order`.
         order: the order in which the events were judged, as indices.
         exhausted: why there is no verdict, if there is none.
     """
 
     evidence: Counter[RuleId]
+    decided: tuple[tuple[RuleId, ...], ...] = ()
     violation: Violation | None = None
     order: tuple[int, ...] = ()
     exhausted: str = ""
@@ -171,7 +173,11 @@ def _found(point: _Point) -> Judged:
     evidence: Counter[RuleId] = Counter()
     for each in way:
         evidence.update(each.rules)
-    return Judged(evidence=evidence, order=tuple(each.chosen for each in way))
+    return Judged(
+        evidence=evidence,
+        decided=tuple(each.rules for each in way),
+        order=tuple(each.chosen for each in way),
+    )
 
 
 def _by_time(events: Sequence[Event], *, virtual: bool) -> list[int]:

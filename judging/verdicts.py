@@ -1,7 +1,7 @@
 """From a recorded history to a verdict on every rule."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -9,13 +9,23 @@ from busproof.history.conformance import (
     Conformance,
     Counterexample,
     ExitCode,
+    Explored,
     RuleVerdict,
     Subject,
     Verdict,
 )
-from busproof.history.records import Header, History, Oracle, Scenario, ScenarioVerdict
+from busproof.history.records import (
+    AGAIN,
+    EXPLORATION,
+    Header,
+    History,
+    Oracle,
+    Scenario,
+    ScenarioVerdict,
+)
 from busproof.history.words import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle
+from busproof.judging.goals import counted, missed
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
 from busproof.judging.witnesses import with_late_witnesses
@@ -23,7 +33,7 @@ from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, Rule
 
-__all__ = ["conformance", "profile_of"]
+__all__ = ["conformance", "profile_of", "to_blame"]
 
 NEVER_AROSE = "the situation never arose"
 
@@ -71,25 +81,62 @@ def conformance(
         _hear(scenario, judged(with_late_witnesses(scenario.events), profile, vantage), terms)
         for scenario in history.scenarios
     ]
+    explored = _explored(header, heard, terms)
+    unreached = {} if explored is None else missed(explored.goals)
     rules = tuple(
-        _verdict(rule, terms, heard) for rule in catalogue.rules if rule.shown_by != "never"
+        _aimed(_verdict(rule, terms, heard), unreached)
+        for rule in catalogue.rules
+        if rule.shown_by != "never"
     )
     problems = _problems(history, heard)
     return Conformance(
         subject=_subject(header, terms),
         oracle=chosen.value,
         rules=rules,
-        scenarios=dict(Counter(_ending(each.scenario) for each in heard)),
+        scenarios=dict(
+            Counter(_ending(each.scenario) for each in heard if not _is_sequence(each.scenario))
+        ),
         events=sum(len(each.scenario.events) for each in heard),
         exit_code=_exit_code(rules, problems),
         problems=problems,
+        explored=explored,
     )
+
+
+def _is_sequence(scenario: Scenario) -> bool:
+    """Whether the exploration made it up."""
+    return scenario.feature in (EXPLORATION, AGAIN)
+
+
+def _explored(header: Header, heard: Sequence[_Heard], terms: Terms) -> Explored | None:
+    """What the run explored, with the goals that apply to it."""
+    sequences = [each for each in heard if each.scenario.feature == EXPLORATION]
+    if not sequences:
+        return None
+    runs = [
+        ([each.scenario.events[index] for index in each.found.order], each.found.decided)
+        for each in heard
+    ]
+    return Explored(
+        seed=header.seed,
+        sequences=len(sequences),
+        events=sum(len(each.scenario.events) for each in sequences),
+        goals=counted(runs, terms),
+    )
+
+
+def _aimed(told: RuleVerdict, unreached: Mapping[RuleId, str]) -> RuleVerdict:
+    """A rule whose goal never happened is not shown, whatever else has shown it."""
+    if told.verdict is not Verdict.SHOWN or told.id not in unreached:
+        return told
+    cause = f"the run never came to {unreached[told.id]}"
+    return attrs.evolve(told, verdict=Verdict.NOT_SHOWN, cause=cause)
 
 
 def _hear(scenario: Scenario, found: Judged, terms: Terms) -> _Heard:
     if found.violation is not None:
         rules = found.violation.rules
-        blamed = (_to_blame(rules, scenario, terms),)
+        blamed = (to_blame(rules, scenario.rules, terms),)
         return _Heard(
             scenario=scenario,
             found=found,
@@ -106,10 +153,10 @@ def _hear(scenario: Scenario, found: Judged, terms: Terms) -> _Heard:
     return _Heard(scenario=scenario, found=found)
 
 
-def _to_blame(rules: Sequence[RuleId], scenario: Scenario, terms: Terms) -> RuleId:
-    """The rule broken that the scenario is about, or else the most specific one that applies."""
+def to_blame(rules: Sequence[RuleId], about: Sequence[RuleId], terms: Terms) -> RuleId:
+    """The rule broken that a scenario is about, or else the most specific one that applies."""
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
-    own = [rule for rule in applicable if rule in scenario.rules]
+    own = [rule for rule in applicable if rule in about]
     return (*own, *applicable, *rules)[0]
 
 
@@ -150,11 +197,11 @@ def _verdict(rule: Rule, terms: Terms, heard: Sequence[_Heard]) -> RuleVerdict:
     told = attrs.evolve(
         told,
         events=sum(each.found.evidence[rule.id] for each in deciding),
-        scenarios=tuple(dict.fromkeys(each.scenario.name for each in deciding)),
+        scenarios=tuple(dict.fromkeys(_name(each.scenario) for each in deciding)),
     )
     breaking = [each for each in heard if rule.id in each.blamed]
     if breaking:
-        return _violated(told, breaking)
+        return _flaky(_violated(told, breaking), heard)
     verdict, cause = _unbroken(told, own)
     return attrs.evolve(told, verdict=verdict, cause=cause)
 
@@ -166,8 +213,26 @@ def _violated(told: RuleVerdict, breaking: Sequence[_Heard]) -> RuleVerdict:
         told,
         verdict=Verdict.VIOLATED,
         cause=f"{len(found)} counterexample{'s' if len(found) > 1 else ''}",
-        scenarios=tuple(dict.fromkeys(each.scenario.name for each in breaking)),
+        scenarios=tuple(dict.fromkeys(_name(each.scenario) for each in breaking)),
         counterexample=shortest,
+    )
+
+
+def _name(scenario: Scenario) -> str:
+    """The scenario's name; all sequences of the exploration share one."""
+    return "Exploration" if _is_sequence(scenario) else scenario.name
+
+
+def _flaky(told: RuleVerdict, heard: Sequence[_Heard]) -> RuleVerdict:
+    """Tell of a violation that the exploration found and could not repeat each time."""
+    again = [
+        each for each in heard if each.scenario.feature == AGAIN and told.id in each.scenario.rules
+    ]
+    times = sum(told.id in each.blamed for each in again)
+    if times == len(again):
+        return told
+    return attrs.evolve(
+        told, cause=f"{told.cause}; flaky: {times} of {len(again)} replays broke it again"
     )
 
 
@@ -207,8 +272,9 @@ def _problems(history: History, heard: Sequence[_Heard]) -> tuple[str, ...]:
     if not history.scenarios:
         problems.append("the history has no events; nothing was judged")
     planned = history.header.planned
-    if planned is not None and len(history.scenarios) < planned:
-        problems.append(f"the run stopped after {len(history.scenarios)} of {planned} scenarios")
+    begun = [each for each in history.scenarios if not _is_sequence(each)]
+    if planned is not None and len(begun) < planned:
+        problems.append(f"the run stopped after {len(begun)} of {planned} scenarios")
     interrupted = [each for each in heard if _ending(each.scenario) == "interrupted"]
     problems += [_said(each.scenario) for each in interrupted]
     problems += [each.found.exhausted for each in heard if each.found.exhausted]

@@ -245,7 +245,33 @@ def accept(possible: tuple[Namespace, ...], event: Event) -> Acceptance:
     ]
     if not found:
         return _violation(timed, event, seen)
+    if len(found) > 1 and isinstance(event.command, c.Send) and isinstance(event.outcome, Refused):
+        found = _for_one_reason(found, event.command)
     return Acceptance(possible=_distinct(found), rules=found[0].rules)
+
+
+def _for_one_reason(found: list[Transition], command: c.Send) -> list[Transition]:
+    """The transitions of a refused send, whose message never arrives for the same reason in all.
+
+    For which of several reasons it was refused is of no consequence. States that differed in it
+    alone would double with every such send.
+    """
+    body = command.message.body
+    queues = [transition.next.queues[command.queue] for transition in found]
+    reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]
+    if not reasons:
+        return found
+    return [
+        transition
+        if isinstance(queue.bodies.get(body), tuple)
+        else attrs.evolve(
+            transition,
+            next=with_queue(
+                transition.next, attrs.evolve(queue, bodies=queue.bodies.set(body, reasons[0]))
+            ),
+        )
+        for transition, queue in zip(found, queues, strict=True)
+    ]
 
 
 def _distinct(found: list[Transition]) -> tuple[Namespace, ...]:

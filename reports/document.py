@@ -12,6 +12,7 @@ from busproof.history.conformance import (
     Conformance,
     Counterexample,
     ExitCode,
+    Explored,
     KnownFailure,
     RuleVerdict,
     Subject,
@@ -44,6 +45,14 @@ class _Profile:
 
 
 @attrs.frozen(kw_only=True)
+class _Explored:
+    seed: int | None
+    sequences: int
+    events: int
+    goals: Map[str, int]
+
+
+@attrs.frozen(kw_only=True)
 class _Document:
     schema: int
     busproof: str
@@ -60,6 +69,7 @@ class _Document:
     exit_code: int
     problems: tuple[str, ...]
     rules: tuple[RuleVerdict, ...]
+    explored: _Explored | None = None
     known_failures: tuple[KnownFailure, ...] = ()
 
 
@@ -76,6 +86,7 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "exit_code": int(conformance.exit_code),
         "problems": list(conformance.problems),
         "known_failures": [_known_view(known) for known in conformance.known_failures],
+        "explored": _explored_view(conformance.explored),
         "rules": [_rule_view(rule) for rule in conformance.rules],
     }
 
@@ -97,6 +108,7 @@ def conformance_of(value: object) -> Conformance:
         exit_code=_exit_code(document.exit_code),
         problems=document.problems,
         known_failures=document.known_failures,
+        explored=_explored(document.explored),
     )
     _check_summary({Verdict.KNOWN_FAILURE.value: 0, **document.summary}, _summary(conformance))
     return conformance
@@ -159,6 +171,21 @@ def _example_view(example: Counterexample | None) -> dict[str, Any] | None:
         "allowed": list(example.allowed),
         "events": [unstructure(event) for event in example.events],
     }
+
+
+def _explored_view(explored: Explored | None) -> dict[str, Any] | None:
+    return None if explored is None else attrs.asdict(explored)
+
+
+def _explored(explored: _Explored | None) -> Explored | None:
+    if explored is None:
+        return None
+    return Explored(
+        seed=explored.seed,
+        sequences=explored.sequences,
+        events=explored.events,
+        goals=dict(explored.goals),
+    )
 
 
 def _subject(document: _Document) -> Subject:

@@ -73,6 +73,7 @@ def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str
         "time": overview.clock_words(subject),
         "events": str(conformance.events),
         "scenarios": overview.scenario_words(conformance),
+        "explored": overview.explored_words(conformance.explored) if conformance.explored else "",
     }
     return ((name, _plain(fact)) for name, fact in facts.items() if fact.strip())
 

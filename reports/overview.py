@@ -10,6 +10,7 @@ from busproof.errors import UsageError
 from busproof.history.conformance import (
     Conformance,
     ExitCode,
+    Explored,
     KnownFailure,
     RuleVerdict,
     Subject,
@@ -27,6 +28,7 @@ __all__ = [
     "citations",
     "clock_words",
     "conclusion",
+    "explored_words",
     "families",
     "found",
     "headline",
@@ -81,6 +83,12 @@ class Claim:
             f"{id_words(rule.id for rule in self.rules if rule.verdict is verdict)} {verdict.value}"
             for verdict in verdicts
         )
+
+
+def explored_words(explored: Explored) -> str:
+    """Such as `80 sequences, 4476 events, seed 17`."""
+    words = f"{explored.sequences} sequences, {explored.events} events"
+    return words if explored.seed is None else f"{words}, seed {explored.seed}"
 
 
 def applicable(rules: Iterable[RuleVerdict]) -> int:

@@ -40,6 +40,9 @@ def conformance_schema() -> Schema:
             "Counterexample": _described(
                 "Events after which nothing was allowed that was seen.", _object(_example())
             ),
+            "Explored": _described(
+                "What was explored, beside the scenarios.", _object(_explored())
+            ),
             **_event_definitions(),
         },
     }
@@ -73,7 +76,17 @@ def _report() -> Schema:
         "exit_code": {"enum": [code.value for code in ExitCode]},
         "problems": _list(_TEXT),
         "known_failures": _list({"$ref": "#/$defs/KnownFailure"}),
+        "explored": {"anyOf": [{"$ref": "#/$defs/Explored"}, {"type": "null"}]},
         "rules": _list({"$ref": "#/$defs/Rule"}),
+    }
+
+
+def _explored() -> Schema:
+    return {
+        "seed": {"type": ["integer", "null"]},
+        "sequences": _COUNT,
+        "events": _COUNT,
+        "goals": _described("How often each situation arose, in the whole run.", _map(_COUNT)),
     }
 
 

@@ -68,6 +68,7 @@ def show(
     screen = _Screen(conformance, catalogue, console, verbose)
     screen.print_head()
     screen.print_matrix()
+    screen.print_goals()
     screen.print_not_applicable()
     screen.print_known_failures()
     screen.print_claims()
@@ -97,6 +98,9 @@ class _Screen:
         self._print(self._text(f"{overview.profile_words(subject)}; {judged}"))
         scenarios = overview.scenario_words(self._conformance)
         self._print(self._text(f"{self._conformance.events} events; scenarios: {scenarios}"))
+        if self._conformance.explored is not None:
+            words = overview.explored_words(self._conformance.explored)
+            self._print(self._text(f"explored: {words}"))
 
     def print_matrix(self) -> None:
         """Print one row for each rule, under headings of families."""
@@ -109,6 +113,15 @@ class _Screen:
                 table.add_row(*self._cells(rule))
         self._print()
         self._print(table)
+
+    def print_goals(self) -> None:
+        """Print how often each situation arose that must arise at some time."""
+        explored = self._conformance.explored
+        if explored is None or not self._verbose:
+            return
+        self._heading("Sometimes", "dim")
+        for name, times in explored.goals.items():
+            self._indented(self._text(f"{name}: {times}"))
 
     def print_not_applicable(self) -> None:
         """Print the rules that have no row, by cause."""

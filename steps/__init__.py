@@ -2,5 +2,13 @@
 
 from typing import Final
 
-STEP_MODULES: Final = ("creating", "sending", "receiving", "sessions", "disturbing", "expecting")
+STEP_MODULES: Final = (
+    "creating",
+    "sending",
+    "receiving",
+    "sessions",
+    "disturbing",
+    "expecting",
+    "asking",
+)
 """The modules of this package that define steps."""

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, NoReturn
 
 import attrs
 
@@ -14,24 +13,13 @@ from busproof.history.words import event_words, outcome_words
 from busproof.judging.judge import Judge, Violation, vantage_of
 from busproof.model.commands import (
     Abandon,
-    AcceptNextSession,
     AcceptSession,
     AdvanceClock,
-    BeginTransaction,
     BringPartitionUp,
-    CloseSession,
     Command,
-    CommitTransaction,
     Complete,
-    CreateQueue,
-    GetSessionState,
-    ListSessions,
-    Peek,
     Receive,
-    RenewSessionLock,
-    RollBackTransaction,
     Send,
-    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.outcomes import (
@@ -53,6 +41,7 @@ from busproof.model.values import (
     ReceiveMode,
     RuleId,
 )
+from busproof.steps.needing import needs
 
 __all__ = [
     "Bus",
@@ -145,8 +134,24 @@ class Bus:
             Undeclared: the adapter cannot ask it although it said it could.
             AdapterError: the adapter broke.
         """
-        for capability in _needs(command):
+        for capability in needs(command):
             self.need(capability)
+        event, violation = self.ask(command, connection)
+        if violation is not None:
+            raise self.complaint(event, violation)
+        if isinstance(event.outcome, Indeterminate):
+            raise Inconclusive(f"no answer came to: {event_words(event)}")
+        if isinstance(event.outcome, Unsupported):
+            raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
+        self._keep_deadline(event)
+        return event.outcome
+
+    def ask(self, command: Command, connection: str) -> tuple[Event, Violation | None]:
+        """Ask one thing; what came, and what is wrong with it, whatever that is.
+
+        Raises:
+            AdapterError: the adapter broke.
+        """
         called = self._now()
         observed = self._observed(command, connection)
         if isinstance(command, AdvanceClock) and isinstance(observed.outcome, Done):
@@ -161,8 +166,10 @@ class Bus:
             outcome=observed.outcome,
             witness=observed.witness,
         )
-        self._take(event)
-        return observed.outcome
+        self._recording.record(event)
+        self._events.append(event)
+        self._note_partitions(event)
+        return event, self._violation(event)
 
     def _observed(self, command: Command, connection: str) -> Observed:
         with blaming_the_adapter():
@@ -179,19 +186,6 @@ class Bus:
             return self._virtual_now
         return int((time.monotonic() - self._started) * MICROSECONDS)
 
-    def _take(self, event: Event) -> None:
-        self._recording.record(event)
-        self._events.append(event)
-        violation = self._violation(event)
-        if violation is not None:
-            self._complain(event, violation)
-        if isinstance(event.outcome, Indeterminate):
-            raise Inconclusive(f"no answer came to: {event_words(event)}")
-        if isinstance(event.outcome, Unsupported):
-            raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
-        self._note_partitions(event)
-        self._keep_deadline(event)
-
     def _keep_deadline(self, event: Event) -> None:
         deadline, self._deadline = self._deadline, None
         if deadline is not None and event.returned is not None and event.returned >= deadline:
@@ -204,14 +198,20 @@ class Bus:
             # A belief of ours that is wrong is no failed expectation of the bus.
             raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
 
-    def _complain(self, event: Event, violation: Violation) -> NoReturn:
+    def complaint(self, event: Event, violation: Violation) -> NotConforming:
+        """What is wrong with an answer, in words."""
         rule = violation.rules[0]
         allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
-        raise NotConforming(
+        return NotConforming(
             f"{rule}: {self._recording.sentence(rule)}\n"
             f"  asked and came: {event_words(event)}\n"
             f"  allowed: {'; '.join(allowed) or 'none of what is known would fit'}"
         )
+
+    @property
+    def exhausted(self) -> str:
+        """Why the judge has given up, if it has."""
+        return self._judge.exhausted
 
     def _note_partitions(self, event: Event) -> None:
         command, outcome = event.command, event.outcome
@@ -373,43 +373,3 @@ def _views(outcome: Outcome) -> tuple[MessageView, ...]:
     if isinstance(outcome, Received):
         return (outcome.message,)
     return outcome.messages if isinstance(outcome, Peeked) else ()
-
-
-_NEEDED: Final[dict[type[Command], Capability]] = {
-    AcceptSession: Capability.SESSIONS,
-    AcceptNextSession: Capability.NEXT_SESSION,
-    RenewSessionLock: Capability.LOCK_RENEWAL,
-    CloseSession: Capability.SESSIONS,
-    SetSessionState: Capability.SESSION_STATE,
-    GetSessionState: Capability.SESSION_STATE,
-    ListSessions: Capability.SESSION_LISTING,
-    Complete: Capability.PEEK_LOCK,
-    Abandon: Capability.PEEK_LOCK,
-    Peek: Capability.PEEK,
-    BeginTransaction: Capability.TRANSACTIONS,
-    CommitTransaction: Capability.TRANSACTIONS,
-    RollBackTransaction: Capability.TRANSACTIONS,
-    TakePartitionDown: Capability.OUTAGES,
-    BringPartitionUp: Capability.OUTAGES,
-}
-
-
-def _needs(command: Command) -> Iterator[Capability]:
-    """What an implementation has to declare before it is asked this."""
-    if type(command) in _NEEDED:
-        yield _NEEDED[type(command)]
-    match command:
-        case CreateQueue():
-            if command.requires_session:
-                yield Capability.SESSIONS
-            if command.duplicate_detection:
-                yield Capability.DUPLICATE_DETECTION
-            if not command.partitioned:
-                yield Capability.REGULAR_QUEUES
-        case Receive():
-            if command.session_id is not None:
-                yield Capability.SESSIONS
-            if command.mode is ReceiveMode.PEEK_LOCK:
-                yield Capability.PEEK_LOCK
-        case Send(transaction=str()):
-            yield Capability.TRANSACTIONS

@@ -23,6 +23,10 @@ OPTIONS = {
     "timeout": "seconds to wait for an answer of an exec: adapter (default: 10)",
     "history": "file to record the run in (default: none)",
     "rule": "run only the scenarios of this rule (default: all)",
+    "profile": "explore, too, this much: quick, ci, network or soak (default: do not)",
+    "minutes": "how long a soak lasts (default: 10)",
+    "seed": "what the exploration's random choices begin from (default: any number)",
+    "replay": "file of commands to ask, instead of all else (default: none)",
 }
 
 

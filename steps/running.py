@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from random import SystemRandom
 from typing import NoReturn
 
 import attrs
@@ -13,6 +14,7 @@ from busproof import __version__
 from busproof.adapters.base import Adapter, Capability, Declaration, Implementation
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
+from busproof.history.commands import CommandFile, read_commands
 from busproof.history.files import HistoryWriter, RecordTooLong
 from busproof.history.lines import LIMIT
 from busproof.history.records import (
@@ -29,14 +31,19 @@ from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
 from busproof.model.values import Clock, Profile, RuleId
 from busproof.spec import Catalogue, load
+from busproof.steps.exploring import Exploration
 from busproof.steps.harness import (
     Bus,
     Inconclusive,
     NotApplicable,
+    NotConforming,
     Recording,
     Undeclared,
     blaming_the_adapter,
 )
+from busproof.steps.machine import Watch
+from busproof.steps.replaying import replay
+from busproof.steps.sizes import Size, size_named
 
 __all__ = ["RUN", "Run", "give_up", "rule_asked_for", "verdict_on"]
 
@@ -46,6 +53,9 @@ FEWEST_PARTITIONS = 2
 
 MOST_PARTITIONS = 65536
 """As many as the bits of a sequence number that name the partition can tell apart."""
+
+MOST_DIGITS = 18
+"""Of a seed: what 64 bits hold."""
 
 DEFAULT_TIMEOUT = "10"
 LONGEST_DETAIL = 65536
@@ -60,8 +70,8 @@ def _option(config: pytest.Config, name: str, default: str | None = None) -> str
     return default if value is None else str(value)
 
 
-def _partitions(config: pytest.Config) -> int:
-    text = _option(config, "partitions", DEFAULT_PARTITIONS) or ""
+def _partitions(config: pytest.Config, default: str) -> int:
+    text = _option(config, "partitions", default) or ""
     number = int(text[:9]) if text.isascii() and text.isdecimal() else 0
     if not FEWEST_PARTITIONS <= number <= MOST_PARTITIONS:
         raise UsageError(
@@ -115,6 +125,56 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
     return declared
 
 
+def _profile(config: pytest.Config, catalogue: Catalogue, commands: CommandFile | None) -> Profile:
+    """What was asked for; what was not is as it was where commands to replay were found."""
+    before = None if commands is None else commands.profile
+    given = _readings(config.getoption("--bus-reading"))
+    return profile_for(
+        catalogue,
+        edition=_option(config, "edition", None if before is None else before.edition),
+        tier=_tier(_option(config, "tier", before.tier.value if before else "standard")),
+        readings={**(before.readings if before else {}), **given},
+        partitions=_partitions(config, str(before.partitions) if before else DEFAULT_PARTITIONS),
+    )
+
+
+def _commands(config: pytest.Config) -> CommandFile | None:
+    path = _option(config, "replay")
+    try:
+        return None if path is None else read_commands(path)
+    except HistoryError as error:
+        raise UsageError(str(error)) from None
+
+
+def _size(config: pytest.Config) -> Size | None:
+    name, minutes = _option(config, "profile"), _option(config, "minutes")
+    if name is None and minutes is not None:
+        raise UsageError("--minutes is for --profile soak")
+    return None if name is None else size_named(name, minutes)
+
+
+def _seed(config: pytest.Config) -> int:
+    text = _option(config, "seed")
+    if text is None:
+        return SystemRandom().getrandbits(32)
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise UsageError(
+            f"the seed is {text!r}; give a whole number of at most {MOST_DIGITS} digits"
+        )
+    return int(text)
+
+
+def _raise(ended: Ended) -> None:
+    """How the exploration ended, as the test that ran it ends."""
+    match ended.verdict:
+        case ScenarioVerdict.FAILED:
+            raise NotConforming(ended.detail)
+        case ScenarioVerdict.NOT_APPLICABLE:
+            raise NotApplicable(ended.cause)
+        case ScenarioVerdict.ERRORED:
+            raise AdapterError(ended.detail)
+
+
 class Run:
     """What all scenarios of a run share.
 
@@ -126,13 +186,10 @@ class Run:
 
     def __init__(self, config: pytest.Config) -> None:
         self.catalogue: Catalogue = load()
-        self.profile: Profile = profile_for(
-            self.catalogue,
-            edition=_option(config, "edition"),
-            tier=_tier(_option(config, "tier", "standard")),
-            readings=_readings(config.getoption("--bus-reading")),
-            partitions=_partitions(config),
-        )
+        self.commands = _commands(config)
+        self.profile: Profile = _profile(config, self.catalogue, self.commands)
+        self.size = _size(config)
+        self.seed = _seed(config) if self.size is not None else None
         oracle = _oracle(_option(config, "oracle"))
         self._config = config
         self.name = _option(config, "adapter", "model") or ""
@@ -148,7 +205,7 @@ class Run:
 
     def begin(self, planned: int) -> None:
         """Write the header, once it is known how many scenarios there will be."""
-        self._write(self._header(planned))
+        self.write(self._header(planned))
 
     def _header(self, planned: int | None) -> Header:
         declaration = self.declaration
@@ -162,44 +219,74 @@ class Run:
             slack=declaration.slack,
             profile=self.profile,
             planned=planned,
+            seed=self.seed,
         )
 
-    def _write(self, record: Record) -> None:
+    def write(self, record: Record) -> None:
+        """Record, if the run is recorded; what no history can hold is no answer, as over the wire.
+
+        Raises:
+            AdapterError: the adapter answered with more than a history can hold.
+        """
         if self._writer is None:
             return
         try:
             self._writer.write(record)
         except RecordTooLong:
-            raise
+            if not isinstance(record, Event):
+                raise
+            raise AdapterError(
+                f"the adapter answered {type(record.command).__name__} with so much that it does "
+                f"not fit on a line of the history, which holds {LIMIT} bytes; it is not recorded"
+            ) from None
         except HistoryError as error:
             give_up(self._config, error)
 
-    def _record(self, event: Event) -> None:
-        """Record an event; one that no history can hold is no answer, as over the wire.
-
-        Raises:
-            AdapterError: the adapter answered with more than a history can hold.
-        """
-        try:
-            self._write(event)
-        except RecordTooLong:
-            raise AdapterError(
-                f"the adapter answered {type(event.command).__name__} with so much that it does "
-                f"not fit on a line of the history, which holds {LIMIT} bytes; it is not recorded"
-            ) from None
-
     def bus(self, scenario: str, rules: tuple[RuleId, ...]) -> Iterator[Bus]:
         """A bus for one scenario, from empty, if its rules apply."""
-        self.steps = []
-        self._write(Started(scenario=scenario, rules=rules))
-        self._open = True
+        self._begin_scenario(scenario, rules)
         for rule in rules:
             if cause := self.terms.inapplicable(self.catalogue.rule(rule)):
                 raise NotApplicable(cause)
         with blaming_the_adapter():
             self.adapter.start(self.profile)
-        recording = Recording(record=self._record, sentence=self._sentence)
+        recording = Recording(record=self.write, sentence=self._sentence)
         yield Bus(self.adapter, self.profile, self.oracle, recording)
+
+    def explore(self) -> None:
+        """Explore the adapter as much as was asked for, recording each sequence.
+
+        Raises:
+            NotConforming: a rule was broken.
+            NotApplicable: there is nothing that could be explored.
+            AdapterError: the adapter broke.
+        """
+        if self.size is None or self.seed is None:
+            raise AssertionError("the exploration is selected only where it was asked for")
+        exploration = Exploration(
+            self.adapter, self.terms, size=self.size, start=self.seed, write=self.write
+        )
+        ended = exploration.run()
+        self._begin_scenario("Exploration")
+        _raise(ended)
+
+    def replay(self) -> None:
+        """Ask the commands of the file that was named, recording what comes.
+
+        Raises:
+            NotConforming: a rule was broken.
+            AdapterError: the adapter broke.
+        """
+        if self.commands is None:
+            raise AssertionError("the replay is selected only where it was asked for")
+        about = (self.commands.rule,) if self.commands.rule else ()
+        self._begin_scenario("Replay", about)
+        replay(Replay(self).opened(), self.commands.commands)
+
+    def _begin_scenario(self, name: str, rules: tuple[RuleId, ...] = ()) -> None:
+        self.steps = []
+        self.write(Started(scenario=name, rules=rules))
+        self._open = True
 
     def _sentence(self, rule: RuleId) -> str:
         return self.catalogue.rule(rule).statement
@@ -211,7 +298,7 @@ class Run:
             detail = _bounded(detail)
             first = detail.splitlines()[0] if detail else ""
             ended = Ended(verdict=verdict, cause=first, detail=detail, steps=tuple(self.steps))
-            self._write(ended)
+            self.write(ended)
 
     def end(self) -> None:
         """Stop the adapter and close the history."""
@@ -229,6 +316,18 @@ def _bounded(detail: str) -> str:
     if len(detail) <= LONGEST_DETAIL:
         return detail
     return f"{detail[:LONGEST_DETAIL]}… and {len(detail) - LONGEST_DETAIL} characters more"
+
+
+class Replay(Watch):
+    """Records what comes of commands that are asked again."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.adapter, run.terms)
+        self._run = run
+
+    def record(self, event: Event) -> None:
+        """Write the event."""
+        self._run.write(event)
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()

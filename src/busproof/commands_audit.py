@@ -32,6 +32,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default="own",
         help="run the scenarios of the fault's own rule (default), or all of them",
     )
+    parser.add_argument(
+        "--by",
+        choices=("features", "exploration"),
+        default="features",
+        help="what has to notice: the scenarios (default), or the exploration alone, within its "
+        "profile ci",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the exploration")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.set_defaults(run=run)
@@ -39,6 +47,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Audit and print; 0 if every fault was killed or is equivalent, else 1.
+
+    Of an exploration less is asked: `KILLED_AT_LEAST`.
 
     Raises:
         UsageError: an unknown fault.
@@ -55,7 +65,15 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
         _print(found)
-    return 1 if any(each.result is Result.SILENT for each in found) else 0
+    silent = sum(each.result is Result.SILENT for each in found)
+    killed = sum(each.result is Result.KILLED for each in found)
+    if args.by == "exploration":
+        return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
+    return 1 if silent else 0
+
+
+KILLED_AT_LEAST = 0.9
+"""The share of the faults that random commands must find; the scenarios must find all."""
 
 
 def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audited]":
@@ -69,24 +87,29 @@ def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audit
         Progress(console=console, disable=not console.is_terminal) as progress,
     ):
         task = progress.add_task("Seeded faults", total=len(faults))
-        one: Callable[[Fault], Audited] = lambda each: _one(each, args.matrix, Path(scratch))  # noqa: E731
+        one: Callable[[Fault], Audited] = lambda each: _one(each, args, Path(scratch))  # noqa: E731
         for found in pool.map(one, faults):
             progress.advance(task)
             yield found
 
 
-def _one(fault: "Fault", matrix: str, scratch: Path) -> "Audited":
+def _one(fault: "Fault", args: argparse.Namespace, scratch: Path) -> "Audited":
     from busproof.history.files import load  # noqa: PLC0415
-    from busproof.judging.audit import audited  # noqa: PLC0415
+    from busproof.judging.audit import audited, explored  # noqa: PLC0415
     from busproof.judging.verdicts import conformance  # noqa: PLC0415
     from busproof.runs import HISTORY, Request, record, run_folder  # noqa: PLC0415
     from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
     folder = run_folder(fault.id, "faulty", scratch)
-    rule = fault.rule if matrix == "own" else None
-    record(Request(adapter=f"faulty:{fault.id}", rule=rule), folder, lambda _ended, _planned: None)
+    adapter = f"faulty:{fault.id}"
+    if args.by == "exploration":
+        request = Request(adapter=adapter, profile="audit", seed=str(args.seed), only="exploration")
+    else:
+        request = Request(adapter=adapter, rule=fault.rule if args.matrix == "own" else None)
+    record(request, folder, lambda *_counts: None)
     found = conformance(load(folder / HISTORY), load_catalogue())
-    return audited(fault.id, fault.rule, fault.equivalent, found)
+    told = explored if args.by == "exploration" else audited
+    return told(fault.id, fault.rule, fault.equivalent, found)
 
 
 def _view(found: "Audited") -> dict[str, object]:

@@ -3,12 +3,13 @@
 import argparse
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof import known
-from busproof.errors import HistoryError
+from busproof.errors import HistoryError, UsageError
 from busproof.saying import give_up_output, say, write_aside
 
 if TYPE_CHECKING:
@@ -42,10 +43,45 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--rule", metavar="ID", help="only the scenarios of this rule")
     known.add_options(parser)
+    add_exploration(parser)
     parser.add_argument("--name", help="of the run (default: time and adapter)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
     parser.set_defaults(run=run)
+
+
+def add_exploration(parser: argparse.ArgumentParser) -> None:
+    """Add what of the suite is run, and how much is explored."""
+    parser.add_argument(
+        "--only", choices=("features", "exploration"), help="one of both (default: both)"
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="P",
+        help="how much is explored: quick (default), ci, network or soak",
+    )
+    parser.add_argument("--minutes", metavar="N", help="how long a soak lasts (default: 10)")
+    parser.add_argument(
+        "--seed", metavar="N", help="explore as before: the seed is told by each run"
+    )
+    parser.add_argument(
+        "--replay", metavar="FILE", help="ask the commands of a commands.json, and nothing else"
+    )
+
+
+def _profile(args: argparse.Namespace) -> str | None:
+    """How much is explored; nothing with features, a rule or a replay alone."""
+    alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None) is not None]
+    if getattr(args, "only", None) == "features":
+        alone.append("--only features")
+    asked = [
+        f"--{name}"
+        for name in ("profile", "minutes", "seed")
+        if getattr(args, name, None) is not None
+    ]
+    if alone and (asked or getattr(args, "only", None) == "exploration"):
+        raise UsageError(f"{alone[0]} explores nothing; leave out {(asked or ['--only'])[0]}")
+    return None if alone else getattr(args, "profile", None) or "quick"
 
 
 def add_terms(parser: argparse.ArgumentParser) -> None:
@@ -75,6 +111,11 @@ def request_from(args: argparse.Namespace, adapter: str) -> "Request":
         partitions=args.partitions,
         timeout=getattr(args, "timeout", None),
         rule=getattr(args, "rule", None),
+        profile=_profile(args),
+        minutes=getattr(args, "minutes", None),
+        seed=getattr(args, "seed", None),
+        replay=getattr(args, "replay", None),
+        only=getattr(args, "only", None),
         readings=tuple(args.reading),
     )
 
@@ -88,12 +129,13 @@ def run(args: argparse.Namespace) -> int:
     from busproof import runs  # noqa: PLC0415
 
     failures = known.Known(args)
+    request = request_from(args, args.adapter)
     folder = runs.run_folder(args.name, args.adapter)
-    finished = _recorded(args, folder)
+    finished = _recorded(request, folder)
     runs.latest(folder)
     try:
         conformance = failures.mark(_judged(folder, finished))
-        code = published(conformance, args, lambda: _report(conformance, folder), failures)
+        code = published(conformance, args, lambda: _report(conformance, folder, args), failures)
     except KeyboardInterrupt:
         raise HistoryError(
             f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
@@ -102,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _recorded(args: argparse.Namespace, folder: Path) -> "Finished":
+def _recorded(request: "Request", folder: Path) -> "Finished":
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -111,18 +153,26 @@ def _recorded(args: argparse.Namespace, folder: Path) -> "Finished":
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f} of {task.total} scenarios"),
+        TextColumn("{task.completed:.0f} of {task.total} scenarios{task.fields[sequences]}"),
         TimeElapsedColumn(),
     )
     # rich calls a file a terminal where FORCE_COLOR asks for colours.
     shown = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=not shown) as progress:
-        task = progress.add_task(f"Running on {args.adapter.partition(':')[0]}", total=None)
-        return runs.record(
-            request_from(args, args.adapter),
-            folder,
-            lambda ended, planned: progress.update(task, completed=ended, total=planned),
+        task = progress.add_task(
+            f"Running on {request.adapter.partition(':')[0]}", total=None, sequences=""
         )
+        return runs.record(
+            request,
+            folder,
+            lambda ended, planned, sequences: progress.update(
+                task, completed=ended, total=planned, sequences=_explored(sequences)
+            ),
+        )
+
+
+def _explored(sequences: int) -> str:
+    return f", {sequences} sequences explored" if sequences else ""
 
 
 def _judged(folder: Path, finished: "Finished") -> "Conformance":
@@ -166,7 +216,7 @@ def _shortened(detail: str) -> str:
     return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)
 
 
-def _report(conformance: "Conformance", folder: Path) -> None:
+def _report(conformance: "Conformance", folder: Path, args: argparse.Namespace) -> None:
     from busproof.reports.allure import cleaned  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
     from busproof.runs import ALLURE  # noqa: PLC0415
@@ -174,6 +224,24 @@ def _report(conformance: "Conformance", folder: Path) -> None:
     write(conformance, folder)
     if (folder / ALLURE).is_dir():
         cleaned(folder / ALLURE, conformance)
+    _take_along(conformance, folder, printed=args.format == "table")
+
+
+def _take_along(conformance: "Conformance", folder: Path, *, printed: bool) -> None:
+    """Write each violation as commands and as a scenario, and print those that are short."""
+    from busproof.failures import COMMANDS, failures, write  # noqa: PLC0415
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.runs import HISTORY  # noqa: PLC0415
+    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+
+    if all(rule.counterexample is None for rule in conformance.rules):
+        return
+    for failure in failures(load(folder / HISTORY), conformance, load_catalogue()):
+        place = write(failure, folder)
+        if printed:
+            told = "" if failure.is_long else f":\n\n{textwrap.indent(failure.words, '  ')}\n"
+            print(f"\nWhat broke {failure.rule}, as commands and as a scenario{told}")  # noqa: T201
+            print(f"Again: busproof run --replay {place / COMMANDS}")  # noqa: T201
 
 
 def published(

@@ -28,7 +28,8 @@ USAGE: Final = 2
 NAME: Final = re.compile(r"\w[\w.+@-]*")
 LATEST: Final = "latest"
 
-Progress = Callable[[int, int | None], None]
+Progress = Callable[[int, int | None, int], None]
+"""Hears how many scenarios have ended, how many are planned, and how many sequences explored."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,11 +43,16 @@ class Request:
     partitions: str | None = None
     timeout: str | None = None
     rule: str | None = None
+    profile: str | None = None
+    minutes: str | None = None
+    seed: str | None = None
+    replay: str | None = None
     readings: tuple[str, ...] = ()
+    only: str | None = None
 
     def options(self) -> list[str]:
         """The request as options of our pytest plugin."""
-        named = attrs.asdict(self, filter=attrs.filters.exclude("readings"))
+        named = attrs.asdict(self, filter=attrs.filters.exclude("readings", "only"))
         given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
 
@@ -150,7 +156,8 @@ def _command(request: Request, folder: Path) -> list[str]:
     if importlib.util.find_spec("allure_pytest") is not None:
         options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
     # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
-    return [sys.executable, "-P", "-m", "pytest", where, *options, *request.options()]
+    tests = f"{where}/test_exploration.py" if request.only == "exploration" else where
+    return [sys.executable, "-P", "-m", "pytest", tests, *options, *request.options()]
 
 
 def _environment() -> dict[str, str]:
@@ -162,27 +169,39 @@ def _environment() -> dict[str, str]:
 
 
 class _Counter:
-    """Tells how many scenarios have ended, reading only what is new in the history."""
+    """Tells how many scenarios and sequences have ended, reading only what is new."""
 
     def __init__(self, history: Path, progress: Progress) -> None:
         self._history = history
         self._progress = progress
         self._place = 0
+        self._rest = b""
+        self._explores = False
+        self._sequences = 0
         self._ended = 0
         self._planned: int | None = None
 
     def __call__(self) -> None:
-        """Count, and tell of scenarios ended, and planned if that is known."""
+        """Count, and tell of it."""
         if self._history.exists():
             with self._history.open("rb") as file:
                 file.seek(self._place)
                 new = file.read()
             self._place += len(new)
-            self._ended += new.count(b'"record":"ended"')
+            self._count(new)
             if self._planned is None and b'"planned":' in new:
                 digits = new.partition(b'"planned":')[2][:9]
                 self._planned = int(digits.replace(b"}", b",").partition(b",")[0])
-        self._progress(self._ended, self._planned)
+        self._progress(self._ended, self._planned, self._sequences)
+
+    def _count(self, new: bytes) -> None:
+        *lines, self._rest = (self._rest + new).split(b"\n")
+        for line in lines:
+            if b'"record":"started"' in line:
+                self._explores = b'"feature":"exploration' in line
+            elif b'"record":"ended"' in line:
+                self._sequences += self._explores
+                self._ended += not self._explores
 
     @property
     def complete(self) -> bool:

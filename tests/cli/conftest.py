@@ -191,7 +191,7 @@ def bus(tmp_path: Path) -> Callable[..., str]:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A whole run on the model."""
     shell = Shell(tmp_path_factory.mktemp("whole"))
-    ended = shell("run", "--name", "whole")
+    ended = shell("run", "--only", "features", "--name", "whole")
     assert 0 == ended.code, ended.err
     return shell.run("whole")
 

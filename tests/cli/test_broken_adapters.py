@@ -25,7 +25,16 @@ BROKEN = {
 
 def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, bus):
     """What came before is judged; all that could not be tried is errored, not left out."""
-    ended = busproof("run", "--adapter", bus("hang", "--at", "3"), "--timeout", "2", "--name=it")
+    ended = busproof(
+        "run",
+        "--only",
+        "features",
+        "--adapter",
+        bus("hang", "--at", "3"),
+        "--timeout",
+        "2",
+        "--name=it",
+    )
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert ended.seconds < 4 * TIMEOUT + OVERHEAD
@@ -43,7 +52,7 @@ def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
     """The sentence says what came instead of what; the matrix says which rule it concerns."""
     adapter = bus(action, "--at", "2")
     options = ("--rule", "KEY-04", "--timeout", "2" if action == "hang" else "30", "--name=it")
-    ended = busproof("run", "--adapter", adapter, *options)
+    ended = busproof("run", "--only", "features", "--adapter", adapter, *options)
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert re.search(BROKEN[action], ended.problems)
@@ -55,7 +64,7 @@ def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
 
 def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
     """Though other scenarios of the same rule have passed."""
-    busproof("run", "--adapter", bus("crash", "--at", "20"), "--name", "it")
+    busproof("run", "--only", "features", "--adapter", bus("crash", "--at", "20"), "--name", "it")
     run = busproof.run("it")
     assert run.broken()
     assert run.broken() <= run.rules(Verdict.ERRORED)
@@ -66,7 +75,9 @@ def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
 def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
     """Exit code 1 comes before 3."""
     options = ("--lose", "--at", "3")
-    ended = busproof("run", "--adapter", bus("crash", *options), "--name", "it")
+    ended = busproof(
+        "run", "--only", "features", "--adapter", bus("crash", *options), "--name", "it"
+    )
     assert 1 == ended.code
     assert busproof.run("it").rules(Verdict.VIOLATED)
     assert busproof.run("it").rules(Verdict.ERRORED)
@@ -74,7 +85,13 @@ def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
 
 def test_an_adapter_that_cannot_be_started_is_told_with_its_log(busproof):
     """There was nothing to record."""
-    ended = busproof("run", "--adapter", "exec:sh -c 'read it; echo no bus here >&2; exit 4'")
+    ended = busproof(
+        "run",
+        "--only",
+        "features",
+        "--adapter",
+        "exec:sh -c 'read it; echo no bus here >&2; exit 4'",
+    )
     assert (3, "") == (ended.code, ended.out)
     assert "ended with exit code 4 before it answered request 1 (hello)" in ended.sentences[0]
     assert "its log ends with:\n  no bus here\n" in ended.err
@@ -92,7 +109,16 @@ CLAIMS = {
 def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, capability):
     """Its rules are errored, none of them is shown, and the claim has a place of its own."""
     commands, options = CLAIMS[capability]
-    ended = busproof("run", "--adapter", bus("--unsupported", *commands), "--name", "it", *options)
+    ended = busproof(
+        "run",
+        "--only",
+        "features",
+        "--adapter",
+        bus("--unsupported", *commands),
+        "--name",
+        "it",
+        *options,
+    )
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     claims = ended.out.partition("\nClaimed, but not shown\n")[2].partition("\n\n")[0]
@@ -104,7 +130,9 @@ def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, c
 
 def test_an_adapter_that_never_gets_an_answer_shows_nothing_and_breaks_nothing(busproof, bus):
     """Every rule that applies is inconclusive."""
-    ended = busproof("run", "--adapter", bus("--indeterminate"), "--name", "it")
+    ended = busproof(
+        "run", "--only", "features", "--adapter", bus("--indeterminate"), "--name", "it"
+    )
     report = busproof.run("it").report
     assert 3 == ended.code == report.exit_code
     assert {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE} == {each.verdict for each in report.rules}
@@ -114,7 +142,7 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
     """What is not declared is not tried: it is not applicable, with its cause."""
     undeclared = ["Peek", "Complete", "Abandon", "AcceptSession", "BeginTransaction"]
     adapter = bus("--capabilities", "", "--unsupported", *undeclared, "TakePartitionDown")
-    ended = busproof("run", "--adapter", adapter, "--name", "it")
+    ended = busproof("run", "--only", "features", "--adapter", adapter, "--name", "it")
     run = busproof.run("it")
     assert ended.code in (0, 3)
     assert {"passed", "not-applicable"} == run.report.scenarios.keys()
@@ -177,7 +205,17 @@ RAISED = {
 def test_a_fault_of_an_adapter_in_python_is_none_of_the_bus(busproof, adapter):
     """Not even a failed assert of the adapter's is a violation."""
     (busproof.folder / "faults.py").write_text(IN_PROCESS)
-    ended = busproof("run", "--adapter", f"faults:{adapter}", "--rule", "KEY-09", "--name", "it")
+    ended = busproof(
+        "run",
+        "--only",
+        "features",
+        "--adapter",
+        f"faults:{adapter}",
+        "--rule",
+        "KEY-09",
+        "--name",
+        "it",
+    )
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert RAISED[adapter] in ended.problems

@@ -19,7 +19,7 @@ def limited(size: int):
 @pytest.mark.parametrize("size", [60_000, 20_001])
 def test_a_history_that_cannot_grow_is_judged_as_far_as_it_goes(busproof, size):
     """The scenario in which it happened is errored; the sentence names the file and the cause."""
-    ended = busproof("run", "--name", "it", prepare=limited(size))
+    ended = busproof("run", "--only", "features", "--name", "it", prepare=limited(size))
     run = busproof.run("it")
     kept = (run.folder / "history.jsonl").stat().st_size
     assert 3 == ended.code == run.report.exit_code
@@ -35,7 +35,7 @@ def test_a_history_that_cannot_grow_is_judged_as_far_as_it_goes(busproof, size):
 
 def test_where_not_even_a_header_fits_nothing_is_left(busproof):
     """There is nothing to judge, and one sentence says why."""
-    ended = busproof("run", prepare=limited(200))
+    ended = busproof("run", "--only", "features", prepare=limited(200))
     assert 3 == ended.code
     assert "File too large; the first 0 bytes were kept" in ended.sentence
     assert set() == busproof.runs
@@ -49,7 +49,7 @@ def test_a_full_disk_keeps_what_was_recorded_and_prints_the_verdicts(busproof, t
     if subprocess.run(small, check=False, capture_output=True).returncode:  # noqa: S603
         pytest.skip("only root can make a small disk")
     try:
-        ended = busproof("run", "--name", "it", folder=disk)
+        ended = busproof("run", "--only", "features", "--name", "it", folder=disk)
         history = load(disk / "reports/runs/it/history.jsonl")
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)  # noqa: S603, S607

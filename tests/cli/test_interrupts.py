@@ -38,7 +38,9 @@ def slow_run(busproof, bus, tmp_path):
     """A run in the middle of its third scenario, on an adapter that takes its time."""
 
     def started(*options: str) -> subprocess.Popen[str]:
-        process = busproof.start("run", "--adapter", bus(*options), "--name", "it")
+        process = busproof.start(
+            "run", "--only", "features", "--adapter", bus(*options), "--name", "it"
+        )
         wait_for_scenarios(tmp_path / "scenarios-begun", process, 3)
         return process
 
@@ -100,7 +102,9 @@ def test_a_terminated_run_is_an_interrupted_run(busproof, slow_run):
 def test_a_run_that_is_interrupted_before_it_began_leaves_nothing(busproof, tmp_path):
     """The adapter has not even said what it is."""
     begun = tmp_path / "begun"
-    process = busproof.start("run", "--adapter", f"exec:sh -c 'touch {begun}; exec sleep 99'")
+    process = busproof.start(
+        "run", "--only", "features", "--adapter", f"exec:sh -c 'touch {begun}; exec sleep 99'"
+    )
     wait_for_scenarios(begun.parent, process, 0)
     deadline = time.monotonic() + 30
     while not begun.exists() and time.monotonic() < deadline:
@@ -129,7 +133,9 @@ class Stubborn(ModelAdapter):
 def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
     """Two more Ctrl-C, or ten seconds, are enough for any adapter in Python."""
     (busproof.folder / "stubborn.py").write_text(STUBBORN)
-    process = busproof.start("run", "--adapter", "stubborn:Stubborn", "--name", "it")
+    process = busproof.start(
+        "run", "--only", "features", "--adapter", "stubborn:Stubborn", "--name", "it"
+    )
     history = busproof.folder / "reports/runs/it/history.jsonl"
     deadline = time.monotonic() + 30
     while not (history.exists() and b"started" in history.read_bytes()):

@@ -41,7 +41,7 @@ def seen(busproof, *arguments: str, **environment: str) -> tuple[str, str]:
 
 def test_json_is_all_that_is_printed(busproof):
     """And the output is the report that stands in the folder."""
-    ended = busproof("run", "--format", "json", "--name", "it")
+    ended = busproof("run", "--only", "features", "--format", "json", "--name", "it")
     assert 0 == ended.code
     assert "Report: reports/runs/it\n" == ended.err
     printed = json.loads(ended.out)
@@ -60,7 +60,9 @@ def test_progress_goes_to_a_terminal_and_nowhere_else(busproof):
 @pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])
 def test_no_progress_goes_to_a_file(busproof, forced):
     """Not even where colours are forced."""
-    ended = busproof("run", "--rule", "KEY-09", "--name", "it", environment=forced)
+    ended = busproof(
+        "run", "--only", "features", "--rule", "KEY-09", "--name", "it", environment=forced
+    )
     assert "Report: reports/runs/it\n" == ended.err
 
 
@@ -69,13 +71,13 @@ def test_no_color_takes_all_colours_away(busproof):
     _, plain = seen(busproof, "run", "--rule", "KEY-09", NO_COLOR="1")
     assert not COLOUR.search(plain)
     forced = {"FORCE_COLOR": "1", "NO_COLOR": "1"}
-    ended = busproof("run", "--rule", "KEY-09", environment=forced)
+    ended = busproof("run", "--only", "features", "--rule", "KEY-09", environment=forced)
     assert not COLOUR.search(ended.out)
 
 
 def test_a_report_is_plain_text_where_there_is_no_terminal(busproof):
     """No escape sequence at all."""
-    ended = busproof("run", "--rule", "KEY-09")
+    ended = busproof("run", "--only", "features", "--rule", "KEY-09")
     assert "\x1b" not in ended.out + ended.err
     assert "KEY-09" in ended.out
 
@@ -83,7 +85,7 @@ def test_a_report_is_plain_text_where_there_is_no_terminal(busproof):
 def test_latest_points_to_the_newest_run(busproof):
     """One name for whoever looks at the last run."""
     for name in ("one", "two"):
-        busproof("run", "--rule", "KEY-09", "--name", name)
+        busproof("run", "--only", "features", "--rule", "KEY-09", "--name", name)
     latest = busproof.folder / "reports/runs/latest"
     assert "two" == os.readlink(latest)  # noqa: PTH115
     assert 3 == busproof("check", str(latest)).code
@@ -91,7 +93,7 @@ def test_latest_points_to_the_newest_run(busproof):
 
 def test_runs_without_a_name_have_folders_of_their_own(busproof):
     """Even those that begin in the same millisecond."""
-    started = [busproof.start("run", "--rule", "KEY-09") for _ in range(2)]
+    started = [busproof.start("run", "--only", "features", "--rule", "KEY-09") for _ in range(2)]
     assert [3, 3] == [busproof.finish(each).code for each in started]
     assert 2 == len(busproof.runs - {"latest"})
 
@@ -103,7 +105,7 @@ def test_files_in_the_users_folder_do_not_stand_in_for_pythons_own(busproof):
         pytest.skip("busproof is not installed beside this Python")
     for name in ("queue", "types", "json", "random", "conftest", "pytest"):
         (busproof.folder / f"{name}.py").write_text("raise RuntimeError('not that one')\n")
-    ended = busproof("run", program=(str(program),))
+    ended = busproof("run", "--only", "features", program=(str(program),))
     assert 0 == ended.code, ended.err
 
 
@@ -112,4 +114,4 @@ def test_options_of_a_users_pytest_do_not_reach_a_run(busproof):
     (busproof.folder / "pytest.ini").write_text("[pytest]\naddopts = -k nothing --no-such\n")
     (busproof.folder / "conftest.py").write_text("raise RuntimeError('not that one')\n")
     environment = {"PYTEST_ADDOPTS": "-k nothing", "PYTEST_PLUGINS": "no_such_plugin"}
-    assert 0 == busproof("run", environment=environment).code
+    assert 0 == busproof("run", "--only", "features", environment=environment).code

@@ -32,7 +32,7 @@ def causes(run) -> dict[str, str]:
 
 def shown(busproof, *options: str) -> dict[str, str]:
     """Run the model, which has to show every rule that applies; the causes of all others."""
-    ended = busproof("run", "--name", "it", *options)
+    ended = busproof("run", "--only", "features", "--name", "it", *options)
     assert (0, "") == (ended.code, ended.problems)
     run = busproof.run("it")
     assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == {each.verdict for each in run.report.rules}
@@ -129,7 +129,9 @@ def test_a_client_library_in_front_of_the_model_shows_its_rule(busproof):
 def test_the_model_keeps_real_time_where_asked_to(busproof):
     """Its clock is that of the machine, and the judge knows."""
     adapter = "model?clock=real"
-    ended = busproof("run", "--adapter", adapter, "--rule", "KEY-03", "--name", "it")
+    ended = busproof(
+        "run", "--only", "features", "--adapter", adapter, "--rule", "KEY-03", "--name", "it"
+    )
     run = busproof.run("it")
     assert 3 == ended.code
     assert "real" == run.report.subject.clock
@@ -143,7 +145,15 @@ SEEDS = range(21) if FULL else (20,)
 @pytest.mark.parametrize("policy", ["random", "hostile"])
 def test_the_model_is_never_accused_whatever_it_chooses(busproof, policy, seed):
     """It conforms in every way that the documents leave open, and in answers that never come."""
-    ended = busproof("run", "--adapter", f"model?policy={policy}&seed={seed}", "--name", "it")
+    ended = busproof(
+        "run",
+        "--only",
+        "features",
+        "--adapter",
+        f"model?policy={policy}&seed={seed}",
+        "--name",
+        "it",
+    )
     assert ended.code in ((0, 3) if policy == "hostile" else (0,))
     assert set() == busproof.run("it").rules(Verdict.VIOLATED)
     assert set() == busproof.run("it").rules(Verdict.ERRORED)

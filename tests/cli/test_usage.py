@@ -59,9 +59,9 @@ def test_wrong_usage_is_told_in_one_sentence_and_leaves_nothing(busproof, line):
 
 def test_a_name_that_is_taken_is_refused_and_its_run_is_kept(busproof):
     """A second run of a name must not touch the first."""
-    assert 3 == busproof("run", "--name", "mine", "--rule", "KEY-09").code
+    assert 3 == busproof("run", "--only", "features", "--name", "mine", "--rule", "KEY-09").code
     before = (busproof.run("mine").folder / "history.jsonl").read_bytes()
-    again = busproof("run", "--name", "mine")
+    again = busproof("run", "--only", "features", "--name", "mine")
     assert 2 == again.code
     assert "reports/runs/mine" in again.sentence
     assert "choose another --name" in again.sentence
@@ -70,8 +70,8 @@ def test_a_name_that_is_taken_is_refused_and_its_run_is_kept(busproof):
 
 def test_a_name_is_free_again_after_a_wrong_adapter(busproof):
     """Who corrects a typing error need not think of another name."""
-    assert 2 == busproof("run", "--name", "mine", "--adapter", "nope").code
-    assert 3 == busproof("run", "--name", "mine", "--rule", "KEY-09").code
+    assert 2 == busproof("run", "--only", "features", "--name", "mine", "--adapter", "nope").code
+    assert 3 == busproof("run", "--only", "features", "--name", "mine", "--rule", "KEY-09").code
 
 
 FACTORIES = """
@@ -114,7 +114,7 @@ def test_a_factory_that_fails_is_told_in_one_sentence(busproof, factory):
     (busproof.folder / "factories.py").write_text(FACTORIES)
     (busproof.folder / "factories_syntax.py").write_text("def make(:\n")
     name = "factories_syntax:make" if factory == "syntax" else f"factories:{factory}"
-    ended = busproof("run", "--adapter", name)
+    ended = busproof("run", "--only", "features", "--adapter", name)
     assert 3 == ended.code
     for part in RAISED[factory]:
         assert part in ended.sentence
@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(busproof):
     folder.mkdir()
     folder.chmod(0o555)
     prepare = without_privileges if os.geteuid() == 0 else None
-    ended = busproof("run", folder=folder, prepare=prepare)
+    ended = busproof("run", "--only", "features", folder=folder, prepare=prepare)
     assert 3 == ended.code
     assert "cannot make reports/runs/" in ended.sentence
     assert "Permission denied; run busproof in a folder that can be written" in ended.sentence
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(busproof):
 def test_a_file_where_a_folder_should_be_is_told_in_one_sentence(busproof):
     """Somebody's file is called reports."""
     (busproof.folder / "reports").write_text("mine")
-    ended = busproof("run")
+    ended = busproof("run", "--only", "features")
     assert 3 == ended.code
     assert "Not a directory" in ended.sentence
 
@@ -161,7 +161,9 @@ def test_a_full_disk_behind_the_output_is_told_in_one_sentence(busproof, command
 def test_a_run_whose_verdicts_cannot_be_printed_leaves_its_report(busproof):
     """The verdicts are in the folder, and the exit code tells that something is missing."""
     with Path("/dev/full").open("w") as full:
-        ended = busproof("run", "--name", "it", prepare=lambda: os.dup2(full.fileno(), 1))
+        ended = busproof(
+            "run", "--only", "features", "--name", "it", prepare=lambda: os.dup2(full.fileno(), 1)
+        )
     assert 3 == ended.code
     assert ["cannot go on writing: No space left on device"] == ended.sentences
     assert 0 == busproof.run("it").report.exit_code

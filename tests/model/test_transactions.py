@@ -277,3 +277,24 @@ def test_every_end_of_a_lost_rollback_stays_possible(told: Told) -> None:
     told.has(ROLL_BACK, LOST)
     assert told.saw(COMMIT, UNKNOWN).possible
     assert told.saw(RollBackTransaction(transaction="nothing"), LOST).possible
+
+
+def test_refusals_for_different_reasons_leave_one_state() -> None:
+    """Where a refusal could mean two things, the states do not double with every such send."""
+    told = telling(partitions=4)
+    told.queue()
+    told.has(BEGIN)
+    told.has(TakePartitionDown(queue="q", partition=1))
+    for _ in range(12):
+        told.send(INVALID, transaction="t", message_id="x")
+    assert len(told.possible) <= 4
+
+
+def test_a_refusal_for_no_reason_that_is_known_leaves_its_states() -> None:
+    """Outside the documents, a transaction may be over or a regular queue be down."""
+    told = telling(partitions=4)
+    told.queue(partitioned=False)
+    told.has(BEGIN, LOST)
+    told.has(TakePartitionDown(queue="q", partition=0))
+    assert told.send(UNKNOWN, transaction="t").possible
+    assert told.possible

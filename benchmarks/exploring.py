@@ -1,0 +1,120 @@
+"""How many commands a second are made up, asked and judged, and what Hypothesis takes of the time.
+
+The sequences of an exploration in its generate phase are recorded in memory. Then the same commands
+are asked and judged once more without Hypothesis, and asked once more without the judge: what is
+missing each time is what the part left out had cost. All times are the processor's.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.adapters.base import Adapter
+from busproof.adapters.finding import find
+from busproof.history.records import Record, Started
+from busproof.model.outcomes import Event
+from busproof.steps.exploring import Exploration
+from busproof.steps.machine import Watch, terms_of
+from busproof.steps.sizes import SIZES
+
+ADAPTERS = ("model", "faulty:key-order-lost-after-abandon")
+"""The model, and the small bus: with a fault that nobody can tell from none."""
+
+SEQUENCES = 300
+BOUND = 1_500
+
+
+def explored(adapter: Adapter, sequences: int) -> tuple[float, list[list[Event]]]:
+    """Seconds of an exploration, and the sequences that it made up."""
+    records: list[Record] = []
+    size = attrs.evolve(SIZES["ci"], sequences=sequences, seconds=1e9)
+    exploration = Exploration(adapter, terms_of(adapter), size=size, start=1, write=records.append)
+    began = time.process_time()
+    exploration.run()
+    took = time.process_time() - began
+    return took, list(_sequences(records))
+
+
+def _sequences(records: list[Record]) -> Iterator[list[Event]]:
+    events: list[Event] = []
+    for record in records:
+        if isinstance(record, Started) and events:
+            yield events
+            events = []
+        elif isinstance(record, Event):
+            events.append(record)
+    yield events
+
+
+def judged_again(adapter: Adapter, sequences: list[list[Event]]) -> float:
+    """Seconds to ask and judge the same without Hypothesis."""
+    watch = Watch(adapter, terms_of(adapter))
+    began = time.process_time()
+    for events in sequences:
+        run = watch.opened()
+        for event in events:
+            run.ask(event.command, event.connection)
+    return time.process_time() - began
+
+
+def asked_again(adapter: Adapter, sequences: list[list[Event]]) -> float:
+    """Seconds to ask the same of the adapter, with nobody judging."""
+    profile = terms_of(adapter).profile
+    began = time.process_time()
+    for events in sequences:
+        adapter.start(profile)
+        for event in events:
+            adapter.do(event.command, event.connection)
+    return time.process_time() - began
+
+
+def measured(name: str, sequences: int) -> dict[str, float]:
+    """Commands a second, and the shares of the time."""
+    adapter = find(name, timeout=10)
+    whole, made = explored(adapter, sequences)
+    judged, asked = judged_again(adapter, made), asked_again(adapter, made)
+    return {
+        "commands": sum(len(events) for events in made),
+        "a second": sum(len(events) for events in made) / whole,
+        "engine": max(0.0, whole - judged) / whole,
+        "judge": max(0.0, judged - asked) / whole,
+        "adapter": asked / whole,
+    }
+
+
+def main() -> int:
+    """Print the table, or with --json the figures and whether their bounds hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--sequences", type=int, default=SEQUENCES)
+    arguments = parser.parse_args()
+    found = {name: measured(name, arguments.sequences) for name in ADAPTERS}
+    figures = [
+        {
+            "figure": f"judged commands a second, generate phase, {name.partition(':')[0]}",
+            "value": shares["a second"],
+            "bound": BOUND,
+            "holds": shares["a second"] >= BOUND,
+        }
+        for name, shares in found.items()
+    ]
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        for name, shares in found.items():
+            print(
+                f"{name.partition(':')[0]:>7}: {shares['commands']:,.0f} commands, "
+                f"{shares['a second']:,.0f} a second; Hypothesis {shares['engine']:.0%}, "
+                f"judging and recording {shares['judge']:.0%}, the adapter {shares['adapter']:.0%}"
+            )
+        for figure in figures:
+            print(f"{figure['figure']}: {figure['value']:,.0f} (at least {figure['bound']:,})")
+    return 0 if all(figure["holds"] for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

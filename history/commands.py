@@ -1,0 +1,171 @@
+"""Commands that can be asked again: those of a run, without what came of them.
+
+A lock token is known only once a receive has been answered, and another bus hands out others. So a
+command that needs one names the receive: `@5` stands for the lock that command 5 was given.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from busproof import __version__
+from busproof.errors import HistoryError
+from busproof.history.codec import PROTOCOL, check_protocol, structure, unstructure
+from busproof.history.converters import ALWAYS
+from busproof.history.lines import decode_line
+from busproof.model.commands import AdvanceClock, Command
+from busproof.model.outcomes import Event, Received
+from busproof.model.values import Clock, Profile, RuleId
+
+__all__ = [
+    "Asked",
+    "CommandFile",
+    "commands_of",
+    "numbered",
+    "read_commands",
+    "resolved",
+    "write_commands",
+]
+
+REFERENCE: Final = "@"
+IDLE: Final = 1000
+"""A pause between two events on a real clock, in microseconds, from which on it was on purpose."""
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """One command of a list.
+
+    Attributes:
+        number: by which others refer to it.
+        connection: over which it is asked.
+        command: what is asked; its lock token is `@` and the number of a receive.
+    """
+
+    number: int = attrs.field(metadata=ALWAYS, validator=attrs.validators.ge(1))
+    connection: str = attrs.field(default="c1", metadata=ALWAYS)
+    command: Command
+
+
+@attrs.frozen(kw_only=True)
+class CommandFile:
+    """A list of commands in a file, and what it was found by.
+
+    Attributes:
+        protocol: the version of the wire format.
+        busproof: the version that wrote it.
+        rule: the rule that an implementation broke when it was asked these.
+        profile: what that implementation was held to.
+        commands: in order.
+    """
+
+    protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS)
+    busproof: str = __version__
+    rule: RuleId = ""
+    profile: Profile
+    commands: tuple[Asked, ...]
+
+
+def commands_of(events: Sequence[Event], clock: Clock = Clock.VIRTUAL) -> tuple[Asked, ...]:
+    """What was asked, so that it can be asked again; on a real clock with the pauses in between."""
+    return numbered(tuple(_asked(events, clock)))
+
+
+def _asked(events: Sequence[Event], clock: Clock) -> Iterator[Asked]:
+    given: dict[str, int] = {}
+    number = idle_since = 0
+    for event in events:
+        if clock is Clock.REAL and event.called - idle_since > IDLE:
+            number += 1
+            yield Asked(number=number, command=AdvanceClock(duration=event.called - idle_since))
+        idle_since = event.called if event.returned is None else event.returned
+        number += 1
+        yield Asked(
+            number=number,
+            connection=event.connection,
+            command=_referring(event.command, given),
+        )
+        if isinstance(event.outcome, Received) and event.outcome.message.lock_token:
+            given[event.outcome.message.lock_token] = number
+
+
+def _referring(command: Command, given: Mapping[str, int]) -> Command:
+    token = getattr(command, "lock_token", None)
+    if token is None or token not in given:
+        return command
+    return _with_token(command, f"{REFERENCE}{given[token]}")
+
+
+def resolved(command: Command, tokens: Mapping[int, str]) -> Command | None:
+    """The command with the lock that its receive was given this time; `None` if it was given none.
+
+    Args:
+        command: as it stands in a list.
+        tokens: number of a receive to the lock it was given.
+    """
+    number = _referred(command)
+    if number is None:
+        return command
+    return _with_token(command, tokens[number]) if number in tokens else None
+
+
+def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
+    """The same commands, numbered from 1."""
+    new = {asked.number: place for place, asked in enumerate(commands, 1)}
+    return tuple(
+        attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
+        for asked in commands
+    )
+
+
+def _renumbered(command: Command, new: Mapping[int, int]) -> Command:
+    number = _referred(command)
+    if number is None:
+        return command
+    return _with_token(command, f"{REFERENCE}{new.get(number, 0)}")
+
+
+def _referred(command: Command) -> int | None:
+    token = str(getattr(command, "lock_token", None) or "")
+    digits = token.removeprefix(REFERENCE)
+    return int(digits) if digits != token and digits.isdecimal() else None
+
+
+def _with_token(command: Command, token: str) -> Command:
+    changed: dict[str, Any] = {"lock_token": token}
+    return attrs.evolve(command, **changed)
+
+
+def write_commands(path: str | os.PathLike[str], commands: CommandFile) -> None:
+    """Write a list of commands.
+
+    Raises:
+        HistoryError: the file cannot be written.
+    """
+    text = json.dumps(unstructure(commands), indent=2, ensure_ascii=False)
+    try:
+        Path(path).write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise HistoryError(f"cannot write {path}: {error.strerror}") from None
+
+
+def read_commands(path: str | os.PathLike[str]) -> CommandFile:
+    """Read a list of commands.
+
+    Raises:
+        HistoryError: the file cannot be read, or is no list of commands.
+    """
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise HistoryError(f"cannot read the commands {path}: {error.strerror}") from None
+    try:
+        value = decode_line(raw)
+        check_protocol(value.get("protocol"))
+        return structure(value, CommandFile, "the list of commands")
+    except HistoryError as error:
+        raise HistoryError(f"{path} is no list of commands: {error}") from None

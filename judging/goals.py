@@ -1,0 +1,125 @@
+"""What a run must have come to at some time: without it, what held has proved little.
+
+A goal is a situation that tries its rules hard. Where a run explores and a goal that applies never
+happened, its rules count as not shown. A goal never asks for what a bus may do and need not.
+
+To add one, add its line to `GOALS`: the situation in words, its rules, and how an event tells it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from busproof.judging.applicability import Terms
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    CommitTransaction,
+    Complete,
+    Receive,
+    RollBackTransaction,
+    Send,
+)
+from busproof.model.outcomes import Done, Event, Outcome, Peeked, Received, Refused
+from busproof.model.values import RuleId
+
+__all__ = ["GOALS", "Goal", "counted", "missed"]
+
+Told = Callable[[Sequence[Event], int, tuple[RuleId, ...]], bool]
+"""Whether the event at this place is it, given the rules that decided that event."""
+
+
+@attrs.frozen
+class Goal:
+    """A situation that must arise at some time.
+
+    Attributes:
+        name: the situation, in words.
+        rules: what it tries.
+        told: whether an event is it.
+    """
+
+    name: str
+    rules: tuple[RuleId, ...]
+    told: Told
+
+
+def _came(command: type | tuple[type, ...], outcome: type[Outcome], rule: RuleId) -> Told:
+    """An event of this kind that was decided by this rule."""
+
+    def told(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
+        event = events[place]
+        kinds = isinstance(event.command, command) and isinstance(event.outcome, outcome)
+        return kinds and rule in decided
+
+    return told
+
+
+def _several_committed(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+    last = events[place]
+    if not isinstance(last.command, CommitTransaction) or not isinstance(last.outcome, Done):
+        return False
+    name = last.command.transaction
+    sent = [
+        event
+        for event in events[:place]
+        if isinstance(event.command, Send)
+        and event.command.transaction == name
+        and isinstance(event.outcome, Done)
+    ]
+    return len(sent) > 1
+
+
+def _several_peeked(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+    outcome = events[place].outcome
+    return isinstance(outcome, Peeked) and len(outcome.messages) > 1
+
+
+GOALS: Final = (
+    Goal("a keyed send at a dead partition", ("KEY-03",), _came(Send, Refused, "KEY-03")),
+    Goal("a key after its partition's outage", ("KEY-20",), _came(Send, Done, "KEY-20")),
+    Goal("a send around a dead partition", ("KEY-15",), _came(Send, Done, "KEY-15")),
+    Goal("keys that differ", ("KEY-08",), _came(Send, Refused, "KEY-08")),
+    Goal("a dropped duplicate", ("KEY-11",), _came(Send, Done, "KEY-11")),
+    Goal("a message received again", ("LIFE-04",), _came(Receive, Received, "LIFE-04")),
+    Goal("an expired lock", ("LIFE-05",), _came(Receive, Received, "LIFE-05")),
+    Goal(
+        "a settlement with a lost lock",
+        ("LIFE-06",),
+        _came((Complete, Abandon), Refused, "LIFE-06"),
+    ),
+    Goal("several messages in one peek", ("LIFE-07",), _several_peeked),
+    Goal("a session held by another", ("LIFE-10",), _came(AcceptSession, Refused, "LIFE-10")),
+    Goal("two keys in a transaction", ("TXN-04",), _came(Send, Refused, "TXN-04")),
+    Goal("two sessions in a transaction", ("TXN-08",), _came(Send, Refused, "TXN-08")),
+    Goal("several messages in a commit", ("TXN-02", "TXN-12"), _several_committed),
+    Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
+)
+"""The situations, by the family of their rules."""
+
+
+Run = tuple[Sequence[Event], Sequence[tuple[RuleId, ...]]]
+"""The events of a scenario in the order in which they were judged, and what decided each."""
+
+
+def counted(runs: Iterable[Run], terms: Terms) -> dict[str, int]:
+    """How often each goal that applies has happened, by its name."""
+    catalogue = terms.catalogue
+    times = {
+        goal.name: 0
+        for goal in GOALS
+        if not any(terms.inapplicable(catalogue.rule(rule)) for rule in goal.rules)
+    }
+    for events, decided in runs:
+        for place, rules in enumerate(decided):
+            for goal in GOALS:
+                if goal.name in times:
+                    times[goal.name] += goal.told(events, place, rules)
+    return times
+
+
+def missed(times: Mapping[str, int]) -> dict[RuleId, str]:
+    """Rule id to the first of its goals that applies and never happened."""
+    never = [goal for goal in GOALS if times.get(goal.name) == 0]
+    return {rule: goal.name for goal in reversed(never) for rule in goal.rules}

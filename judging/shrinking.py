@@ -1,0 +1,136 @@
+"""Making a failure small: leave out what it does not need, then make the rest plain.
+
+All of it asks one question of a candidate, whether it still fails, and stops when it may not ask
+any more. What it has by then is the smallest that was seen to fail.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from busproof.history.commands import Asked
+from busproof.history.records import Oracle
+from busproof.judging.judge import Judge, vantage_of
+from busproof.model.outcomes import Event
+from busproof.model.values import Profile, RuleId, Vantage
+
+__all__ = ["Spent", "minimised", "off_the_wire", "simplified"]
+
+T = TypeVar("T")
+Fails = Callable[[Sequence[T]], bool]
+
+_KEPT: Final = frozenset({"queue", "lock_token", "transaction", "body", "session_id"})
+"""Fields whose value others refer to, or that have none to fall back on."""
+
+
+class Spent(Exception):  # noqa: N818 - no error: the budget is used up
+    """No further candidate may be tried."""
+
+
+def minimised(items: Sequence[T], fails: Fails[T]) -> tuple[T, ...]:
+    """The items without those that the failure does not need: delta debugging.
+
+    Args:
+        items: what fails.
+        fails: whether a candidate fails too; may raise `Spent`.
+    """
+    best = tuple(items)
+    size = max(1, len(best) // 2)
+    while best:
+        smaller = _once_through(best, size, fails)
+        if isinstance(smaller, _Stopped):
+            return tuple(smaller.best)
+        if smaller == best and size == 1:
+            break
+        size = max(1, size // 2) if smaller == best else min(size, max(1, len(smaller) // 2))
+        best = smaller
+    return best
+
+
+@attrs.frozen
+class _Stopped:
+    best: Sequence[Any]
+
+
+def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, ...] | _Stopped":
+    """Try to leave out each piece of this size, from the end, where what is not needed stands."""
+    start = max(0, len(best) - size)
+    while True:
+        candidate = best[:start] + best[start + size :]
+        try:
+            if candidate and fails(candidate):
+                best = candidate
+        except Spent:
+            return _Stopped(best)
+        if start == 0:
+            return best
+        start = max(0, min(start, len(best)) - size)
+
+
+def simplified(commands: Sequence[Asked], fails: Fails[Asked]) -> tuple[Asked, ...]:
+    """The commands with each property at its default that the failure does not need."""
+    best = tuple(commands)
+    try:
+        for place in range(len(best)):
+            for plainer in _plainer(best[place]):
+                candidate = (*best[:place], plainer(best[place]), *best[place + 1 :])
+                if candidate != best and fails(candidate):
+                    best = candidate
+    except Spent:
+        pass
+    return best
+
+
+def _plainer(asked: Asked) -> Iterator[Callable[[Asked], Asked]]:
+    yield lambda each: attrs.evolve(each, connection="c1")
+    for name in _defaulted(asked.command):
+        yield lambda each, name=name: attrs.evolve(  # type: ignore[misc]
+            each, command=_at_default(each.command, name)
+        )
+    message = getattr(asked.command, "message", None)
+    if message is not None:
+        for name in ("message_id", "partition_key", "session_id"):
+            yield lambda each, name=name: _without(each, name)  # type: ignore[misc]
+
+
+def _defaulted(command: Any) -> Iterator[str]:
+    for field in attrs.fields(type(command)):
+        has_default = field.default is not attrs.NOTHING
+        if (
+            has_default
+            and field.name not in _KEPT
+            and getattr(command, field.name) != field.default
+        ):
+            yield field.name
+
+
+def _at_default(command: Any, name: str) -> Any:
+    return attrs.evolve(command, **{name: attrs.fields_dict(type(command))[name].default})
+
+
+def _without(asked: Asked, name: str) -> Asked:
+    command: Any = asked.command
+    unset: dict[str, Any] = {name: None}
+    changed = attrs.evolve(command, message=attrs.evolve(command.message, **unset))
+    return attrs.evolve(asked, command=changed)
+
+
+def off_the_wire(
+    events: Sequence[Event], rule: RuleId, profile: Profile, vantage: Vantage, oracle: Oracle
+) -> tuple[Event, ...]:
+    """The events that the judge needs in order to object to the last, with nobody asked again.
+
+    A guess at the smallest failure: the implementation might have answered differently, had it
+    not been asked what is left out here.
+    """
+    *before, last = events
+
+    def fails(candidate: Sequence[Event]) -> bool:
+        judge = Judge(profile, vantage_of(vantage, oracle))
+        if any(judge.saw(event) for event in candidate):
+            return False
+        violation = judge.saw(last)
+        return violation is not None and rule in violation.rules
+
+    return (*minimised(before, fails), last)

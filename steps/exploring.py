@@ -1,0 +1,384 @@
+"""Exploring an implementation: sequences of commands, each recorded, each failure made small.
+
+A failure is hunted down one rule at a time. While Hypothesis or a replay looks for a smaller one,
+nothing is recorded; what it comes to is asked three times more, and that is.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Final
+
+import attrs
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
+from hypothesis.errors import Flaky
+from hypothesis.stateful import run_state_machine_as_test
+
+from busproof.adapters.base import Adapter
+from busproof.errors import AdapterError, ConformanceError
+from busproof.history.commands import Asked, commands_of, numbered
+from busproof.history.records import (
+    AGAIN,
+    EXPLORATION,
+    Ended,
+    Record,
+    ScenarioVerdict,
+    Started,
+)
+from busproof.judging.applicability import Terms
+from busproof.judging.judge import Violation
+from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
+from busproof.judging.verdicts import to_blame
+from busproof.model.outcomes import Event
+from busproof.model.values import MICROSECONDS, Clock, RuleId
+from busproof.steps.generating import generators
+from busproof.steps.harness import NotConforming, Undeclared
+from busproof.steps.machine import LOCK, Watch, machine_of, scope_of
+from busproof.steps.machine import Sequence as Run
+from busproof.steps.replaying import replay
+from busproof.steps.sizes import Size
+
+__all__ = ["Exploration", "Found"]
+
+ROUND: Final = 10
+"""New sequences that one run of Hypothesis makes up. After these it would go on with five variants
+of each new one, which find less than new ones do; and it remembers all of them, which takes room.
+"""
+
+TIMES: Final = 3
+"""How often a small failure is asked once more."""
+
+BREAKDOWNS: Final = 3
+"""Breakdowns of the adapter after which nothing more is tried."""
+
+MANY: Final = 10_000
+"""Replays of a failure where they are cheap; time ends them before."""
+
+DEAR: Final = 0.005
+"""Seconds an answer from which on nothing is asked without need."""
+
+LONGEST_DETAIL: Final = 65536
+"""Of how a sequence ended, in characters; an adapter may raise anything."""
+
+REAL_LOCK: Final = 5 * MICROSECONDS
+"""The queues' lock duration on a real clock, the shortest that the service takes."""
+
+
+class Enough(BaseException):
+    """Leave Hypothesis at once: an `Exception` would be taken for a failure of the test."""
+
+
+@attrs.frozen(kw_only=True)
+class Found:
+    """A rule that was broken, by how few commands, and how often they broke it again."""
+
+    rule: RuleId
+    commands: tuple[Asked, ...]
+    again: int
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it does so each time."""
+        return self.again == TIMES
+
+
+class Exploration(Watch):
+    """One exploration of one adapter.
+
+    Args:
+        adapter: the implementation.
+        terms: what it is held to, and which oracle judges.
+        size: how much.
+        start: what the random choices begin from.
+        write: where records go.
+        lock: the queues' lock duration in microseconds; by default what suits the clock.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        terms: Terms,
+        *,
+        size: Size,
+        start: int,
+        write: Callable[[Record], None],
+        lock: int | None = None,
+    ) -> None:
+        super().__init__(adapter, terms)
+        declaration = adapter.declaration
+        self._real = declaration.clock is Clock.REAL
+        self._vantage = declaration.vantage
+        default = REAL_LOCK if self._real else LOCK
+        self._scope = scope_of(adapter, self.terms, lock or default)
+        self._size = size
+        self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
+        self._write = write
+        self._until = self._until_small = 0.0
+        self._waited = 0.0
+        self._asking = 0.0
+        self._breakdowns = 0
+        self._is_first = True
+        self._hunted: RuleId | None = None
+        self._smallest: tuple[Event, ...] = ()
+        self._ending: Ended | None = None
+        self.sequences = 0
+        self.commands = 0
+        self.found: list[Found] = []
+
+    def run(self) -> Ended:
+        """Explore until the size is reached; how the whole of it ended.
+
+        The first sequence of each round is the simplest that there is, and is asked once.
+        """
+        if not generators(self._scope):
+            return Ended(
+                verdict=ScenarioVerdict.NOT_APPLICABLE,
+                cause=f"tier: {self.terms.profile.tier.value} has no queue that could be explored",
+            )
+        self._until = time.monotonic() + self._size.seconds
+        self._machine = machine_of(self, self._scope)
+        with suppress(Enough):
+            while self._goes_on():
+                self._round()
+        return self._summary()
+
+    def _goes_on(self) -> bool:
+        most = self._size.sequences
+        left = most is None or self.sequences < most
+        sound = self._breakdowns < BREAKDOWNS and len(self.found) < self._size.rules
+        return left and sound and time.monotonic() < self._until
+
+    def _round(self) -> None:
+        left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
+        machine = seed(self._random.getrandbits(64))(self._machine)
+        self._is_first = True
+        with suppress(NotConforming, Flaky, Enough):
+            run_state_machine_as_test(machine, settings=self._settings(min(ROUND, left)))
+        if self._hunted is not None:
+            self._settle(self._hunted, self._smallest)
+            self._hunted = None
+
+    def _settings(self, sequences: int) -> settings:
+        phases = [Phase.generate] if self._is_dear else [Phase.generate, Phase.shrink]
+        return settings(
+            max_examples=sequences + 1,
+            stateful_step_count=self._size.steps,
+            phases=phases,
+            deadline=None,
+            database=None,
+            derandomize=False,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+        )
+
+    @property
+    def _is_dear(self) -> bool:
+        slow = self._asking > DEAR * max(1, self.commands)
+        return self._size.dear or self._real or slow
+
+    @property
+    def trials(self) -> tuple[int, float]:
+        """How often, and for how many seconds, a failure may be replayed to make it smaller."""
+        return (self._size.replays if self._is_dear else MANY), self._size.shrinking
+
+    def blamed(self, violation: Violation) -> RuleId:
+        """The rule that a violation is charged to, as verdicts do."""
+        return to_blame(violation.rules, (), self.terms)
+
+    # What the machine tells of its sequences.
+
+    def opened(self) -> Run:
+        """A sequence on an empty namespace; one that is over, where the adapter cannot start."""
+        if self._hunted is None:
+            if not self._goes_on():
+                raise Enough
+            first, self._is_first = self._is_first, False
+            if first and self.sequences:
+                return self._blank()
+            self.sequences += 1
+            self._write(
+                Started(scenario=f"Exploration, sequence {self.sequences}", feature=EXPLORATION)
+            )
+            self._ending = Ended(verdict=ScenarioVerdict.PASSED)
+        elif time.monotonic() > self._until_small:
+            raise Enough
+        try:
+            return super().opened()
+        except AdapterError as error:
+            run = self._blank()
+            self.broke(run, error)
+            return run
+
+    def _blank(self) -> Run:
+        """A sequence in which nothing is asked, because it was before or cannot be."""
+        run = Run(self.bus(self.record), self)
+        run.over = True
+        return run
+
+    def record(self, event: Event) -> None:
+        """Write an event, unless it is one of a hunt."""
+        if self._hunted is None:
+            self.commands += 1
+            self._write(event)
+
+    def asked(self, seconds: float) -> None:
+        """Note how long an answer took."""
+        self._asking += seconds
+
+    def waits(self, duration: int) -> None:
+        """Wait on a real clock, as long as there is time for it."""
+        seconds = duration / MICROSECONDS
+        if self._waited + seconds <= self._size.waiting:
+            self._waited += seconds
+            time.sleep(seconds)
+
+    def violated(self, sequence: Run, violation: Violation) -> None:
+        """Begin a hunt, or go on with it; a rule that was found broken before is left alone."""
+        rule = self.blamed(violation)
+        if self._hunted is None:
+            detail = str(sequence.bus.complaint(sequence.events[-1], violation))
+            self._ending = _ended(ScenarioVerdict.FAILED, detail)
+            self.closed(sequence)
+            if any(each.rule == rule for each in self.found):
+                return
+            self._hunted, self._smallest = rule, tuple(sequence.events)
+            self._until_small = time.monotonic() + self._size.shrinking
+            if self._is_dear:
+                raise Enough
+        elif rule != self._hunted:
+            return
+        elif len(sequence.events) < len(self._smallest):
+            self._smallest = tuple(sequence.events)
+        raise NotConforming(rule)
+
+    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
+        """The adapter broke: no violation, and after a few of them the end."""
+        name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
+        self._breakdowns += 1
+        if self._hunted is None:
+            self._ending = _ended(ScenarioVerdict.ERRORED, f"{name}{error}")
+
+    def closed(self, sequence: Run) -> None:
+        """Write how a recorded sequence ended, once; one that was interrupted has no end."""
+        if self._ending is None or isinstance(
+            sys.exception(), KeyboardInterrupt | ConformanceError
+        ):
+            return
+        ending, self._ending = self._ending, None
+        if sequence.bus.exhausted:
+            ending = _ended(ScenarioVerdict.INCONCLUSIVE, sequence.bus.exhausted)
+        self._write(ending)
+
+    # Making a failure small, and asking it again.
+
+    def _settle(self, rule: RuleId, events: Sequence[Event]) -> None:
+        commands = self._shrunk(rule, events)
+        again = sum(self._asked_again(rule, commands, time_) for time_ in range(1, TIMES + 1))
+        self.found.append(Found(rule=rule, commands=commands, again=again))
+
+    def _shrunk(self, rule: RuleId, events: Sequence[Event]) -> tuple[Asked, ...]:
+        trials = _Trials(self, rule)
+        if self._is_dear:
+            needed = off_the_wire(
+                events, rule, self.terms.profile, self._vantage, self.terms.oracle
+            )
+            guess = commands_of(needed, self._vantage.clock)
+            if trials.fails(guess):
+                return numbered(guess)
+        commands = minimised(commands_of(events, self._vantage.clock), trials.fails)
+        return numbered(simplified(commands, trials.fails))
+
+    def tried(self, rule: RuleId, commands: Sequence[Asked]) -> bool:
+        """Whether these commands break the rule, asked once and not recorded."""
+        trial = _Trial(self, rule)
+        with suppress(AdapterError):
+            run = Watch.opened(trial)
+            replay(run, commands)
+        return trial.broken
+
+    def _asked_again(self, rule: RuleId, commands: Sequence[Asked], time_: int) -> bool:
+        self._write(
+            Started(
+                scenario=f"Exploration, {rule} once more ({time_} of {TIMES})",
+                rules=(rule,),
+                feature=AGAIN,
+            )
+        )
+        trial = _Trial(self, rule, self._write)
+        try:
+            replay(Watch.opened(trial), commands)
+        except AdapterError as error:
+            trial.ended = _ended(ScenarioVerdict.ERRORED, str(error))
+        self._write(trial.ended)
+        return trial.broken
+
+    def _summary(self) -> Ended:
+        """How the whole exploration ended, in a sentence."""
+        told = f"{self.sequences} sequences, {self.commands} commands"
+        if self.found:
+            rules = ", ".join(found.rule for found in self.found)
+            return _ended(ScenarioVerdict.FAILED, f"{told}; broken: {rules}")
+        if self._breakdowns:
+            return _ended(ScenarioVerdict.ERRORED, f"{told}; the adapter broke")
+        return _ended(ScenarioVerdict.PASSED, told)
+
+
+def _ended(verdict: ScenarioVerdict, detail: str) -> Ended:
+    told = detail[:LONGEST_DETAIL]
+    return Ended(verdict=verdict, cause=(told.splitlines() or [""])[0], detail=told)
+
+
+class _Trial(Watch):
+    """One replay: whether it breaks the rule in question, and no other before it."""
+
+    def __init__(
+        self,
+        exploration: Exploration,
+        rule: RuleId,
+        write: Callable[[Record], None] | None = None,
+    ) -> None:
+        super().__init__(exploration.adapter, exploration.terms)
+        self._exploration = exploration
+        self._rule = rule
+        self._write = write
+        self.broken = False
+        self.ended = Ended(verdict=ScenarioVerdict.PASSED)
+
+    def record(self, event: Event) -> None:
+        """Write an event, if it is to be kept."""
+        if self._write is not None:
+            self._write(event)
+
+    def violated(self, sequence: Run, violation: Violation) -> None:
+        """Note whether it is the rule in question."""
+        self.broken = self._exploration.blamed(violation) == self._rule
+        complaint = sequence.bus.complaint(sequence.events[-1], violation)
+        self.ended = _ended(ScenarioVerdict.FAILED, str(complaint))
+
+    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
+        """A breakdown is no violation."""
+        self.ended = _ended(ScenarioVerdict.ERRORED, str(error))
+
+
+class _Trials:
+    """Replays within what the size allows."""
+
+    def __init__(self, exploration: Exploration, rule: RuleId) -> None:
+        self._exploration = exploration
+        self._rule = rule
+        self._left, seconds = exploration.trials
+        self._until = time.monotonic() + seconds
+
+    def fails(self, commands: Sequence[Asked]) -> bool:
+        """Whether these commands break the rule.
+
+        Raises:
+            Spent: no more may be tried.
+        """
+        if self._left == 0 or time.monotonic() > self._until:
+            raise Spent
+        self._left -= 1
+        return self._exploration.tried(self._rule, commands)

@@ -1,0 +1,380 @@
+"""What the exploration asks: one row of a table for each kind of command, from small universes.
+
+To explore a new command, add its row below: what is drawn for it, and the function that makes the
+command of what was drawn and of the `World` so far. A test fails while a row is missing.
+
+Nothing that is drawn may depend on what the bus answered, for a bus may answer differently the
+next time: a row draws numbers and places, and the world tells what they stand for.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+from hypothesis import stateful
+from hypothesis import strategies as st
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import (
+    Abandon,
+    AcceptNextSession,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    GetSessionState,
+    ListSessions,
+    Peek,
+    Receive,
+    RenewSessionLock,
+    RollBackTransaction,
+    Send,
+    SetSessionState,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Event, Received
+from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
+from busproof.steps.needing import NEEDED
+from busproof.steps.worlds import (
+    ANY_SESSION,
+    FALLBACK,
+    MOST_QUEUES,
+    Receipt,
+    Scope,
+    World,
+)
+
+__all__ = ["Generator", "generators", "queue_kinds"]
+
+QUEUES: Final = stateful.Bundle("queues")
+RECEIPTS: Final = stateful.Bundle("receipts")
+TRANSACTIONS: Final = stateful.Bundle("transactions")
+
+_INDEX: Final = st.integers(0, 2)
+_SHAPE: Final = st.integers(0, 3)
+_SENDS: Final = st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 3, 6, 24))
+_RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
+_LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
+
+Made = Callable[..., Command | None]
+
+
+@attrs.frozen(kw_only=True)
+class Generator:
+    """How one kind of command is made up.
+
+    Attributes:
+        kind: of command.
+        draws: what is drawn for it, by name.
+        make: the command, from the world and what was drawn; `None` if there is nothing to ask.
+        weight: how often, beside the other rows.
+        times: how many in a row, each made anew; an empty answer ends it.
+        into: the bundles for what it leaves behind: the queue, the transaction or the receipt.
+        when: whether there is anything to ask yet, whatever the bus has answered.
+        name: tells two rows of a kind apart.
+    """
+
+    kind: type[Command]
+    draws: Mapping[str, Any]
+    make: Made
+    weight: int = 1
+    times: st.SearchStrategy[int] | None = None
+    into: tuple[Any, ...] = ()
+    when: Callable[[World], bool] | None = None
+    name: str = ""
+
+    def until(self, event: Event) -> bool:
+        """Whether a row of commands ends with this event: nothing was received."""
+        return isinstance(event.command, Receive) and not isinstance(event.outcome, Received)
+
+    def left_behind(self, made: Command | None, receipt: Receipt | None) -> Any:
+        """What later commands may refer to; the same whatever the bus has answered."""
+        if not self.into:
+            return None
+        match made:
+            case CreateQueue():
+                return made
+            case BeginTransaction(transaction=name):
+                return name
+            case Receive():
+                return receipt
+            case _:
+                return stateful.multiple()
+
+    @property
+    def label(self) -> str:
+        """A name for the row, which is part of a Hypothesis rule's."""
+        return self.name or self.kind.__name__.lower()
+
+
+def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
+    """The kinds of queues that can be had, simplest first, all with the name ``q``."""
+    times: dict[str, Any] = {"lock_duration": scope.lock, "duplicate_window": 2 * scope.lock}
+    kinds = [CreateQueue(queue="q", **settings, **times) for settings in _KINDS]
+    return tuple(
+        each
+        for each in kinds
+        if scope.allows(each) and not (each.partitioned and scope.tier is Tier.PREMIUM)
+    )
+
+
+_KINDS: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"duplicate_detection": True},
+    {"requires_session": True},
+    {},
+    {"requires_session": True},
+    {"duplicate_detection": True},
+    {"max_delivery_count": 2},
+    {"requires_session": True, "duplicate_detection": True},
+    {"partitioned": False, "requires_session": True},
+    {"partitioned": False},
+)
+
+
+def _created(world: World, settings: CreateQueue) -> CreateQueue | None:
+    if len(world.queues) >= MOST_QUEUES:
+        return None
+    world.queues.append(attrs.evolve(settings, queue=f"q{len(world.queues) + 1}"))
+    return world.queues[-1]
+
+
+def _sent(
+    world: World,
+    queue: CreateQueue,
+    shape: int,
+    timeout: int = 60 * MICROSECONDS,
+    transaction: str | None = None,
+) -> Send:
+    return Send(
+        queue=queue.queue,
+        message=world.message(queue, shape),
+        timeout=timeout,
+        transaction=transaction,
+    )
+
+
+def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int) -> Receive:
+    return Receive(
+        queue=queue.queue,
+        mode=mode,
+        session_id=world.session_at_hand(queue.queue, session) if queue.requires_session else None,
+    )
+
+
+def _settled(kind: type[Complete] | type[Abandon]) -> Made:
+    def settled(world: World, receipt: Receipt) -> Command | None:
+        held = world.held(receipt)
+        if held is None or held.lock_token is None:
+            return None
+        return kind(queue=held.queue, lock_token=held.lock_token)
+
+    return settled
+
+
+def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
+    """This partition, or the one after those that are down already."""
+    partition = world.partition(number) if queue.partitioned else 0
+    down = TakePartitionDown(queue=queue.queue, partition=partition)
+    for _ in world.down:
+        if queue.partitioned and down in world.down:
+            after = (down.partition + 1) % world.scope.partitions
+            down = attrs.evolve(down, partition=after)
+    world.down.append(down)
+    return down
+
+
+def _brought_up(world: World, number: int) -> BringPartitionUp | None:
+    if not world.down:
+        return None
+    down = world.down.pop(number % len(world.down))
+    return BringPartitionUp(queue=down.queue, partition=down.partition)
+
+
+def _on_session(kind: Callable[..., Command]) -> Made:
+    """A command on a session at hand, of this queue if it has any, else of another."""
+
+    def made(world: World, queue: CreateQueue, session: int, **drawn: Any) -> Command:
+        name = _session_queue(world, queue)
+        return kind(queue=name, session_id=world.session_at_hand(name, session), **drawn)
+
+    return made
+
+
+def _accepted(world: World, queue: CreateQueue, session: int) -> AcceptSession:
+    return AcceptSession(queue=_session_queue(world, queue), session_id=world.session(session))
+
+
+def _on_session_queue(kind: Callable[..., Command]) -> Made:
+    return lambda world, queue: kind(queue=_session_queue(world, queue))
+
+
+def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
+    """At all messages, or at those of a session where there are any."""
+    of_session = queue.requires_session and session != ANY_SESSION
+    return Peek(
+        queue=queue.queue,
+        count=count,
+        session_id=world.session_at_hand(queue.queue, session) if of_session else None,
+    )
+
+
+def _session_queue(world: World, queue: CreateQueue) -> str:
+    """This queue if it requires sessions, else the latest that does."""
+    if queue.requires_session:
+        return queue.queue
+    return [each.queue for each in world.queues if each.requires_session][-1]
+
+
+def _has_sessions(world: World) -> bool:
+    return any(each.requires_session for each in world.queues)
+
+
+def _begun(world: World) -> BeginTransaction:
+    world.transactions += 1
+    return BeginTransaction(transaction=f"t{world.transactions}")
+
+
+def generators(scope: Scope) -> tuple[Generator, ...]:
+    """The rows for what an implementation can be asked; none, if it can have no queue."""
+    kinds = queue_kinds(scope)
+    if not kinds:
+        return ()
+    rows = (
+        *_creations(kinds),
+        *_of_messages(scope),
+        *_of_sessions(),
+        *_of_transactions(scope),
+        *_of_the_world(scope),
+    )
+    return tuple(row for row in rows if _is_usable(row, scope))
+
+
+def _is_usable(row: Generator, scope: Scope) -> bool:
+    return row.kind not in NEEDED or NEEDED[row.kind] in scope.capabilities
+
+
+def _creations(kinds: tuple[CreateQueue, ...]) -> Iterator[Generator]:
+    yield Generator(
+        kind=CreateQueue,
+        draws={"settings": st.sampled_from(kinds)},
+        make=_created,
+        into=(QUEUES,),
+        when=lambda world: len(world.queues) < MOST_QUEUES,
+    )
+
+
+def _of_messages(scope: Scope) -> Iterator[Generator]:
+    timeouts = [each * MICROSECONDS for each in (60, 60, 60, 15, 10)]
+    once = {"receipt": stateful.consumes(RECEIPTS)}
+    yield Generator(
+        kind=Send,
+        draws={"queue": QUEUES, "shape": _SHAPE, "timeout": st.sampled_from(timeouts)},
+        make=_sent,
+        weight=4,
+        times=_SENDS,
+    )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES, "mode": st.sampled_from(_modes(scope)), "session": _INDEX},
+        make=_received,
+        weight=4,
+        times=_RECEIVES,
+        into=(RECEIPTS,),
+    )
+    yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=2)
+    yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=2)
+    yield Generator(
+        kind=Complete,
+        draws={"receipt": RECEIPTS},
+        make=_settled(Complete),
+        name="completeagain",
+    )
+    yield Generator(
+        kind=Peek,
+        draws={"queue": QUEUES, "count": st.sampled_from((1, 2, 8)), "session": _INDEX},
+        make=_peeked,
+    )
+
+
+def _of_sessions() -> Iterator[Generator]:
+    one = {"queue": QUEUES, "session": _INDEX}
+    yield Generator(kind=AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
+    for kind in (CloseSession, RenewSessionLock, GetSessionState):
+        yield Generator(kind=kind, draws=one, make=_on_session(kind), when=_has_sessions)
+    yield Generator(
+        kind=SetSessionState,
+        draws={**one, "state": st.sampled_from((None, "one", "two"))},
+        make=_on_session(SetSessionState),
+        when=_has_sessions,
+    )
+    for any_of in (AcceptNextSession, ListSessions):
+        yield Generator(
+            kind=any_of,
+            draws={"queue": QUEUES},
+            make=_on_session_queue(any_of),
+            when=_has_sessions,
+        )
+
+
+def _of_transactions(scope: Scope) -> Iterator[Generator]:
+    if Capability.TRANSACTIONS not in scope.capabilities:
+        return
+    over = {"transaction": stateful.consumes(TRANSACTIONS)}
+    yield Generator(kind=BeginTransaction, draws={}, make=_begun, weight=2, into=(TRANSACTIONS,))
+    yield Generator(
+        kind=Send,
+        draws={"queue": QUEUES, "shape": _SHAPE, "transaction": TRANSACTIONS},
+        make=_sent,
+        weight=4,
+        times=_LESS,
+        name="sendintransaction",
+    )
+    yield Generator(
+        kind=CommitTransaction,
+        draws=over,
+        make=lambda _world, transaction: CommitTransaction(transaction=transaction),
+    )
+    yield Generator(
+        kind=RollBackTransaction,
+        draws=over,
+        make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
+    )
+
+
+def _of_the_world(scope: Scope) -> Iterator[Generator]:
+    number = st.integers(0, max(FALLBACK, scope.partitions) - 1)
+    yield Generator(
+        kind=TakePartitionDown,
+        draws={"queue": QUEUES, "number": number},
+        make=_taken_down,
+        times=_LESS,
+    )
+    yield Generator(
+        kind=BringPartitionUp,
+        draws={"number": number},
+        make=_brought_up,
+        times=_LESS,
+        when=lambda world: bool(world.down),
+    )
+    yield Generator(
+        kind=AdvanceClock,
+        draws={"duration": st.sampled_from(_durations(scope.lock))},
+        make=lambda _world, duration: AdvanceClock(duration=duration),
+    )
+
+
+def _modes(scope: Scope) -> list[ReceiveMode]:
+    if Capability.PEEK_LOCK in scope.capabilities:
+        return [ReceiveMode.PEEK_LOCK] * 3 + [ReceiveMode.RECEIVE_AND_DELETE]
+    return [ReceiveMode.RECEIVE_AND_DELETE]
+
+
+def _durations(lock: int) -> tuple[int, ...]:
+    """Short of a lock's end, at it, after it, and after that of a duplicate window."""
+    return (lock + 1, 2 * lock + 1, lock, 1, lock // 3, 4 * lock)

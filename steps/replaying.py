@@ -1,0 +1,25 @@
+"""Asking a list of commands again, of any adapter."""
+
+from collections.abc import Sequence
+
+from busproof.history.commands import Asked, resolved
+from busproof.model.outcomes import Received
+from busproof.steps.machine import Sequence as Run
+
+__all__ = ["replay"]
+
+
+def replay(run: Run, commands: Sequence[Asked]) -> None:
+    """Ask each command in turn, until the run is over.
+
+    A command is left out where the receive that it refers to was given no lock this time.
+    """
+    tokens: dict[int, str] = {}
+    for asked in commands:
+        command = resolved(asked.command, tokens)
+        event = None if command is None else run.ask(command, asked.connection)
+        given = None if event is None else event.outcome
+        if isinstance(given, Received) and given.message.lock_token:
+            tokens[asked.number] = given.message.lock_token
+        if run.over:
+            return

@@ -1,0 +1,91 @@
+"""How much is explored: the sizes by name."""
+
+from typing import Final
+
+import attrs
+
+from busproof.errors import UsageError
+
+__all__ = ["SIZES", "Size", "size_named"]
+
+
+@attrs.frozen(kw_only=True)
+class Size:
+    """How much is explored, and how a failure is made small.
+
+    Attributes:
+        name: as `--profile` takes it.
+        sequences: how many begin with an empty namespace; `None` for as many as there is time.
+        steps: rules a sequence, each of which may ask several commands.
+        seconds: after which no further sequence begins.
+        shrinking: seconds in which Hypothesis may look for a smaller failure, and as many for the
+            replays that follow.
+        rules: that are broken, after which nothing further is looked for.
+        replays: how often a failure may be replayed to make it smaller, where each is dear.
+        waiting: seconds to wait in all for timers of a bus on a real clock.
+        dear: whether each request costs: failures are then made small off the wire.
+    """
+
+    name: str
+    sequences: int | None
+    steps: int
+    seconds: float
+    shrinking: float
+    rules: int = 3
+    replays: int = 60
+    waiting: float = 30.0
+    dear: bool = False
+
+
+SIZES: Final = {
+    size.name: size
+    for size in (
+        Size(name="quick", sequences=80, steps=40, seconds=20, shrinking=10, waiting=20),
+        Size(name="ci", sequences=500, steps=50, seconds=300, shrinking=30, rules=5),
+        Size(
+            name="network",
+            sequences=12,
+            steps=40,
+            seconds=900,
+            shrinking=300,
+            rules=2,
+            waiting=120,
+            dear=True,
+        ),
+        Size(
+            name="soak", sequences=None, steps=60, seconds=600, shrinking=30, rules=20, waiting=1e9
+        ),
+    )
+}
+
+
+def size_named(name: str, minutes: str | None = None) -> Size:
+    """The size of this name.
+
+    Args:
+        name: one of `SIZES`.
+        minutes: how long a soak lasts; by default ten.
+
+    Raises:
+        UsageError: there is none, or the minutes are none or not for it.
+    """
+    if name not in SIZES:
+        raise UsageError(f"there is no profile {name!r}; choose one of {', '.join(SIZES)}")
+    if minutes is None:
+        return SIZES[name]
+    if SIZES[name].sequences is not None:
+        raise UsageError(f"--minutes is for --profile soak, and the profile is {name}")
+    try:
+        number = float(minutes)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= LONGEST:
+        raise UsageError(f"--minutes is {minutes!r}; give a number above 0, and at most {LONGEST}")
+    return attrs.evolve(SIZES[name], seconds=60 * number)
+
+
+SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1)
+"""For the audit, to which one broken rule tells enough."""
+
+LONGEST: Final = 7 * 24 * 60
+"""A week, in minutes."""

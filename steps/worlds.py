@@ -1,0 +1,206 @@
+"""What the commands of one exploration may refer to: small universes, and what was learned so far.
+
+Nothing here tells what is drawn: a bus may answer differently the next time.
+"""
+
+from typing import Final
+
+import attrs
+from hypothesis import strategies as st
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import (
+    Abandon,
+    AcceptNextSession,
+    AcceptSession,
+    Command,
+    Complete,
+    CreateQueue,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Done, Event, Received, SessionAccepted
+from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, Tier
+from busproof.steps.needing import needs
+
+__all__ = [
+    "ANY_SESSION",
+    "FALLBACK",
+    "KEYS",
+    "MOST_QUEUES",
+    "PALETTE",
+    "Receipt",
+    "Scope",
+    "Shape",
+    "World",
+]
+
+KEYS: Final = (
+    ("a", "b"),
+    ("a",),
+    ("a", "b", "c"),
+    ("a", "A"),
+    ("order-2026-a", "order-2026-b"),
+    tuple("abcdefghijkl"),
+)
+"""What a sequence's keys may be: few ones, ones that are alike but for their case or their end, and
+so many that some share a partition."""
+
+MOST_QUEUES: Final = 3
+ANY_SESSION: Final = 2
+FALLBACK: Final = 4
+"""How many of the latest sends a number may stand for where a partition is chosen."""
+
+
+@attrs.frozen(kw_only=True)
+class Scope:
+    """What may be asked of an implementation.
+
+    Attributes:
+        capabilities: those declared that a rule in force is about.
+        tier: of the namespace.
+        partitions: of a partitioned queue.
+        lock: the queues' lock duration in microseconds; other times are fractions of it.
+    """
+
+    capabilities: frozenset[Capability]
+    tier: Tier = Tier.STANDARD
+    partitions: int = 16
+    lock: int = 30 * MICROSECONDS
+
+    def allows(self, command: Command) -> bool:
+        """Whether an implementation may be asked this."""
+        return all(capability in self.capabilities for capability in needs(command))
+
+
+@attrs.define
+class Receipt:
+    """What a receive was given, which is known only once it was asked."""
+
+    queue: str
+    lock_token: str | None = None
+
+
+@attrs.define
+class World:
+    """What the commands of one sequence may refer to, and what was learned of it."""
+
+    scope: Scope
+    keys: tuple[str, ...] = ("a", "b")
+    queues: list[CreateQueue] = attrs.field(factory=list)
+    bodies: int = 0
+    transactions: int = 0
+    palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
+    connection: str = "c1"
+    accepted: dict[tuple[str, str], str] = attrs.field(factory=dict)
+    locks: list[Receipt] = attrs.field(factory=list)
+    visited: list[int] = attrs.field(factory=list)
+    down: list[TakePartitionDown] = attrs.field(factory=list)
+
+    def message(self, queue: CreateQueue, place: int) -> Message:
+        """The next message, of one of the sequence's shapes; bodies are never repeated."""
+        shape = self.palette[place % len(self.palette)]
+        self.bodies += 1
+        body = f"m{self.bodies}"
+        session = self._key(shape.session)
+        key = session if shape.same else self._key(shape.key)
+        if queue.requires_session and session is None and not shape.bare:
+            session, key = key or self._key(place), None
+        return Message(
+            body=body,
+            session_id=session,
+            partition_key=key,
+            message_id=f"own-{body}" if shape.own else self._key(shape.identity),
+        )
+
+    def _key(self, place: int | None) -> str | None:
+        return None if place is None else self.keys[place % len(self.keys)]
+
+    def session(self, place: int) -> str:
+        """A session that messages may belong to."""
+        return self.keys[place % len(self.keys)]
+
+    def session_at_hand(self, queue: str, place: int) -> str:
+        """The session that this connection has accepted last, or another."""
+        last = self.accepted.get((queue, self.connection))
+        return self.session(place) if last is None or place == ANY_SESSION else last
+
+    def partition(self, number: int) -> int:
+        """One that a message was sent to lately, or any."""
+        if number < min(FALLBACK, len(self.visited)):
+            return self.visited[-1 - number]
+        return number % self.scope.partitions
+
+    def held(self, receipt: Receipt) -> Receipt | None:
+        """This receipt if it has a lock, else the latest that has."""
+        if receipt.lock_token is not None:
+            return receipt
+        return self.locks[-1] if self.locks else None
+
+    def learn(self, event: Event, receipt: Receipt | None) -> None:
+        """Remember what later commands may refer to."""
+        match event.command, event.outcome:
+            case Receive(), Received(message=view):
+                if view.lock_token is not None and receipt is not None:
+                    receipt.lock_token = view.lock_token
+                    self.locks.append(Receipt(receipt.queue, view.lock_token))
+                if view.sequence_number is not None:
+                    self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
+            case (Complete() | Abandon()) as settled, Done():
+                spent = settled.lock_token
+                self.locks = [each for each in self.locks if each.lock_token != spent]
+            case AcceptSession(queue=queue, session_id=session), Done():
+                self.accepted[(queue, event.connection)] = session
+            case AcceptNextSession(queue=queue), SessionAccepted(session_id=session):
+                self.accepted[(queue, event.connection)] = session
+            case Send(), Done() if event.witness is not None:
+                self.visited.append(event.witness.partition)
+
+
+@attrs.frozen
+class Shape:
+    """Which properties a message carries: places in the sequence's keys.
+
+    Attributes:
+        session: of the SessionId.
+        key: of the PartitionKey.
+        identity: of the MessageId.
+        same: whether the PartitionKey is the SessionId.
+        own: whether the MessageId is one that no other message has.
+        bare: whether the SessionId is left out even where one is required.
+    """
+
+    session: int | None = None
+    key: int | None = None
+    identity: int | None = None
+    same: bool = False
+    own: bool = False
+    bare: bool = False
+
+
+SHAPES: Final = (
+    Shape(),
+    *[Shape(key=place) for place in (0, 0, *range(12))],
+    *[Shape(session=place) for place in (0, 0, 0, 1, 2)],
+    *[Shape(identity=place) for place in (0, 0, 0, 1)],
+    *[Shape()] * 3,
+    Shape(own=True),
+    Shape(session=0, same=True),
+    Shape(session=1, same=True),
+    Shape(session=0, key=1),
+    Shape(session=1, key=2),
+    Shape(key=0, identity=0),
+    Shape(key=0, identity=1),
+    Shape(key=1, identity=0),
+    Shape(session=0, identity=0),
+    Shape(session=0, identity=1),
+    Shape(session=0, same=True, identity=2),
+    Shape(key=0, own=True),
+    *[Shape(bare=True)] * 2,
+    *[Shape(key=0, bare=True)] * 2,
+)
+"""Simple ones first, for a failure to shrink to them; the frequent ones several times."""
+
+PALETTE: Final = st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4)
+"""The shapes of one sequence: few, so that its messages have much to do with each other."""

@@ -1,0 +1,153 @@
+"""`busproof run` explores: how much, from which seed, and what becomes of what it finds."""
+
+import json
+import shutil
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from busproof.adapters.faults import make
+from busproof.history.commands import read_commands
+from busproof.history.conformance import Verdict
+from busproof.history.files import load
+from busproof.history.records import EXPLORATION
+
+pytestmark = pytest.mark.slow
+
+EXPLORE = ("run", "--only", "exploration", "--seed", "3", "--name", "it")
+FAULTY = ("--adapter", "faulty:abandoned-is-lost")
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory) -> Path:
+    """The folder of a run on a bus that breaks LIFE-04, and what it printed."""
+    folder = tmp_path_factory.mktemp("broken")
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "busproof", *EXPLORE, *FAULTY],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 1 == ended.returncode, ended.stderr
+    (folder / "printed.txt").write_text(ended.stdout)
+    return folder
+
+
+@pytest.fixture
+def rule(broken) -> str:
+    """A rule that the exploration found broken."""
+    return sorted(each.name for each in (broken / "reports/runs/it/failures").iterdir())[0]
+
+
+@pytest.fixture
+def failure(broken, rule) -> Path:
+    """The folder of that failure."""
+    return broken / "reports/runs/it/failures" / rule
+
+
+def test_features_and_exploration_are_one_verdict(busproof) -> None:
+    """With the seed told, which repeats the very events."""
+    first = busproof("run", "--name", "a", "--format", "json")
+    told = json.loads(first.out)["explored"]
+    assert 0 == first.code
+    assert told["sequences"] == 80
+    again = busproof(*("run", "--name", "b", "--only", "exploration", "--seed", str(told["seed"])))
+    assert f"seed {told['seed']}" in again.out
+    sequences = [
+        [each for each in busproof.run(name).history.scenarios if each.feature == EXPLORATION]
+        for name in "ab"
+    ]
+    assert sequences[0] == sequences[1]
+
+
+def test_features_alone_explore_nothing(busproof) -> None:
+    """Nor does a single rule."""
+    busproof("run", "--only", "features", "--name", "a", "--rule", "KEY-08")
+    assert busproof.run("a").report.explored is None
+
+
+def test_a_failure_is_printed_as_commands_and_as_a_scenario(broken, failure, rule) -> None:
+    """And lies in the run's folder as both."""
+    printed = (broken / "printed.txt").read_text()
+    commands = read_commands(failure / "commands.json")
+    assert rule == commands.rule
+    assert f"What broke {rule}, as commands and as a scenario" in printed
+    feature = (failure / "scenario.feature").read_text()
+    for line in feature.splitlines()[2:]:
+        assert line.strip() in printed
+    assert "commands.json" in printed
+
+
+def test_the_commands_break_the_rule_again_wherever_it_is_broken(busproof, failure, rule) -> None:
+    """And nowhere else."""
+    file = str(failure / "commands.json")
+    assert 1 == busproof("run", "--replay", file, *FAULTY, "--name", "bad").code
+    assert {rule} == busproof.run("bad").rules(Verdict.VIOLATED)
+    assert 3 == busproof("run", "--replay", file, "--name", "good").code
+    assert set() == busproof.run("good").rules(Verdict.VIOLATED)
+    assert len(read_commands(file).commands) == busproof.run("good").report.events
+
+
+def test_the_profile_of_the_commands_is_kept_unless_another_is_asked_for(busproof, failure) -> None:
+    """A failure may need as few partitions as there were."""
+    file = str(failure / "commands.json")
+    busproof("run", "--replay", file, "--partitions", "5", "--name", "a")
+    assert 5 == busproof.run("a").report.subject.partitions
+    busproof("run", "--replay", file, "--name", "b")
+    assert 16 == busproof.run("b").report.subject.partitions
+
+
+@pytest.mark.parametrize(("adapter", "counted"), [(FAULTY[1], "1 failed"), ("model", "1 passed")])
+def test_the_scenario_runs_with_our_steps(tmp_path, failure, adapter, counted) -> None:
+    """Put into our features as it is."""
+    features = tmp_path / "features"
+    package = resources.files("busproof.features")
+    for name in ("conftest.py", "test_features.py"):
+        features.mkdir(exist_ok=True)
+        shutil.copy(str(package / name), features)
+    shutil.copy(failure / "scenario.feature", features)
+    ended = subprocess.run(  # noqa: S603 - our own interpreter
+        [
+            *(sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:xdist"),
+            *("-p", "no:cacheprovider", "--rootdir", str(features), "-c", "/dev/null"),
+            *(str(features), "--bus-adapter", adapter),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert counted in ended.stdout, ended.stdout
+    make(FAULTY[1].removeprefix("faulty:"))
+
+
+def test_what_did_not_repeat_can_be_looked_at(failure) -> None:
+    """All three replays are histories of their own."""
+    for number in (1, 2, 3):
+        (scenario,) = load(failure / f"again-{number}.jsonl").scenarios
+        assert scenario.events
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("run --profile huge", ["'huge'", "quick, ci, network, soak"]),
+        ("run --minutes 5", ["--minutes", "soak"]),
+        ("run --profile soak --minutes zero", ["'zero'", "above 0"]),
+        ("run --seed x", ["'x'", "whole number"]),
+        ("run --rule KEY-08 --profile ci", ["--rule", "--profile"]),
+        ("run --only features --seed 4", ["--only features", "--seed"]),
+        ("run --replay none.json", ["none.json"]),
+        ("run --replay none.json --only exploration", ["--replay", "--only"]),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_one_sentence(busproof, line, parts) -> None:
+    """With exit code 2, and nothing is left."""
+    ended = busproof(*line.split())
+    assert 2 == ended.code
+    for part in parts:
+        assert part in ended.sentence
+    assert set() == busproof.runs

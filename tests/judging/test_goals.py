@@ -1,0 +1,76 @@
+"""A run that explores has to come to each goal that applies to it."""
+
+import attrs
+import pytest
+from exploring import explored
+
+from busproof.adapters.faults import SeededBus
+from busproof.history.conformance import Conformance
+from busproof.history.records import EXPLORATION
+from busproof.judging.goals import GOALS
+from busproof.judging.verdicts import conformance
+from busproof.spec import load
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    return explored(SeededBus(), sequences=60).history(tmp_path_factory.mktemp("run"))
+
+
+def of(told: Conformance, rule: str) -> tuple[str, str]:
+    """The verdict on a rule and its cause."""
+    (found,) = [each for each in told.rules if each.id == rule]
+    return found.verdict.value, found.cause
+
+
+def test_goals_are_counted_with_what_was_explored(history) -> None:
+    """Each of those that apply, whether it happened or not."""
+    told = conformance(history, load()).explored
+    assert told is not None
+    assert (60, 1) == (told.sequences, told.seed)
+    assert [goal.name for goal in GOALS] == list(told.goals)
+    assert told.goals["a dropped duplicate"] > 0
+
+
+def test_a_goal_that_never_happened_makes_its_rules_not_shown(history, monkeypatch) -> None:
+    """Though events show them."""
+    never = attrs.evolve(GOALS[0], told=lambda *_: False)
+    monkeypatch.setattr("busproof.judging.goals.GOALS", (never, *GOALS[1:]))
+    told = conformance(history, load())
+    cause = "the run never came to a keyed send at a dead partition"
+    assert ("not shown", cause) == of(told, "KEY-03")
+    assert 3 == told.exit_code
+
+
+def test_goals_are_nothing_to_a_run_that_does_not_explore(history, monkeypatch) -> None:
+    """Such as one of a single scenario."""
+    never = tuple(attrs.evolve(goal, told=lambda *_: False) for goal in GOALS)
+    monkeypatch.setattr("busproof.judging.goals.GOALS", never)
+    scenarios = tuple(attrs.evolve(each, feature="") for each in history.scenarios)
+    told = conformance(attrs.evolve(history, scenarios=scenarios), load())
+    assert told.explored is None
+    assert "shown" == of(told, "KEY-03")[0]
+
+
+def test_a_goal_that_does_not_apply_is_not_counted(history) -> None:
+    """A bus without transactions commits nothing."""
+    some = tuple(each for each in history.header.capabilities if each != "transactions")
+    header = attrs.evolve(history.header, capabilities=some)
+    told = conformance(attrs.evolve(history, header=header), load())
+    assert told.explored is not None
+    assert not [name for name in told.explored.goals if "commit" in name]
+    assert "not applicable" == of(told, "TXN-12")[0]
+
+
+def test_sequences_are_no_scenarios(history) -> None:
+    """They are counted by themselves, and have one name."""
+    told = conformance(history, load())
+    assert {} == told.scenarios
+    assert {("Exploration",)} == {each.scenarios for each in told.rules if each.scenarios}
+    assert {EXPLORATION} == {each.feature for each in history.scenarios}
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=[goal.name for goal in GOALS])
+def test_a_goal_is_about_rules_that_must_be_kept(goal) -> None:
+    """What a bus may do it need never do."""
+    assert {"always"} == {load().rule(rule).shown_by for rule in goal.rules}

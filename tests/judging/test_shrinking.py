@@ -1,0 +1,107 @@
+"""What a failure does not need is left out, and what it needs is not."""
+
+from collections.abc import Sequence
+
+import pytest
+from exploring import explored
+from telling import DONE, received
+
+from busproof.adapters.faults import make
+from busproof.history.commands import Asked, commands_of
+from busproof.history.records import Oracle
+from busproof.judging.judge import Judge
+from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
+from busproof.model.commands import CreateQueue, Peek, Receive, Send
+from busproof.model.outcomes import Empty, Event
+from busproof.model.values import Message, Profile, Vantage
+
+PROFILE = Profile(edition="de-2021-04")
+
+
+@pytest.mark.parametrize("needed", [(3,), (0, 99), (7, 8, 50), tuple(range(0, 100, 9))])
+def test_exactly_what_is_needed_is_left(needed: tuple[int, ...]) -> None:
+    """In its order, wherever it stands."""
+    assert needed == minimised(range(100), lambda items: set(needed) <= set(items))
+
+
+def test_few_candidates_are_tried() -> None:
+    """Hundreds would be too many on a wire."""
+    tried: list[int] = []
+
+    def fails(items: Sequence[int]) -> bool:
+        tried.append(len(items))
+        return {10, 90} <= set(items)
+
+    minimised(range(100), fails)
+    assert len(tried) < 60
+
+
+def test_what_was_found_until_the_budget_was_spent_is_kept() -> None:
+    """Each candidate that failed is a better failure."""
+    left = [4]
+
+    def fails(items: Sequence[int]) -> bool:
+        if not left[0]:
+            raise Spent
+        left[0] -= 1
+        return 1 in items
+
+    assert 1 in (found := minimised(range(64), fails))
+    assert len(found) < 64
+
+
+def asked(number: int, command: object, connection: str = "c1") -> Asked:
+    return Asked(number=number, command=command, connection=connection)
+
+
+def test_what_a_failure_does_not_need_of_a_command_is_at_its_default() -> None:
+    """Settings, properties of messages, the second connection."""
+    message = Message(body="m1", message_id="x", partition_key="a", session_id="a")
+    commands = (
+        asked(1, CreateQueue(queue="q", lock_duration=5, max_delivery_count=2)),
+        asked(2, Send(queue="q", message=message, timeout=10), "c2"),
+    )
+
+    def fails(candidate: Sequence[Asked]) -> bool:
+        create, send = candidate[0].command, candidate[1].command
+        return create.max_delivery_count == 2 and send.message.session_id == "a"
+
+    plain = simplified(commands, fails)
+    assert plain == (
+        asked(1, CreateQueue(queue="q", max_delivery_count=2)),
+        asked(2, Send(queue="q", message=Message(body="m1", session_id="a"))),
+    )
+
+
+def test_events_that_the_judge_does_not_need_are_left_out() -> None:
+    """With nobody asked again."""
+    events = [
+        Event(command=CreateQueue(queue="other"), outcome=DONE),
+        Event(command=CreateQueue(queue="q"), outcome=DONE),
+        Event(command=Send(queue="other", message=Message(body="m0")), outcome=DONE),
+        Event(command=Send(queue="q", message=Message(body="m1")), outcome=DONE),
+        Event(command=Receive(queue="other"), outcome=received("m0")),
+        Event(command=Receive(queue="q"), outcome=Empty()),
+    ]
+    vantage = Vantage(partitions=False, witness=False)
+    needed = off_the_wire(events, "LIFE-09", PROFILE, vantage, Oracle.CLIENT)
+    assert (events[1], events[3], events[5]) == needed
+
+
+def test_what_is_left_of_a_recorded_violation_is_one() -> None:
+    """Of the same rule, with everything before it allowed."""
+    found = explored(make("settles-twice"), sequences=60, rules=1, dear=True).exploration.found
+    assert found[0].repeats
+    assert len(found[0].commands) <= 8
+
+
+def test_commands_are_numbered_anew_and_still_refer_to_each_other() -> None:
+    """After some were left out."""
+    events = [
+        Event(command=CreateQueue(queue="q"), outcome=DONE),
+        Event(command=Peek(queue="q"), outcome=DONE),
+        Event(command=Receive(queue="q"), outcome=received("m", lock_token="t")),
+    ]
+    judge = Judge(PROFILE, Vantage())
+    assert judge.saw(events[0]) is None
+    assert [1, 2, 3] == [each.number for each in commands_of(events)]

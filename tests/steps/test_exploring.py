@@ -1,0 +1,211 @@
+"""Exploring: what is repeatable, what is a violation and what is not, what becomes of a failure."""
+
+import attrs
+import pytest
+from exploring import Spoiled, explored
+from hypothesis import Phase, settings
+
+from busproof.adapters.base import Observed
+from busproof.adapters.faults import SeededBus, make
+from busproof.adapters.model import ModelAdapter
+from busproof.errors import AdapterError, UsageError
+from busproof.history.records import AGAIN, ScenarioVerdict, Started
+from busproof.judging.verdicts import conformance
+from busproof.model.commands import AdvanceClock, Command, Receive, Send
+from busproof.model.outcomes import Indeterminate, Received, Unsupported
+from busproof.model.values import MICROSECONDS, Clock
+from busproof.spec import load
+from busproof.steps.machine import machine_for
+from busproof.steps.sizes import size_named
+
+
+def test_a_seed_repeats_the_exploration() -> None:
+    """And another one does not."""
+    assert explored(SeededBus(), seed=5).events == explored(SeededBus(), seed=5).events
+    assert explored(SeededBus(), seed=5).events != explored(SeededBus(), seed=6).events
+
+
+def test_as_many_sequences_are_made_up_as_were_asked_for() -> None:
+    """Each from an empty namespace; hardly any is made up twice."""
+    found = explored(SeededBus(), sequences=25)
+    assert 25 == len(found.sequences)
+    assert len({tuple(each) for each in found.sequences}) > 20
+    assert ["passed"] == sorted({each.verdict.value for each in found.endings})
+
+
+def test_the_machine_is_a_test_of_its_own() -> None:
+    """Whoever has an adapter can put it into a test module."""
+    machine = machine_for(make("property-lost"))
+    machine.TestCase.settings = settings(phases=[Phase.generate], max_examples=20, database=None)
+    with pytest.raises(AssertionError, match="LIFE-01"):
+        machine.TestCase("runTest").runTest()
+
+
+def test_a_failure_is_made_small_and_asked_three_times_more() -> None:
+    """All three are recorded, as is the sequence that began it."""
+    found = explored(make("abandoned-is-lost"), sequences=40, rules=1)
+    (failure,) = found.exploration.found
+    assert failure.repeats
+    assert len(failure.commands) <= 6
+    again = [r for r in found.records if isinstance(r, Started) and r.feature == AGAIN]
+    assert [(failure.rule,)] * 3 == [each.rules for each in again]
+    assert 4 == sum(each.verdict is ScenarioVerdict.FAILED for each in found.endings)
+
+
+def test_a_bus_with_several_faults_is_found_out_rule_by_rule() -> None:
+    """Each rule once; what was found before is not hunted again."""
+    found = explored(make("copy-in-second-partition"), sequences=60, rules=3).exploration.found
+    assert len({each.rule for each in found}) == len(found) > 1
+
+
+def test_where_requests_are_dear_a_failure_is_made_small_off_the_wire() -> None:
+    """It is replayed a few times only."""
+    bus = Spoiled(make("abandoned-is-lost"), lambda _command, _asked, observed: observed)
+    found = explored(bus, sequences=40, rules=1, dear=True).exploration
+    (failure,) = found.found
+    assert failure.repeats
+    assert len(failure.commands) <= 8
+    assert bus.starts <= found.sequences + 10
+
+
+def test_an_answer_on_a_real_clock_is_dear() -> None:
+    """Nothing is shrunk where time has to pass for it."""
+    bus = ModelAdapter(clock=Clock.REAL)
+    found = explored(bus, sequences=3, steps=15, lock=20_000, waiting=0.2)
+    assert found.ended is not None
+    assert found.ended.verdict is ScenarioVerdict.PASSED
+    assert not [event for event in found.events if isinstance(event.command, AdvanceClock)]
+
+
+class Once:
+    """Gives a message that nobody sent, at the tenth receive that finds one, and never again."""
+
+    def __init__(self) -> None:
+        self.received = 0
+
+    def __call__(self, _command: Command, _asked: int, observed: Observed) -> Observed:
+        outcome = observed.outcome
+        if isinstance(outcome, Received):
+            self.received += 1
+            if self.received == 10:
+                invented = attrs.evolve(outcome.message, body="never sent")
+                return Observed(Received(message=invented))
+        return observed
+
+
+def test_a_failure_that_does_not_repeat_is_told_as_flaky(tmp_path) -> None:
+    """It stays a violation, for it was seen."""
+    found = explored(Spoiled(SeededBus(), Once()), sequences=20)
+    (failure,) = found.exploration.found
+    assert 0 == failure.again
+    told = conformance(found.history(tmp_path), load())
+    (rule,) = [each for each in told.rules if each.id == failure.rule]
+    assert "violated" == rule.verdict.value
+    assert rule.cause.endswith("flaky: 0 of 3 replays broke it again")
+
+
+def test_answers_that_never_come_end_nothing() -> None:
+    """And are no violation."""
+
+    def lose(command: Command, asked: int, observed: Observed) -> Observed:
+        lost = isinstance(command, Send | Receive) and asked % 5 == 0
+        return Observed(Indeterminate()) if lost else observed
+
+    found = explored(Spoiled(SeededBus(), lose), sequences=20)
+    assert [] == found.exploration.found
+    assert [event for event in found.events if isinstance(event.outcome, Indeterminate)]
+    assert max(len(each) for each in found.sequences) > 30
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hostile_model_is_never_accused(seed: int) -> None:
+    """Nor is Hypothesis confused by answers that differ each time."""
+    found = explored(ModelAdapter(policy="hostile", seed=seed), seed=seed, sequences=20)
+    assert [] == found.exploration.found
+    assert found.ended is not None
+    assert found.ended.verdict is ScenarioVerdict.PASSED
+
+
+def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
+    """A few times; then the rest is left."""
+
+    def crash(_command: Command, asked: int, observed: Observed) -> Observed:
+        if asked % 50 == 0:
+            raise AdapterError("the child has ended")
+        return observed
+
+    found = explored(Spoiled(SeededBus(), crash), sequences=40)
+    assert [] == found.exploration.found
+    errored = [each for each in found.endings if each.verdict is ScenarioVerdict.ERRORED]
+    assert ["the child has ended"] * 3 == [each.detail for each in errored]
+    assert found.ended is not None
+    assert found.ended.verdict is ScenarioVerdict.ERRORED
+
+
+def test_what_was_declared_and_is_unsupported_is_errored() -> None:
+    """As it is in a scenario."""
+
+    def unsupported(command: Command, _asked: int, observed: Observed) -> Observed:
+        return Observed(Unsupported()) if isinstance(command, Send) else observed
+
+    found = explored(Spoiled(SeededBus(), unsupported), sequences=40)
+    assert [] == found.exploration.found
+    assert any("declared, yet unsupported" in each.detail for each in found.endings)
+
+
+def test_an_interrupted_sequence_keeps_what_was_recorded() -> None:
+    """And has no end."""
+
+    def interrupt(_command: Command, asked: int, observed: Observed) -> Observed:
+        if asked == 40:
+            raise KeyboardInterrupt
+        return observed
+
+    found = explored(Spoiled(SeededBus(), interrupt))
+    assert found.ended is None
+    assert 39 == len(found.events)
+    assert len(found.endings) == len(found.sequences) - 1
+
+
+def test_an_adapter_that_raises_anything_is_to_blame_itself() -> None:
+    """In the exploration as in a scenario."""
+
+    def fail(_command: Command, _asked: int, _observed: Observed) -> Observed:
+        raise KeyError("orders")
+
+    found = explored(Spoiled(SeededBus(), fail))
+    assert "the adapter raised KeyError: 'orders'" == found.endings[0].detail
+
+
+@pytest.mark.parametrize(
+    ("name", "minutes", "said"),
+    [
+        ("huge", None, "there is no profile 'huge'; choose one of quick, ci, network, soak"),
+        ("ci", "5", "--minutes is for --profile soak, and the profile is ci"),
+        ("soak", "none", "--minutes is 'none'; give a number above 0"),
+        ("soak", "0", "--minutes is '0'; give a number above 0"),
+    ],
+)
+def test_a_size_that_makes_no_sense_is_refused(name: str, minutes: str | None, said: str) -> None:
+    """With what was allowed."""
+    with pytest.raises(UsageError, match=said):
+        size_named(name, minutes)
+
+
+def test_a_soak_ends_when_its_time_is_over() -> None:
+    """However many sequences that were."""
+    assert 90 == size_named("soak", "1.5").seconds
+    found = explored(SeededBus(), size="soak", seconds=0.5, sequences=None)
+    assert found.ended is not None
+    assert found.ended.verdict is ScenarioVerdict.PASSED
+    assert attrs.evolve(size_named("soak"), seconds=0).sequences is None
+
+
+def test_time_passes_by_commands_where_the_clock_is_virtual() -> None:
+    """And is recorded."""
+    times = [
+        e.command.duration
+        for e in explored(SeededBus()).events
+        if isinstance(e.command, AdvanceClock)
+    ]
+    assert max(times) > 30 * MICROSECONDS

@@ -1,0 +1,79 @@
+"""The exploration asks every command that there is, and none that was not declared."""
+
+from typing import get_args
+
+import pytest
+from exploring import explored
+
+from busproof.adapters.base import Capability
+from busproof.adapters.faults import SeededBus
+from busproof.model.commands import Command, CreateQueue
+from busproof.model.profiles import profile_for
+from busproof.model.values import Tier
+from busproof.spec import load
+from busproof.steps.generating import generators
+from busproof.steps.machine import scope_of, terms_of
+from busproof.steps.needing import needs
+from busproof.steps.worlds import Scope
+
+EVERYTHING = Scope(capabilities=frozenset(Capability))
+SOME = [
+    {"peek-lock"},
+    {"sessions", "peek"},
+    {"sessions", "peek-lock", "outages"},
+    {"transactions", "duplicate-detection"},
+    set(),
+]
+
+
+class Limited(SeededBus):
+    """A bus that declares less than it can do."""
+
+    def __init__(self, capabilities: set[str]) -> None:
+        self.capabilities = frozenset(Capability(each) for each in capabilities)
+
+
+def test_every_command_has_a_row_in_the_table() -> None:
+    """Whoever adds a command adds its row."""
+    assert set(get_args(Command)) == {row.kind for row in generators(EVERYTHING)}
+
+
+def test_every_command_is_asked() -> None:
+    """A row that never comes to anything would hide a command."""
+    asked = {type(event.command) for event in explored(SeededBus(), sequences=40).events}
+    assert set(get_args(Command)) == asked
+
+
+@pytest.mark.parametrize("capabilities", SOME, ids=lambda some: "+".join(sorted(some)) or "none")
+def test_nothing_is_asked_that_was_not_declared(capabilities: set[str]) -> None:
+    """Whatever else the bus could do."""
+    events = explored(Limited(capabilities), sequences=12).events
+    assert len(events) > 50
+    assert set() == {
+        need for event in events for need in needs(event.command) if need not in capabilities
+    }
+
+
+def test_no_transaction_is_asked_of_a_tier_without_rules_of_them() -> None:
+    """The catalogue says which rules a tier has."""
+    profile = profile_for(load(), tier=Tier.BASIC)
+    scope = scope_of(SeededBus(), terms_of(SeededBus(), profile))
+    assert Capability.TRANSACTIONS not in scope.capabilities
+    assert Capability.OUTAGES in scope.capabilities
+
+
+def test_premium_is_asked_for_no_partitioned_queue() -> None:
+    """It need not have any."""
+    found = explored(SeededBus(), profile=profile_for(load(), tier="premium"), sequences=12)
+    created = [e.command for e in found.events if isinstance(e.command, CreateQueue)]
+    assert created
+    assert not any(each.partitioned for each in created)
+
+
+def test_premium_without_regular_queues_is_not_explored() -> None:
+    """There is nothing that could be asked."""
+    bus = Limited({"peek-lock"})
+    found = explored(bus, profile=profile_for(load(), tier="premium"))
+    assert [] == found.records
+    assert found.ended is not None
+    assert "not-applicable" == found.ended.verdict.value

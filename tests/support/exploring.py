@@ -1,0 +1,125 @@
+"""Explorations of in-process adapters, and adapters that spoil an answer now and then."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import attrs
+
+from busproof.adapters.base import Adapter, Declaration, Observed
+from busproof.history.files import HistoryWriter, load
+from busproof.history.records import EXPLORATION, Ended, Header, History, Record, Started
+from busproof.model.commands import Command
+from busproof.model.outcomes import Event
+from busproof.model.values import Profile
+from busproof.steps.exploring import Exploration
+from busproof.steps.machine import terms_of
+from busproof.steps.sizes import SIZES
+
+__all__ = ["Explored", "Spoiled", "explored"]
+
+
+@attrs.define
+class Explored:
+    """What an exploration recorded and found."""
+
+    exploration: Exploration
+    records: list[Record]
+    ended: Ended | None = None
+
+    @property
+    def sequences(self) -> list[list[Event]]:
+        """The events of each sequence that was made up."""
+        found: list[list[Event]] = []
+        recording = False
+        for record in self.records:
+            if isinstance(record, Started):
+                recording = record.feature == EXPLORATION
+                found += [[]] if recording else []
+            elif isinstance(record, Event) and recording:
+                found[-1].append(record)
+        return found
+
+    @property
+    def events(self) -> list[Event]:
+        return [record for record in self.records if isinstance(record, Event)]
+
+    @property
+    def endings(self) -> list[Ended]:
+        return [record for record in self.records if isinstance(record, Ended)]
+
+    def history(self, folder: Any) -> History:
+        """The same as a history file has it."""
+        exploration = self.exploration
+        declaration = exploration.adapter.declaration
+        header = Header(
+            profile=exploration.terms.profile,
+            capabilities=tuple(sorted(exploration.terms.capabilities)),
+            clock=declaration.clock,
+            slack=declaration.slack,
+            seed=1,
+        )
+        with HistoryWriter(folder / "history.jsonl") as writer:
+            for record in (header, *self.records):
+                writer.write(record)
+        return load(folder / "history.jsonl")
+
+
+def explored(
+    adapter: Adapter,
+    *,
+    seed: int = 1,
+    profile: Profile | None = None,
+    lock: int | None = None,
+    size: str = "quick",
+    **size_changes: Any,
+) -> Explored:
+    """Explore an adapter; what was recorded until then is kept where it is interrupted."""
+    changes = {"seconds": 1e6, "sequences": 10, **size_changes}
+    records: list[Record] = []
+    exploration = Exploration(
+        adapter,
+        terms_of(adapter, profile),
+        size=attrs.evolve(SIZES[size], **changes),
+        start=seed,
+        write=records.append,
+        lock=lock,
+    )
+    found = Explored(exploration, records)
+    with suppress(KeyboardInterrupt):
+        found.ended = exploration.run()
+    return found
+
+
+class Spoiled:
+    """An adapter in front of another, which may answer for it.
+
+    Args:
+        inner: the adapter behind.
+        spoil: gets a command, how many were asked before since the beginning of time, and the
+            right answer; what it returns is answered.
+    """
+
+    def __init__(
+        self, inner: Adapter, spoil: Callable[[Command, int, Observed], Observed], **declared: Any
+    ) -> None:
+        self.inner = inner
+        self.spoil = spoil
+        self.declared = declared
+        self.asked = 0
+        self.starts = 0
+
+    @property
+    def declaration(self) -> Declaration:
+        return attrs.evolve(self.inner.declaration, **self.declared)
+
+    def start(self, profile: Profile) -> None:
+        self.starts += 1
+        self.inner.start(profile)
+
+    def do(self, command: Command, connection: str) -> Observed:
+        self.asked += 1
+        return self.spoil(command, self.asked, self.inner.do(command, connection))
+
+    def stop(self) -> None:
+        self.inner.stop()
