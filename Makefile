@@ -47,6 +47,7 @@ nightly: export BUSPROOF_SIZE = full
 nightly: ## everything at full size: all tests, all kills of the audit, the benchmarks
 	$(MAKE) test
 	$(MAKE) audit MATRIX=full
+	$(DEV)/bin/busproof audit --by exploration
 	$(MAKE) bench
 
 audit: $(DEV)/.installed ## run the suite on every seeded fault (MATRIX=full: every scenario on each)

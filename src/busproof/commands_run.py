@@ -31,8 +31,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "run",
         help="run the suite on an implementation",
-        description="Runs the features on an implementation, judges what was recorded and writes "
-        "reports/runs/NAME/ under the current folder.",
+        description="Runs the features on an implementation, explores it with random commands, "
+        "judges what was recorded and writes reports/runs/NAME/ under the current folder.",
     )
     parser.add_argument(
         "--adapter", default="model", metavar="A", help="see busproof adapters (default: model)"
