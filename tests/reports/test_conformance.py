@@ -16,6 +16,7 @@ from busproof.errors import HistoryError
 from busproof.history.conformance import (
     Conformance,
     ExitCode,
+    Explored,
     KnownFailure,
     Standing,
     Verdict,
@@ -66,6 +67,7 @@ def test_the_keys_stand_in_the_order_of_the_format(conformance) -> None:
         "exit_code",
         "problems",
         "known_failures",
+        "explored",
         "rules",
     ]
     assert expected == list(view(conformance))
@@ -104,7 +106,22 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
         "exit_code": 1,
         "problems": ["the history's last line is cut off"],
         "known_failures": [],
+        "explored": None,
     }
+
+
+def test_what_was_explored_is_written_and_read(conformance, tmp_path) -> None:
+    explored = Explored(seed=7, sequences=80, events=4000, goals={"a dropped duplicate": 3})
+    write(attrs.evolve(conformance, explored=explored), tmp_path)
+    assert read(tmp_path).explored == explored
+    assert view(attrs.evolve(conformance, explored=explored))["explored"] == {
+        "seed": 7,
+        "sequences": 80,
+        "events": 4000,
+        "goals": {"a dropped duplicate": 3},
+    }
+    page = (tmp_path / "conformance.md").read_text()
+    assert "80 sequences, 4000 events, seed 7" in page
 
 
 def test_a_violation_has_its_events_as_a_history_has_them(conformance) -> None:
