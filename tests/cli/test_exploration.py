@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from importlib import resources
 from pathlib import Path
 
@@ -151,3 +153,21 @@ def test_what_makes_no_sense_is_told_in_one_sentence(busproof, line, parts) -> N
     for part in parts:
         assert part in ended.sentence
     assert set() == busproof.runs
+
+
+def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:
+    """And is judged as far as it went."""
+    options = ("--only", "exploration", "--profile", "soak", "--minutes", "5", "--name", "it")
+    process = busproof.start("run", *options)
+    history = busproof.folder / "reports" / "runs" / "it" / "history.jsonl"
+    deadline = time.monotonic() + 50
+    while time.monotonic() < deadline and not (history.exists() and history.stat().st_size > 99999):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    ended = busproof.finish(process)
+    assert 3 == ended.code
+    assert "the run was interrupted; what was recorded until then was judged" in ended.problems
+    told = busproof.run("it").report
+    assert told.explored is not None
+    assert told.explored.events > 100
+    assert set() == busproof.run("it").rules(Verdict.VIOLATED)
