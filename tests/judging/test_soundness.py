@@ -59,7 +59,7 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
 @pytest.mark.parametrize("bus", [SeededBus, AssigningBus])
 def test_the_bus_without_a_fault_is_never_accused(bus: type[SeededBus]) -> None:
     """It shares no rule with the model."""
-    assert [] == accusations(bus(), 0, TIMES * 100)
+    assert [] == accusations(bus(), 0, TIMES * 200)
 
 
 @pytest.mark.slow
