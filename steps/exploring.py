@@ -56,6 +56,9 @@ BREAKDOWNS: Final = 3
 MANY: Final = 10_000
 """Replays of a failure where they are cheap; time ends them before."""
 
+KEPT: Final = 3_000
+"""Sequences recorded in full by an exploration without end; later ones only if they do not pass."""
+
 DEAR: Final = 0.005
 """Seconds an answer from which on nothing is asked without need."""
 
@@ -123,6 +126,7 @@ class Exploration(Watch):
         self._hunted: RuleId | None = None
         self._smallest: tuple[Event, ...] = ()
         self._ending: Ended | None = None
+        self._pending: list[Record] | None = None
         self.sequences = 0
         self.commands = 0
         self.found: list[Found] = []
@@ -199,9 +203,10 @@ class Exploration(Watch):
             if first and self.sequences:
                 return self._blank()
             self.sequences += 1
-            self._write(
-                Started(scenario=f"Exploration, sequence {self.sequences}", feature=EXPLORATION)
-            )
+            endless = self._size.sequences is None
+            self._pending = [] if endless and self.sequences > KEPT else None
+            name = f"Exploration, sequence {self.sequences}"
+            self._keep(Started(scenario=name, feature=EXPLORATION))
             self._ending = Ended(verdict=ScenarioVerdict.PASSED)
         elif time.monotonic() > self._until_small:
             raise Enough
@@ -222,7 +227,18 @@ class Exploration(Watch):
         """Write an event, unless it is one of a hunt."""
         if self._hunted is None:
             self.commands += 1
-            self._write(event)
+            self._keep(event)
+
+    def _keep(self, record: Record) -> None:
+        if self._pending is None:
+            self._write(record)
+        else:
+            self._pending.append(record)
+
+    def _write_pending(self) -> None:
+        pending, self._pending = self._pending, None
+        for record in pending or ():
+            self._write(record)
 
     def asked(self, seconds: float) -> None:
         """Note how long an answer took."""
@@ -266,11 +282,14 @@ class Exploration(Watch):
         if self._ending is None or isinstance(
             sys.exception(), KeyboardInterrupt | ConformanceError
         ):
+            self._write_pending()
             return
         ending, self._ending = self._ending, None
         if sequence.bus.exhausted:
             ending = _ended(ScenarioVerdict.INCONCLUSIVE, sequence.bus.exhausted)
-        self._write(ending)
+        if self._pending is None or ending.verdict is not ScenarioVerdict.PASSED:
+            self._write_pending()
+            self._write(ending)
 
     # Making a failure small, and asking it again.
 
