@@ -1,21 +1,27 @@
 """Judging events that overlap in time: any order that the clocks permit may be the true one."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import attrs
 
-from busproof.judging.judge import STATES_LIMIT, Violation
+from busproof.judging.judge import Violation
+from busproof.judging.parts import merged, parts
+from busproof.judging.search import Ended, Search
+from busproof.judging.topics import impossible_topic
 from busproof.model.outcomes import Event
-from busproof.model.state import NEVER, Namespace, fresh_namespace
-from busproof.model.step import Acceptance, accept
+from busproof.model.state import fresh_namespace
 from busproof.model.values import Clock, Profile, RuleId, Vantage
 
 __all__ = ["Judged", "judged"]
 
-STEPS_AN_EVENT = 200
-STEPS_AT_LEAST = 20_000
+STEPS_AN_EVENT: Final = 200
+STEPS_AT_LEAST: Final = 20_000
 """How many steps the search for an order may take before it gives up as inconclusive."""
+
+PATIENCE: Final = 3_000
+"""How many steps the search may take without coming further before smaller parts are looked at."""
 
 
 @attrs.frozen(kw_only=True)
@@ -25,163 +31,82 @@ class Judged:
     Attributes:
         evidence: rule id to how many events it decided.
         violation: the event that nothing allowed, in any order.
-        decided: the rules that decided each event, in `order`.
-        order: the order in which the events were judged, as indices.
+        order: the order in which the events were judged, as indices; of a violation, those that
+            show it, the last one being what nothing allowed.
         exhausted: why there is no verdict, if there is none.
     """
 
     evidence: Counter[RuleId]
-    decided: tuple[tuple[RuleId, ...], ...] = ()
     violation: Violation | None = None
     order: tuple[int, ...] = ()
     exhausted: str = ""
 
 
-@attrs.frozen(eq=False)
-class _Point:
-    """A place in the search; the way to it is kept by its parents.
-
-    Attributes:
-        parent: the point before, `None` at the start.
-        possible: the states reached.
-        chosen: index of the event that led here.
-        rules: the rules that decided it.
-        depth: events taken so far.
-        first: the first place in the order of calls at which an event may be left.
-        untried: events that may come next.
-    """
-
-    parent: "_Point | None"
-    possible: tuple[Namespace, ...]
-    chosen: int
-    rules: tuple[RuleId, ...]
-    depth: int
-    first: int
-    untried: list[int]
-
-    def way(self) -> "list[_Point]":
-        """The points from the start to here, without the start."""
-        points: list[_Point] = []
-        point: _Point | None = self
-        while point is not None and point.parent is not None:
-            points.append(point)
-            point = point.parent
-        return points[::-1]
-
-
 def judged(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
-    """Judge events in whichever permitted order allows them all, looked for depth first.
+    """Judge events in whichever permitted order allows them all.
 
-    Events in the order of their times cost one step each; each overlap may cost more, up to a
-    budget whose end is no verdict.
+    Each part that has nothing to do with the others is judged by itself, see `parts`. Where no
+    order of a part is found soon, smaller topics of it are looked at, of which one that has no
+    order proves that the part has none, see `topics`. Whatever stays open when the budget ends is
+    no verdict.
     """
-    return _Search(events, profile, vantage).run()
+    if vantage.clock is Clock.VIRTUAL:
+        return _judged_part(events, profile, vantage)
+    found = []
+    for indices in parts(events):
+        part = _judged_part([events[index] for index in indices], profile, vantage)
+        order = tuple(indices[each] for each in part.order)
+        found.append(attrs.evolve(part, order=order))
+    return _together(events, found)
 
 
-class _Search:
-    def __init__(self, events: Sequence[Event], profile: Profile, vantage: Vantage) -> None:
-        self._events = events
-        self._start = (fresh_namespace(profile, vantage),)
-        self._virtual = vantage.clock is Clock.VIRTUAL
-        self._order = _by_time(events, virtual=self._virtual)
-        self._taken: set[int] = set()
-        self._left = max(STEPS_AT_LEAST, STEPS_AN_EVENT * len(events))
-        self._deepest: tuple[_Point, int, Acceptance] | None = None
-        self._wide = False
-
-    def run(self) -> Judged:
-        """The verdict on all events."""
-        here = self._point(None, self._start, -1, ())
-        while here.depth < len(self._events):
-            if self._left <= 0:
-                return _given_up(here)
-            further = self._descended(here)
-            if further is None and here.parent is None:
-                return _given_up(here) if self._wide else self._failed()
-            if further is None:
-                self._taken.discard(here.chosen)
-            here = further or here.parent or here
-        return _found(here)
-
-    def _point(
-        self,
-        parent: _Point | None,
-        possible: tuple[Namespace, ...],
-        chosen: int,
-        rules: tuple[RuleId, ...],
-    ) -> _Point:
-        first = 0 if parent is None else parent.first
-        while first < len(self._order) and self._order[first] in self._taken:
-            first += 1
-        depth = 0 if parent is None else parent.depth + 1
-        return _Point(parent, possible, chosen, rules, depth, first, self._candidates(first))
-
-    def _descended(self, here: _Point) -> _Point | None:
-        """The point after the next untried event that is allowed, if there is one."""
-        while here.untried:
-            index = here.untried.pop(0)
-            self._left -= 1
-            accepted = accept(here.possible, self._events[index])
-            if not accepted.possible:
-                if self._deepest is None or here.depth > self._deepest[0].depth:
-                    self._deepest = (here, index, accepted)
-            elif len(accepted.possible) > STATES_LIMIT:
-                self._wide = True
-            else:
-                self._taken.add(index)
-                return self._point(here, accepted.possible, index, accepted.rules)
-        return None
-
-    def _candidates(self, first: int) -> list[int]:
-        """The events that may come next: nothing left returned before they were called."""
-        if self._virtual:
-            return self._order[first : first + 1]
-        found: list[int] = []
-        clients: set[str] = set()
-        barrier = NEVER
-        for place in range(first, len(self._order)):
-            index = self._order[place]
-            event = self._events[index]
-            if event.called > barrier:
-                break
-            if index in self._taken:
-                continue
-            if event.client not in clients:
-                found.append(index)
-            clients.add(event.client)
-            barrier = min(barrier, NEVER if event.returned is None else event.returned)
-        return found
-
-    def _failed(self) -> Judged:
-        if self._deepest is None:
-            raise AssertionError("a search that ends without an order has failed somewhere")
-        point, index, accepted = self._deepest
-        way = _found(point)
-        violation = Violation(index=point.depth, rules=accepted.rules, allowed=accepted.allowed)
-        return attrs.evolve(way, violation=violation, order=(*way.order, index))
-
-
-def _given_up(point: _Point) -> Judged:
-    return attrs.evolve(
-        _found(point),
-        exhausted="the overlapping requests have too many possible orders to try them all",
-    )
-
-
-def _found(point: _Point) -> Judged:
-    way = point.way()
+def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
     evidence: Counter[RuleId] = Counter()
-    for each in way:
-        evidence.update(each.rules)
-    return Judged(
-        evidence=evidence,
-        decided=tuple(each.rules for each in way),
-        order=tuple(each.chosen for each in way),
+    for part in found:
+        evidence.update(part.evidence)
+    broken = [part for part in found if part.violation is not None]
+    if broken:
+        shortest = min(broken, key=lambda part: len(part.order))
+        return attrs.evolve(shortest, evidence=evidence)
+    exhausted = next((part.exhausted for part in found if part.exhausted), "")
+    order = merged(events, [part.order for part in found])
+    return Judged(evidence=evidence, order=order, exhausted=exhausted)
+
+
+def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
+    ordered = vantage.clock is Clock.VIRTUAL
+    search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
+    steps = max(STEPS_AT_LEAST, STEPS_AN_EVENT * len(events))
+    ended = search.run(steps, PATIENCE)
+    if ended is Ended.GAVE_UP and not ordered:
+        topic = impossible_topic(events, profile, vantage, search.stuck_at)
+        if topic is not None:
+            order, violation = topic
+            return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
+        ended = search.run(steps, steps)
+    if ended is Ended.IMPOSSIBLE:
+        return _failed(search)
+    order = tuple(search.order)
+    exhausted = "" if ended is Ended.FOUND else _too_many(search)
+    return Judged(evidence=_evidence(search.rules), order=order, exhausted=exhausted)
+
+
+def _too_many(search: Search) -> str:
+    return (
+        "the overlapping requests have too many possible orders to try them all; "
+        f"none was found that goes on after {len(search.order)} events"
     )
 
 
-def _by_time(events: Sequence[Event], *, virtual: bool) -> list[int]:
-    """The events' indices by call time; recorded order decides where times are equal."""
-    if virtual:
-        return list(range(len(events)))
-    return sorted(range(len(events)), key=lambda index: (events[index].called, index))
+def _failed(search: Search) -> Judged:
+    end = search.told()
+    why = end.why()
+    violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.allowed)
+    return Judged(evidence=_evidence(end.rules), violation=violation, order=end.order)
+
+
+def _evidence(decided: Iterable[tuple[RuleId, ...]]) -> Counter[RuleId]:
+    evidence: Counter[RuleId] = Counter()
+    for rules in decided:
+        evidence.update(rules)
+    return evidence

@@ -71,7 +71,12 @@ def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
 
 
 def _cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    return namespace.now.earliest <= queue.receivers.others_until
+    return namespace.now.earliest <= queue.receivers.others_until or _left_out(namespace, queue)
+
+
+def _left_out(namespace: Namespace, queue: Queue) -> bool:
+    """Whether there were receives over other connections that are not told."""
+    return bool(namespace.vantage.left_out - {queue.receivers.connection})
 
 
 def _counted(queue: Queue) -> Receivers:
@@ -86,6 +91,8 @@ def _nothing(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
     else:
         cached = _cached_elsewhere(namespace, queue)
         available = surely_available(queue, cached_elsewhere=cached)
+        if _left_out(namespace, queue):
+            available = 0
         others_lost = queue.receivers.losers - {queue.receivers.connection}
         out_of_reach = bool(others_lost) or available <= queue.receivers.lost
     if out_of_reach:
@@ -219,11 +226,12 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     if first.deliveries or namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
         # What was given back may be overtaken by what the front end holds (KEY-ORDER).
         return False
+    if _left_out(namespace, queue):
+        return False
     cached = _cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
     life = queue.settings.lock_duration - namespace.vantage.slack
-    expired_in_cache = (
-        first.since < queue.receivers.count and namespace.now.latest > first.available_at + life
-    )
+    received_since = first.since < queue.receivers.count or bool(namespace.vantage.left_out)
+    expired_in_cache = received_since and namespace.now.latest > first.available_at + life
     return not cached and not expired_in_cache
 
 
@@ -269,7 +277,8 @@ def _lock(
     if view.locked_until is not None:
         return Lock(token, Window(view.locked_until - slack, view.locked_until + slack))
     full = namespace.now.shifted(queue.settings.lock_duration)
-    never_cached = candidate.stored.since == queue.receivers.count
+    received_since = candidate.stored.since < queue.receivers.count
+    never_cached = not received_since and not namespace.vantage.left_out
     if never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
         return Lock(token, Window(full.earliest - slack, full.latest + slack))
     return Lock(token, Window(namespace.now.earliest, full.latest + slack))

@@ -220,11 +220,17 @@ def _lost(namespace: Namespace, command: c.Command, connection: str) -> Namespac
             assert_never(command)
 
 
-def accept(possible: tuple[Namespace, ...], event: Event) -> Acceptance:
+def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = True) -> Acceptance:
     """What remains possible once this event was seen; nothing, if no rule allows it.
 
     On a real clock the event's own times say when it is; every timed transition may happen anywhere
     in between. A request that was never answered keeps all its ends possible.
+
+    Args:
+        possible: the states before.
+        event: what was seen.
+        explain: whether a violation says which rules it breaks, and what was allowed instead;
+            whoever only tries an order need not pay for that.
     """
     timed = tuple(_at(namespace, event) for namespace in possible)
     if isinstance(event.outcome, Unsupported):
@@ -244,7 +250,7 @@ def accept(possible: tuple[Namespace, ...], event: Event) -> Acceptance:
         for transition in transitions(namespace, event.command, event.connection, seen)
     ]
     if not found:
-        return _violation(timed, event, seen)
+        return _violation(timed, event, seen) if explain else Acceptance(possible=())
     if len(found) > 1 and isinstance(event.command, c.Send) and isinstance(event.outcome, Refused):
         found = _for_one_reason(found, event.command)
     return Acceptance(possible=_distinct(found), rules=found[0].rules)

@@ -125,6 +125,8 @@ class Vantage:
         partitions: whether partitions can be told apart, by a witness or by taking them down.
         witness: whether the partition that took a message is told, by the witness of a send or by
             the top 16 bits of a sequence number.
+        left_out: connections over which there were receives that are not told, because only a
+            part of a history is looked at; what they may have put into caches stays possible.
         assigns_message_ids: whether the client library sets a MessageId that the sender left out.
     """
 
@@ -133,6 +135,7 @@ class Vantage:
     partitions: bool = True
     witness: bool = True
     assigns_message_ids: bool = False
+    left_out: frozenset[str] = frozenset()
 
 
 def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:

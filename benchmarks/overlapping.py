@@ -1,0 +1,118 @@
+"""What judging a recorded history costs, by its length and by how many clients worked at once.
+
+The histories are those of `busproof.judging.workload` on the reference model: sends with or without
+keys, receives in both modes, settlements, peeks, sessions, duplicates and transactions, on three
+queues, each request open for up to 20 ms. Beside each stands the same history judged in its true
+order, as if it were known.
+"""
+
+import argparse
+import gc
+import json
+import sys
+import time
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+import attrs
+
+from busproof.adapters.model import ModelAdapter
+from busproof.judging.overlap import Judged, judged
+from busproof.judging.workload import work
+from busproof.model.outcomes import Event
+from busproof.model.profiles import profile_for
+from busproof.model.values import Clock, Vantage
+from busproof.spec import load
+
+CLIENTS: Final = (1, 4, 16)
+SIZES: Final = (1_000, 10_000, 100_000)
+GROWTH_BOUND: Final = 3.0
+SEARCH_BOUND: Final = 4.0
+OVERLAPPING: Final = Vantage(clock=Clock.REAL)
+KNOWN_ORDER: Final = Vantage(clock=Clock.VIRTUAL)
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One history: its size, what judging it cost in microseconds an operation, and the verdict."""
+
+    clients: int
+    operations: int
+    searched: float
+    ordered: float
+    verdict: str
+
+
+def row(clients: int, operations: int) -> Row:
+    """Judge one history of this size, without and with its true order."""
+    events = work(ModelAdapter(), profile_for(load()), Random(clients), operations, clients)  # noqa: S311
+    searched, found = timed(events, OVERLAPPING)
+    verdict = "violation" if found.violation else found.exhausted or "judged"
+    in_order = [events[index] for index in found.order]
+    ordered, _ = timed(in_order, KNOWN_ORDER)
+    count = len(events)
+    return Row(
+        clients=clients,
+        operations=operations,
+        searched=searched / count * 1e6,
+        ordered=ordered / count * 1e6,
+        verdict=verdict,
+    )
+
+
+def timed(events: list[Event], vantage: Vantage) -> tuple[float, Judged]:
+    """How many seconds judging took, and what it found."""
+    profile = profile_for(load())
+    gc.collect()
+    began = time.perf_counter()
+    found = judged(events, profile, vantage)
+    return time.perf_counter() - began, found
+
+
+def figures(rows: list[Row]) -> Iterator[dict[str, object]]:
+    """The figures and their bounds."""
+    for clients in CLIENTS:
+        mine = [each for each in rows if each.clients == clients]
+        growth = mine[-1].searched / mine[0].searched
+        yield bounded(f"growth of the cost an operation, {clients} clients", growth, GROWTH_BOUND)
+    dearest = max(each.searched / each.ordered for each in rows)
+    yield bounded("searched beside known order, at most", dearest, SEARCH_BOUND)
+    yield bounded("histories without a verdict", sum(each.verdict != "judged" for each in rows), 0)
+
+
+def bounded(figure: str, value: float, bound: float) -> dict[str, object]:
+    """One figure beside its bound."""
+    return {"figure": figure, "value": round(value, 2), "bound": bound, "holds": value <= bound}
+
+
+def main() -> int:
+    """Measure and print; 1 if a bound does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    args = parser.parse_args()
+    rows = []
+    if not args.json:
+        print("clients  operations  searched µs  in order µs  ratio  verdict")
+    for clients in CLIENTS:
+        for operations in args.sizes:
+            rows.append(one := row(clients, operations))
+            if not args.json:
+                ratio = one.searched / one.ordered
+                print(
+                    f"{clients:7}  {operations:10,}  {one.searched:11.0f}  {one.ordered:11.0f}  "
+                    f"{ratio:5.1f}  {one.verdict}",
+                    flush=True,
+                )
+    found = list(figures(rows))
+    if args.json:
+        print(json.dumps(found, indent=2))
+    else:
+        for each in found:
+            print(f"{each['figure']}: {each['value']} (at most {each['bound']})")
+    return 0 if all(each["holds"] for each in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

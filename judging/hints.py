@@ -1,0 +1,353 @@
+"""Which of several overlapping requests most likely took effect first.
+
+Nothing here decides anything: a hint that is wrong makes the search longer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    BeginTransaction,
+    CloseSession,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Receive,
+    RollBackTransaction,
+    Send,
+)
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Peeked,
+    Received,
+    Refused,
+    Unsupported,
+)
+from busproof.model.state import NEVER
+from busproof.model.values import ReceiveMode
+
+__all__ = ["Hints"]
+
+_LAZY: Final = 9
+"""The rank of what is put off as long as it can be."""
+
+_RANKS: Final = {
+    Indeterminate: 0,
+    Unsupported: 0,
+    Empty: 1,
+    Refused: 2,
+    Peeked: 3,
+    Received: 4,
+}
+"""Answers that say what was there: as soon as they are allowed, in this order."""
+
+_EARLY: Final = 5
+
+_LONG: Final = 1_000_000
+"""As long as a request is taken to last that was never answered, in microseconds."""
+
+_MANY: Final = 1_000_003
+
+_Body = tuple[str, str]
+
+
+class Hints:
+    """What most likely preceded what, among some events."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self._returned = [NEVER if e.returned is None else e.returned for e in events]
+        self._rank = [_rank(event) for event in events]
+        self._needs: dict[int, tuple[int, ...]] = {}
+        index = _Index(events)
+        needs: dict[int, list[int]] = defaultdict(list)
+        for later, earlier in index.precedences():
+            if later != earlier and self._overlap(later, earlier):
+                needs[later].append(earlier)
+        self._needs = {later: tuple(dict.fromkeys(each)) for later, each in needs.items()}
+
+    def _overlap(self, one: int, other: int) -> bool:
+        events, returned = self._events, self._returned
+        return events[one].called <= returned[other] and events[other].called <= returned[one]
+
+    def ranked(self, candidates: list[int], taken: bytearray, way: int = 0) -> list[int]:
+        """The candidates, the most promising one last.
+
+        Args:
+            candidates: events that may come next.
+            taken: which events have come.
+            way: how to choose: 0 as described, 1 by the time of the return, 2 by the middle of
+                call and return, any other at random, each number in its own way.
+        """
+        if way:
+            return sorted(candidates, key=lambda each: self._otherwise(each, way), reverse=True)
+        unmet = {
+            each: [need for need in self._needs.get(each, ()) if not taken[need]]
+            for each in candidates
+        }
+        wanted = self._wanted(candidates, unmet)
+        return sorted(candidates, key=lambda each: self._place(each, unmet, wanted), reverse=True)
+
+    def _otherwise(self, each: int, way: int) -> float:
+        if way == 1:
+            return self._returned[each]
+        called = self._events[each].called
+        if way == 2:
+            return (called + min(self._returned[each], called + _LONG)) / 2
+        return hash((each, way, called)) % _MANY
+
+    def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
+        """The candidates that an eager one waits for, or that these wait for in turn."""
+        first = min(candidates, key=lambda each: self._returned[each])
+        waiting = [each for each in candidates if self._rank[each] < _LAZY or each == first]
+        wanted: set[int] = set()
+        while waiting:
+            for need in unmet.get(waiting.pop(), ()):
+                if need not in wanted and need in unmet:
+                    wanted.add(need)
+                    waiting.append(need)
+        return wanted
+
+    def _place(
+        self, each: int, unmet: dict[int, list[int]], wanted: set[int]
+    ) -> tuple[int, int, int]:
+        rank = self._rank[each]
+        if unmet[each]:
+            return (3, self._returned[each], rank)
+        if rank < _LAZY:
+            return (0, rank, self._returned[each])
+        return (1 if each in wanted else 2, self._returned[each], rank)
+
+
+def _rank(event: Event) -> int:
+    if isinstance(event.outcome, Done):
+        early = isinstance(event.command, CreateQueue | BeginTransaction | AcceptSession)
+        return _EARLY if early else _LAZY
+    return _RANKS[type(event.outcome)]
+
+
+class _Index:
+    """The events by what they are about."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self.sends: dict[_Body, list[int]] = defaultdict(list)
+        self.gives: dict[_Body, list[int]] = defaultdict(list)
+        self.peeks: dict[_Body, list[int]] = defaultdict(list)
+        self.tokens: dict[tuple[str, str], int] = {}
+        self.settles: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.commits: dict[str, int] = {}
+        self.begins: dict[str, int] = {}
+        self.creations: dict[str, int] = {}
+        self.sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, event in enumerate(events):
+            self._add(number, event)
+
+    def _add(self, number: int, event: Event) -> None:
+        match event.command:
+            case Send(queue=queue, message=message):
+                self.sends[queue, message.body].append(number)
+            case Complete(queue=queue, lock_token=token) | Abandon(queue=queue, lock_token=token):
+                self.settles[queue, token].append(number)
+            case (
+                AcceptSession(queue=queue, session_id=session)
+                | CloseSession(queue=queue, session_id=session)
+            ):
+                self.sessions[queue, session].append(number)
+            case CommitTransaction(transaction=name):
+                self.commits.setdefault(name, number)
+            case BeginTransaction(transaction=name):
+                self.begins.setdefault(name, number)
+            case CreateQueue(queue=queue):
+                self.creations.setdefault(queue, number)
+        self._add_views(number, event)
+
+    def _add_views(self, number: int, event: Event) -> None:
+        queue = getattr(event.command, "queue", "")
+        if isinstance(event.outcome, Received):
+            view = event.outcome.message
+            self.gives[queue, view.body].append(number)
+            if view.lock_token is not None:
+                self.tokens.setdefault((queue, view.lock_token), number)
+        elif isinstance(event.outcome, Peeked):
+            for view in event.outcome.messages:
+                self.peeks[queue, view.body].append(number)
+
+    def precedences(self) -> Iterator[tuple[int, int]]:
+        """Pairs of a later event and one that most likely came before it."""
+        yield from self._creations()
+        for body, sends in self.sends.items():
+            yield from self._arrivals(body, sends)
+        for body in self.gives:
+            yield from self._deliveries(body)
+        for token, settles in self.settles.items():
+            yield from self._settlements(token, settles)
+        yield from self._lines()
+        yield from self._copies()
+        for numbers in self.sessions.values():
+            yield from self._holders(numbers)
+        yield from self._transactions()
+
+    def _creations(self) -> Iterator[tuple[int, int]]:
+        for number, event in enumerate(self._events):
+            creation = self.creations.get(getattr(event.command, "queue", ""))
+            if creation is not None:
+                yield number, creation
+
+    def _arrivals(self, body: _Body, sends: list[int]) -> Iterator[tuple[int, int]]:
+        """A message arrives before anybody sees it."""
+        first = min(sends, key=lambda each: self._events[each].called)
+        seen = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
+        arrival = self._arrival(first)
+        yield from ((each, arrival) for each in seen)
+        yield from ((each, first) for each in seen)
+
+    def _arrival(self, send: int) -> int:
+        """The event by which a sent message arrives: its send, or its transaction's commit."""
+        command = self._events[send].command
+        if isinstance(command, Send) and command.transaction is not None:
+            return self.commits.get(command.transaction, send)
+        return send
+
+    def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
+        """One delivery after another, what gave back between them, and looks before ends."""
+        gives = sorted(self.gives[body], key=self._delivery)
+        for before, after in pairwise(gives):
+            yield after, before
+            for settled in self.settles.get(self._token(before), ()):
+                if isinstance(self._events[settled].command, Abandon):
+                    yield after, settled
+        ends = [*self._deletions(gives), *self._completions(gives)]
+        yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
+
+    def _delivery(self, number: int) -> tuple[bool, int, int]:
+        """By which deliveries of a message are put into order: one for good is the last."""
+        event = self._events[number]
+        count = event.outcome.message.delivery_count if isinstance(event.outcome, Received) else 0
+        returned = NEVER if event.returned is None else event.returned
+        return (self._deletes(event), count or 0, returned)
+
+    def _deletes(self, event: Event) -> bool:
+        command = event.command
+        return isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE
+
+    def _token(self, number: int) -> tuple[str, str]:
+        event = self._events[number]
+        token = event.outcome.message.lock_token if isinstance(event.outcome, Received) else None
+        return getattr(event.command, "queue", ""), token or ""
+
+    def _deletions(self, gives: Iterable[int]) -> Iterator[int]:
+        yield from (each for each in gives if self._deletes(self._events[each]))
+
+    def _completions(self, gives: Iterable[int]) -> Iterator[int]:
+        for each in gives:
+            yield from self.settles.get(self._token(each), ())
+
+    def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
+        """A lock is had before it is settled, and lost after that."""
+        if token in self.tokens:
+            yield from ((each, self.tokens[token]) for each in settles)
+        done = [each for each in settles if isinstance(self._events[each].outcome, Done)]
+        for each in settles:
+            if done and isinstance(self._events[each].outcome, Refused):
+                yield each, done[0]
+
+    def _lines(self) -> Iterator[tuple[int, int]]:
+        """Messages of a session or a key arrive, and are first given, in one order."""
+        lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
+        for body, sends in self.sends.items():
+            command = self._events[sends[0]].command
+            key = _key(command) if isinstance(command, Send) else None
+            if key is not None:
+                lines[body[0], key].append(body)
+        for line in lines.values():
+            ordered = sorted(line, key=self._turn)
+            sends = [self._arrival(self.sends[body][0]) for body in ordered]
+            yield from _in_a_row(sends)
+            firsts = [
+                min(self.gives[body], key=self._delivery) for body in ordered if body in self.gives
+            ]
+            yield from _in_a_row(firsts)
+
+    def _turn(self, body: _Body) -> tuple[int, int]:
+        """By which messages of a line are put into order: number, or first delivery."""
+        gives = self.gives.get(body, ())
+        seen = [*gives, *self.peeks.get(body, ())]
+        for each in seen:
+            for view in _views(self._events[each]):
+                if view[0] == body[1] and view[1] is not None:
+                    return (0, view[1])
+        first = min((self._events[each].called for each in gives), default=NEVER)
+        return (1, first)
+
+    def _copies(self) -> Iterator[tuple[int, int]]:
+        """Of sends with one MessageId, the one that was seen came before those that were not."""
+        alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
+        for body, sends in self.sends.items():
+            command = self._events[sends[0]].command
+            if isinstance(command, Send) and command.message.message_id is not None:
+                seen = body in self.gives or body in self.peeks
+                arrival = self._arrival(sends[0])
+                alike[command.queue, command.message.message_id].append((seen, arrival))
+        for each in alike.values():
+            kept = [number for seen, number in each if seen]
+            yield from ((number, one) for seen, number in each if not seen for one in kept[-3:])
+
+    def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
+        """A session is given up before another connection has it, and had before it is refused."""
+        events = self._events
+        closes = [n for n in numbers if isinstance(events[n].command, CloseSession)]
+        accepts = [n for n in numbers if isinstance(events[n].command, AcceptSession)]
+        done = [n for n in accepts if isinstance(events[n].outcome, Done)]
+        refused = [n for n in accepts if isinstance(events[n].outcome, Refused)]
+        for accept in done:
+            yield from ((accept, close) for close in self._beside(accept, closes))
+        for accept in refused:
+            yield from ((accept, other) for other in self._beside(accept, done))
+        for close in closes:
+            yield from ((close, accept) for accept in self._beside(close, refused))
+
+    def _beside(self, one: int, others: list[int]) -> Iterator[int]:
+        """Those of other connections that overlap."""
+        event = self._events[one]
+        end = NEVER if event.returned is None else event.returned
+        for each in others:
+            other = self._events[each]
+            other_end = NEVER if other.returned is None else other.returned
+            overlaps = other.called <= end and event.called <= other_end
+            if overlaps and other.connection != event.connection:
+                yield each
+
+    def _transactions(self) -> Iterator[tuple[int, int]]:
+        for number, event in enumerate(self._events):
+            name = getattr(event.command, "transaction", None)
+            if name is None:
+                continue
+            if name in self.begins:
+                yield number, self.begins[name]
+            if isinstance(event.command, Send) and name in self.commits:
+                yield self.commits[name], number
+            if isinstance(event.command, RollBackTransaction) and name in self.commits:
+                yield number, self.commits[name]
+
+
+def _key(command: Send) -> str | None:
+    return command.message.session_id or command.message.partition_key
+
+
+def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    return ((after, before) for before, after in pairwise(numbers))
+
+
+def _views(event: Event) -> Iterator[tuple[str, int | None]]:
+    if isinstance(event.outcome, Received):
+        yield event.outcome.message.body, event.outcome.message.sequence_number
+    elif isinstance(event.outcome, Peeked):
+        yield from ((view.body, view.sequence_number) for view in event.outcome.messages)

@@ -1,0 +1,118 @@
+"""Cutting a history into parts that can be judged one by one.
+
+**Parts that have nothing to do with each other.** A request works on one queue, or on a transaction
+and the queues that were sent to in it. Nothing that the model says of one queue depends on another
+that shares no transaction with it: the state is one value for each queue. So a history has an
+order in which every answer was allowed exactly if each part has one: an order of the whole gives
+one of each part by leaving out the others, and the parts' orders can be merged by the moments at
+which each event took effect at the earliest (`merged`), because two events of which one returned
+before the other was called keep their order there. Two things are common to all queues, and keep
+queues together: how empty properties are read (EMPTY-KEY), once it was seen, and commands that name
+no queue, or that this module does not know.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    BeginTransaction,
+    BringPartitionUp,
+    CloseSession,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Event
+from busproof.model.values import Message
+
+__all__ = ["KNOWN", "Groups", "merged", "parts"]
+
+KNOWN: Final = (
+    CreateQueue,
+    Send,
+    Receive,
+    Complete,
+    Abandon,
+    Peek,
+    AcceptSession,
+    CloseSession,
+    BeginTransaction,
+    CommitTransaction,
+    RollBackTransaction,
+    TakePartitionDown,
+    BringPartitionUp,
+)
+"""The commands of which it is known that they concern nothing but what they name."""
+
+
+class Groups:
+    """Names, put together with whatever they have to do with; the classes of an equivalence."""
+
+    def __init__(self) -> None:
+        self._parents: dict[object, object] = {}
+
+    def root(self, name: object) -> object:
+        """The name that stands for all that were put together with this one."""
+        parents = self._parents
+        root = name
+        while (parent := parents.setdefault(root, root)) != root:
+            root = parent
+        while parents[name] != root:
+            parents[name], name = root, parents[name]
+        return root
+
+    def join(self, one: object, other: object) -> None:
+        """Put two names together."""
+        self._parents[self.root(one)] = self.root(other)
+
+
+def parts(events: Sequence[Event]) -> list[list[int]]:
+    """The events' indices, in parts that have nothing to do with each other."""
+    groups = Groups()
+    for event in events:
+        first, *others = _concerned(event)
+        for other in others:
+            groups.join(first, other)
+    whole = any(not isinstance(event.command, KNOWN) for event in events)
+    found: dict[object, list[int]] = defaultdict(list)
+    for index, event in enumerate(events):
+        found[None if whole else groups.root(next(_concerned(event)))].append(index)
+    return list(found.values())
+
+
+def _concerned(event: Event) -> Iterator[object]:
+    """What an event has to do with, by name; never nothing."""
+    command = event.command
+    queue, transaction = getattr(command, "queue", None), getattr(command, "transaction", None)
+    if queue is not None:
+        yield ("queue", queue)
+    if transaction is not None:
+        yield ("transaction", transaction)
+    if isinstance(command, Send) and _has_empty(command.message):
+        yield ("empty properties",)
+    if queue is None and transaction is None:
+        yield ("nothing",)
+
+
+def _has_empty(message: Message) -> bool:
+    return "" in (message.session_id, message.partition_key, message.message_id)
+
+
+def merged(events: Sequence[Event], orders: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """One order of all events that keeps each of these, and the times."""
+    moments: list[tuple[int, int, int]] = []
+    for part, order in enumerate(orders):
+        latest = 0
+        for index in order:
+            latest = max(latest, events[index].called)
+            moments.append((latest, part, index))
+    # Stable: within a part the order is the one that was found.
+    return tuple(index for _, _, index in sorted(moments, key=lambda each: each[:2]))

@@ -1,0 +1,331 @@
+"""Small topics of a history, each of which must have an order if the whole has one.
+
+Where no order of a whole part is found soon, there may be none: something in it is wrong. What is
+wrong can mostly be told from a few events: those of one message, of one key or session, or of one
+empty answer and the messages that it withheld. Such a topic leaves events out, and is judged by the
+same model. If it has no order in which its answers are allowed, neither has the whole. For that,
+leaving an event out must never forbid what was allowed with it, and this is why it does not:
+
+* The times stay. Between its call and its return an event may take effect at any moment, and a
+  window that fewer events narrow down is only wider.
+* Which messages go together: those with one body; those of one transaction, because a send in it
+  may be refused for what was sent before; where duplicates are detected, those with one MessageId,
+  because a copy is dropped for what was sent before. Nothing else makes a send refused or dropped.
+* Outages, and the sessions that a topic's messages are in, are kept whole. Less is known of where
+  a key leads; everything that depends on it allows more the less is known.
+* Receives of other messages put messages into caches. `Vantage.left_out` names the connections that
+  they came over, and the model then takes it that such a cache may hold any message at any time.
+* A receive that was never answered may have taken any one message. One such receive right after the
+  queue was created stands for all of them: it allows every empty answer, and every order.
+* What a peek showed of other messages is left out: less was shown, still in order.
+* Messages without a key take turns (KEY-14) only where all of them are seen, so that a topic does
+  not hold the bus to it.
+
+Two topics of a history that both have an order prove nothing of the whole.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from busproof.judging.judge import Violation
+from busproof.judging.parts import KNOWN, Groups
+from busproof.judging.search import Ended, Search
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    BringPartitionUp,
+    CloseSession,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Done, Empty, Event, Indeterminate, Peeked, Received
+from busproof.model.state import NEVER, fresh_namespace
+from busproof.model.values import Profile, Vantage
+
+__all__ = ["impossible_topic"]
+
+STEPS_AN_EVENT: Final = 50
+STEPS_AT_LEAST: Final = 3_000
+"""How many steps the search for an order of a topic may take; beyond them it proves nothing."""
+
+ELSEWHERE: Final = "another connection"
+
+Found = tuple[tuple[int, ...], Violation]
+
+
+def impossible_topic(
+    events: Sequence[Event], profile: Profile, vantage: Vantage, stuck: int | None
+) -> Found | None:
+    """A topic that has no order: its events in the longest one, and why that ends.
+
+    Args:
+        events: of a part of a history, on a real clock.
+        profile: what the bus is held to.
+        vantage: what is seen of it.
+        stuck: an event at which no order was found to go on; its topics are looked at first.
+    """
+    if any(not isinstance(event.command, KNOWN) for event in events):
+        return None
+    held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
+    cutting = _Cutting(events, vantage.slack)
+    for topic in cutting.topics(stuck):
+        found = _proof(topic, held_to, vantage)
+        if found is not None:
+            return found
+    return None
+
+
+@attrs.frozen(kw_only=True)
+class _Topic:
+    """Some events, possibly shortened; `indices` says which they are, -1 for one of our own."""
+
+    events: list[Event]
+    indices: list[int]
+    left_out: frozenset[str]
+
+
+def _proof(topic: _Topic, profile: Profile, vantage: Vantage) -> Found | None:
+    seen = attrs.evolve(vantage, left_out=topic.left_out)
+    search = Search(topic.events, (fresh_namespace(profile, seen),), ordered=False)
+    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(topic.events)
+    if search.run(steps, steps) is not Ended.IMPOSSIBLE:
+        return None
+    end = search.told()
+    why = end.why()
+    order = tuple(topic.indices[each] for each in end.order if topic.indices[each] >= 0)
+    return order, Violation(index=len(order) - 1, rules=why.rules, allowed=why.allowed)
+
+
+class _Cutting:
+    """The events of a part, and how they are cut into topics."""
+
+    def __init__(self, events: Sequence[Event], slack: int) -> None:
+        self._events = events
+        self._slack = slack
+        self._settings: dict[str, CreateQueue] = {}
+        self._created: dict[str, list[int]] = defaultdict(list)
+        self._outages: dict[str, list[int]] = defaultdict(list)
+        self._sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._receives: dict[str, list[int]] = defaultdict(list)
+        for index, event in enumerate(events):
+            self._add(index, event)
+
+    def _add(self, index: int, event: Event) -> None:
+        match event.command:
+            case CreateQueue(queue=queue):
+                self._created[queue].append(index)
+                self._settings.setdefault(queue, event.command)
+            case TakePartitionDown(queue=queue) | BringPartitionUp(queue=queue):
+                self._outages[queue].append(index)
+            case (
+                AcceptSession(queue=queue, session_id=session)
+                | CloseSession(queue=queue, session_id=session)
+            ):
+                self._sessions[queue, session].append(index)
+            case Receive(queue=queue):
+                self._receives[queue].append(index)
+
+    def topics(self, stuck: int | None) -> Iterator[_Topic]:
+        """Every topic, those of the event at which the search was stuck first."""
+        if stuck is not None and isinstance(self._events[stuck].outcome, Empty):
+            yield from self._withheld(stuck)
+        for lines in (False, True):
+            grouped = self._grouped(lines=lines)
+            chosen = [indices for indices in grouped if stuck in indices]
+            rest = [indices for indices in grouped if stuck not in indices]
+            for indices in (*chosen, *rest):
+                yield self._topic(indices)
+
+    def _grouped(self, *, lines: bool) -> list[list[int]]:
+        """The events by message, or by key and session; those about neither are in no group."""
+        groups = Groups()
+        named = [list(self._names(event, lines=lines)) for event in self._events]
+        for first, *others in filter(None, named):
+            for other in others:
+                groups.join(first, other)
+        found: dict[object, list[int]] = defaultdict(list)
+        for index, names in enumerate(named):
+            for root in dict.fromkeys(groups.root(name) for name in names if name[0] != "shown"):
+                found[root].append(index)
+            for name in names:
+                if name[0] == "shown":
+                    found[groups.root(("body", *name[1:]))].append(index)
+        return [sorted(set(indices)) for indices in found.values()]
+
+    def _names(self, event: Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
+        """What an event is about; what a peek shows does not join messages."""
+        command = event.command
+        queue = getattr(command, "queue", "")
+        transaction = getattr(command, "transaction", None)
+        if transaction is not None:
+            yield ("transaction", transaction)
+        match command:
+            case Send():
+                yield from self._names_of_send(command, lines=lines)
+            case Receive(session_id=session):
+                yield from self._names_of_receive(event, queue)
+                if lines and session is not None:
+                    yield ("key", queue, session)
+            case Complete(lock_token=token) | Abandon(lock_token=token):
+                yield ("token", queue, token)
+            case AcceptSession(session_id=session) | CloseSession(session_id=session) if lines:
+                yield ("key", queue, session)
+            case Peek() if isinstance(event.outcome, Peeked):
+                yield from (("shown", queue, view.body) for view in event.outcome.messages)
+
+    def _names_of_send(self, command: Send, *, lines: bool) -> Iterator[tuple[str, ...]]:
+        message, queue = command.message, command.queue
+        yield ("body", queue, message.body)
+        settings = self._settings.get(queue)
+        detecting = settings is None or settings.duplicate_detection
+        if detecting and message.message_id is not None:
+            yield ("id", queue, message.message_id)
+        if lines:
+            keys = (message.session_id, message.partition_key)
+            yield from (("key", queue, key) for key in keys if key is not None)
+            if detecting and message.message_id is not None:
+                yield ("key", queue, message.message_id)
+
+    def _names_of_receive(self, event: Event, queue: str) -> Iterator[tuple[str, ...]]:
+        if isinstance(event.outcome, Received):
+            view = event.outcome.message
+            yield ("body", queue, view.body)
+            if view.lock_token is not None:
+                yield ("token", queue, view.lock_token)
+
+    def _topic(self, indices: list[int]) -> _Topic:
+        """The events with all that they depend on, shortened to what they are about."""
+        events = self._events
+        chosen = {
+            index
+            for index in indices
+            if not (
+                isinstance(events[index].command, Receive)
+                and isinstance(events[index].outcome, Indeterminate)
+            )
+        }
+        queues = {
+            queue for index in chosen if (queue := getattr(events[index].command, "queue", ""))
+        }
+        bodies = {body for index in chosen for body in self._bodies(events[index])}
+        for queue in queues:
+            chosen.update(self._created[queue], self._outages[queue])
+        for index in tuple(chosen):
+            for session in self._sessions_of(events[index]):
+                chosen.update(self._sessions[session])
+        return self._whole(sorted(chosen), queues, bodies)
+
+    def _bodies(self, event: Event) -> Iterator[tuple[str, str]]:
+        command = event.command
+        if isinstance(command, Send):
+            yield command.queue, command.message.body
+        elif isinstance(command, Receive) and isinstance(event.outcome, Received):
+            yield command.queue, event.outcome.message.body
+
+    def _sessions_of(self, event: Event) -> Iterator[tuple[str, str]]:
+        command = event.command
+        if isinstance(command, Send) and command.message.session_id is not None:
+            yield command.queue, command.message.session_id
+        elif isinstance(command, Receive) and command.session_id is not None:
+            yield command.queue, command.session_id
+
+    def _whole(self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]) -> _Topic:
+        latest = max(self._end(index) for index in chosen)
+        kept = set(chosen)
+        left_out: set[str] = set()
+        found = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
+        for queue in sorted(queues):
+            others = [index for index in self._receives[queue] if index not in kept]
+            early = [index for index in others if self._events[index].called <= latest]
+            lost = [i for i in early if isinstance(self._events[i].outcome, Indeterminate)]
+            left_out.update(self._events[index].connection for index in early)
+            if lost:
+                left_out.add(ELSEWHERE)
+                found.append((-1, self._lost(queue)))
+        return _Topic(
+            events=[event for _, event in found],
+            indices=[index for index, _ in found],
+            left_out=frozenset(left_out),
+        )
+
+    def _end(self, index: int) -> int:
+        event = self._events[index]
+        return NEVER if event.returned is None else event.returned
+
+    def _lost(self, queue: str) -> Event:
+        """A receive that was never answered, at once after the queue was created."""
+        created = [self._events[index] for index in self._created[queue]]
+        moment = min((each.returned or each.called for each in created), default=0)
+        return Event(
+            client=ELSEWHERE,
+            connection=ELSEWHERE,
+            called=moment,
+            returned=moment,
+            command=Receive(queue=queue),
+            outcome=Indeterminate(),
+        )
+
+    def _shortened(self, event: Event, bodies: set[tuple[str, str]]) -> Event:
+        if not isinstance(event.outcome, Peeked):
+            return event
+        queue = getattr(event.command, "queue", "")
+        views = tuple(view for view in event.outcome.messages if (queue, view.body) in bodies)
+        return attrs.evolve(event, outcome=Peeked(messages=views))
+
+    def _withheld(self, empty: int) -> Iterator[_Topic]:
+        """An empty answer and all messages that were surely there, if nothing hid them."""
+        events = self._events
+        event = events[empty]
+        command = event.command
+        if not isinstance(command, Receive) or command.session_id is not None:
+            return
+        settings = self._settings.get(command.queue)
+        if settings is None or settings.duplicate_detection:
+            return
+        taken = {
+            body
+            for index in self._receives[command.queue]
+            if events[index].called <= self._end(empty)
+            for body in self._bodies(events[index])
+        }
+        sends = [
+            index
+            for index, each in enumerate(events)
+            if isinstance(each.command, Send)
+            and each.command.queue == command.queue
+            and each.command.transaction is None
+            and isinstance(each.outcome, Done)
+            and self._end(index) < event.called
+            and (command.queue, each.command.message.body) not in taken
+        ]
+        if sends:
+            yield self._alone(empty, command.queue, sends, settings.lock_duration + self._slack)
+
+    def _alone(self, empty: int, queue: str, sends: list[int], life: int) -> _Topic:
+        """The empty answer, the sends, and of the other receives those whose caches may live."""
+        events = self._events
+        chosen = sorted({empty, *sends, *self._created[queue], *self._outages[queue]})
+        found = [(index, events[index]) for index in chosen]
+        others = [
+            index
+            for index in self._receives[queue]
+            if index != empty and events[index].called <= self._end(empty)
+        ]
+        lost = [index for index in others if isinstance(events[index].outcome, Indeterminate)]
+        alive = [index for index in others if self._end(index) + life >= events[empty].called]
+        left_out = {events[index].connection for index in alive}
+        if lost:
+            left_out.add(ELSEWHERE)
+            found.append((-1, self._lost(queue)))
+        return _Topic(
+            events=[event for _, event in found],
+            indices=[index for index, _ in found],
+            left_out=frozenset(left_out),
+        )

@@ -1,0 +1,233 @@
+"""Clients that work at the same time: histories whose requests overlap, with their true order.
+
+Each request takes effect at one moment between its call and its return. The bus is asked in the
+order of these moments, under a virtual clock that is moved there; what is recorded are the calls
+and the returns only, as a recorder on a real clock would see them.
+"""
+
+import heapq
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+import attrs
+
+from busproof.adapters.base import Adapter
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Send,
+)
+from busproof.model.outcomes import Done, Event, Indeterminate, Outcome, Received
+from busproof.model.values import MICROSECONDS, Message, Profile, ReceiveMode
+
+__all__ = ["work"]
+
+MILLISECOND: Final = MICROSECONDS // 1000
+KEYS: Final = tuple("abcdefghijklmnop")
+SESSIONS: Final = tuple("stuvwxyz")
+QUEUES: Final = (
+    CreateQueue(queue="keyed"),
+    CreateQueue(queue="sessions", requires_session=True),
+    CreateQueue(queue="detecting", duplicate_detection=True),
+)
+
+
+@attrs.define
+class _Worker:
+    """One client: what it holds and what it does next."""
+
+    name: str
+    connection: str
+    random: Random
+    sent: int = 0
+    locks: list[tuple[str, str]] = attrs.field(factory=list)
+    session: str | None = None
+    transaction: str | None = None
+    staged: int = 0
+
+    def next(self) -> Command:
+        """What it asks now: it settles what it holds before it takes more."""
+        if self.locks and self.random.random() < 0.7:
+            return self._settle()
+        if self.transaction is not None:
+            return self._within()
+        return self.random.choices([kind for kind, _ in _KINDS], [often for _, often in _KINDS])[0](
+            self
+        )
+
+    def _send(self) -> Command:
+        return Send(queue="keyed", message=self._message())
+
+    def _send_detected(self) -> Command:
+        return Send(queue="detecting", message=self._message(detected=True))
+
+    def _send_to_session(self) -> Command:
+        return Send(queue="sessions", message=self._message(session=True))
+
+    def _receive(self) -> Command:
+        mode = ReceiveMode.PEEK_LOCK
+        if self.random.random() < 0.3:
+            mode = ReceiveMode.RECEIVE_AND_DELETE
+        return Receive(queue="keyed" if self.random.random() < 0.75 else "detecting", mode=mode)
+
+    def _peek(self) -> Command:
+        return Peek(queue="keyed", count=self.random.choice((1, 4)))
+
+    def _message(self, *, session: bool = False, detected: bool = False) -> Message:
+        self.sent += 1
+        choose = self.random.choice
+        return Message(
+            body=f"{self.name}-{self.sent}",
+            session_id=choose(SESSIONS) if session else None,
+            partition_key=None if session or detected else choose((None, None, *KEYS)),
+            message_id=f"id-{self.random.randrange(40)}" if detected else None,
+        )
+
+    def _settle(self) -> Command:
+        queue, token = self.locks.pop()
+        kind = Complete if self.random.random() < 0.85 else Abandon
+        return kind(queue=queue, lock_token=token)
+
+    def _in_session(self) -> Command:
+        if self.session is None:
+            self.session = self.random.choice(SESSIONS)
+            return AcceptSession(queue="sessions", session_id=self.session)
+        if self.random.random() < 0.2:
+            session, self.session = self.session, None
+            self.locks = [lock for lock in self.locks if lock[0] != "sessions"]
+            return CloseSession(queue="sessions", session_id=session)
+        return Receive(queue="sessions", session_id=self.session)
+
+    def _begin(self) -> Command:
+        self.transaction = f"{self.name}-t{self.sent}-{self.random.randrange(10**9)}"
+        self.staged = 0
+        return BeginTransaction(transaction=self.transaction)
+
+    def _within(self) -> Command:
+        name = self.transaction or ""
+        if self.staged < 2:
+            self.staged += 1
+            message = attrs.evolve(self._message(), partition_key="a")
+            return Send(queue="keyed", message=message, transaction=name)
+        self.transaction = None
+        kind = CommitTransaction if self.random.random() < 0.7 else RollBackTransaction
+        return kind(transaction=name)
+
+    def learn(self, command: Command, outcome: Outcome) -> None:
+        """Take note of an answer."""
+        if isinstance(outcome, Received) and outcome.message.lock_token:
+            queue = getattr(command, "queue", "")
+            self.locks.append((queue, outcome.message.lock_token))
+        if isinstance(command, AcceptSession) and not isinstance(outcome, Done):
+            self.session = None
+        if isinstance(command, BeginTransaction) and not isinstance(outcome, Done):
+            self.transaction = None
+
+
+_KINDS: Final[tuple[tuple[Callable[[_Worker], Command], int], ...]] = (
+    (_Worker._send, 27),
+    (_Worker._send_detected, 6),
+    (_Worker._send_to_session, 7),
+    (_Worker._in_session, 20),
+    (_Worker._peek, 2),
+    (_Worker._begin, 2),
+    (_Worker._receive, 36),
+)
+"""What a client does that holds nothing, and how often."""
+
+
+def work(
+    adapter: Adapter,
+    profile: Profile,
+    random: Random,
+    length: int,
+    clients: int,
+    connections: int | None = None,
+) -> list[Event]:
+    """Let some clients work at the same time and tell what a recorder sees of it.
+
+    Args:
+        adapter: the implementation, under a virtual clock; it is started anew.
+        profile: what it is started with.
+        random: the source of all choices.
+        length: requests after the queues were created.
+        clients: how many there are; each has one request open at a time.
+        connections: how many they share; by default each has its own.
+
+    Returns:
+        The events by the time of their call, as of a real clock.
+    """
+    adapter.start(profile)
+    scene = _Scene(adapter, random)
+    workers = [
+        _Worker(
+            name=f"w{number}", connection=f"c{number % (connections or clients)}", random=random
+        )
+        for number in range(clients)
+    ]
+    for create in QUEUES:
+        scene.ask(workers[0], create, 0)
+    scene.play(workers, length)
+    return sorted(scene.events, key=lambda event: event.called)
+
+
+class _Scene:
+    def __init__(self, adapter: Adapter, random: Random) -> None:
+        self._adapter = adapter
+        self._random = random
+        self._now = 0
+        self.events: list[Event] = []
+
+    def play(self, workers: list[_Worker], length: int) -> None:
+        """Run the clients until so many requests were called, each at its own pace."""
+        coming = [(self._random.randrange(MILLISECOND), number) for number in range(len(workers))]
+        heapq.heapify(coming)
+        acting: list[tuple[int, int, int, Command]] = []
+        called = 0
+        while called < length or acting:
+            if acting and (called >= length or not coming or acting[0][0] <= coming[0][0]):
+                moment, number, start, command = heapq.heappop(acting)
+                returned = self.ask(workers[number], command, moment, start)
+                heapq.heappush(coming, (returned + self._random.randrange(MILLISECOND), number))
+                continue
+            start, number = heapq.heappop(coming)
+            called += 1
+            moment = start + self._random.randrange(1, 10 * MILLISECOND)
+            heapq.heappush(acting, (moment, number, start, workers[number].next()))
+
+    def ask(self, worker: _Worker, command: Command, moment: int, called: int = 0) -> int:
+        """Let a request take effect now, and note it; when it returns."""
+        if moment > self._now:
+            self._adapter.do(AdvanceClock(duration=moment - self._now), worker.connection)
+            self._now = moment
+        observed = self._adapter.do(command, worker.connection)
+        outcome = observed.outcome
+        if isinstance(outcome, Received) and not self._adapter.declaration.slack:
+            # A real clock tells no such times; only a bus whose locks may be shorter has to.
+            message = attrs.evolve(outcome.message, locked_until=None)
+            outcome = attrs.evolve(outcome, message=message)
+        returned = moment + self._random.randrange(10 * MILLISECOND) if moment else 0
+        lost = isinstance(outcome, Indeterminate)
+        event = Event(
+            client=worker.name,
+            connection=worker.connection,
+            called=called,
+            returned=None if lost else returned,
+            command=command,
+            outcome=outcome,
+            witness=observed.witness,
+        )
+        self.events.append(event)
+        worker.learn(command, outcome)
+        return returned
