@@ -78,12 +78,13 @@ def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) ->
     search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
     steps = max(STEPS_AT_LEAST, STEPS_AN_EVENT * len(events))
     ended = search.run(steps, PATIENCE)
-    if ended is Ended.GAVE_UP and not ordered:
+    if ended is not Ended.FOUND and search.had_choices:
         topic = impossible_topic(events, profile, vantage, search.stuck_at)
         if topic is not None:
             order, violation = topic
             return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
-        ended = search.run(steps, steps)
+        if ended is Ended.GAVE_UP:
+            ended = search.run(steps, steps)
     if ended is Ended.IMPOSSIBLE:
         return _failed(search)
     order = tuple(search.order)

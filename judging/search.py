@@ -77,9 +77,11 @@ class DeadEnd:
         rules: for each event taken, the rules that decided it.
         possible: the states reached.
         event: the one that was not allowed.
+        waiting: all that could have come next.
     """
 
     order: tuple[int, ...]
+    waiting: tuple[int, ...]
     rules: tuple[tuple[RuleId, ...], ...]
     possible: tuple[Namespace, ...]
     event: Event
@@ -100,6 +102,7 @@ class Search:
     Attributes:
         order: the events taken, on the way that was looked at last.
         rules: for each of them the rules that decided it.
+        had_choices: whether more than one event could come next anywhere.
     """
 
     def __init__(
@@ -113,6 +116,7 @@ class Search:
         self._spent = 0
         self._way = 0
         self._wide = False
+        self.had_choices = False
         self._forgotten = False
         self.order: list[int] = []
         self.rules: list[tuple[RuleId, ...]] = []
@@ -153,9 +157,9 @@ class Search:
         here.untried = self._candidates(here.first)
 
     @property
-    def stuck_at(self) -> int | None:
-        """The event that stopped the search furthest on; `None` where nothing has."""
-        return None if self._dead_end is None else self._dead_end.order[-1]
+    def stuck_at(self) -> tuple[int, ...]:
+        """The events that could come next, and were not allowed, where the search came furthest."""
+        return () if self._dead_end is None else self._dead_end.waiting
 
     def told(self) -> "DeadEnd":
         """The longest way that led to an event that was not allowed.
@@ -199,9 +203,11 @@ class Search:
         """Remember a dead end if none was further on; the event due first is the one to blame."""
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
-        due = min(self._candidates(here.first), key=self._due)
+        waiting = self._candidates(here.first)
+        due = min(waiting, key=self._due)
         self._dead_end = DeadEnd(
             order=(*self.order, due),
+            waiting=tuple(waiting),
             rules=tuple(self.rules),
             possible=here.possible,
             event=self._events[due],
@@ -254,7 +260,10 @@ class Search:
             clients.add(event.client)
             if event.returned is not None and event.returned < barrier:
                 barrier = event.returned
-        return found if len(found) < 2 else self._hints.ranked(found, taken, self._way)
+        if len(found) < 2:
+            return found
+        self.had_choices = True
+        return self._hints.ranked(found, taken, self._way)
 
 
 def _by_time(events: Sequence[Event], *, ordered: bool) -> list[int]:

@@ -2,7 +2,7 @@
 
 Where no order of a whole part is found soon, there may be none: something in it is wrong. What is
 wrong can mostly be told from a few events: those of one message, of one key or session, or of one
-empty answer and the messages that it withheld. Such a topic leaves events out, and is judged by the
+empty answer and a message that it withheld. Such a topic leaves events out, and is judged by the
 same model. If it has no order in which its answers are allowed, neither has the whole. For that,
 leaving an event out must never forbid what was allowed with it, and this is why it does not:
 
@@ -25,11 +25,12 @@ Two topics of a history that both have an order prove nothing of the whole.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import attrs
 
+from busproof.judging.hints import Hints
 from busproof.judging.judge import Violation
 from busproof.judging.parts import KNOWN, Groups
 from busproof.judging.search import Ended, Search
@@ -46,7 +47,8 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.outcomes import Done, Empty, Event, Indeterminate, Peeked, Received
-from busproof.model.state import NEVER, fresh_namespace
+from busproof.model.state import NEVER, Namespace, fresh_namespace
+from busproof.model.step import Acceptance, accept
 from busproof.model.values import Profile, Vantage
 
 __all__ = ["impossible_topic"]
@@ -55,13 +57,19 @@ STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
 """How many steps the search for an order of a topic may take; beyond them it proves nothing."""
 
+BLAMED_AMONG: Final = 30
+"""Up to how many events of an impossible topic are tried for the one to blame."""
+
+WITHHELD: Final = 3
+"""How many messages an empty answer is compared with, one at a time."""
+
 ELSEWHERE: Final = "another connection"
 
 Found = tuple[tuple[int, ...], Violation]
 
 
 def impossible_topic(
-    events: Sequence[Event], profile: Profile, vantage: Vantage, stuck: int | None
+    events: Sequence[Event], profile: Profile, vantage: Vantage, stuck: Collection[int]
 ) -> Found | None:
     """A topic that has no order: its events in the longest one, and why that ends.
 
@@ -69,7 +77,7 @@ def impossible_topic(
         events: of a part of a history, on a real clock.
         profile: what the bus is held to.
         vantage: what is seen of it.
-        stuck: an event at which no order was found to go on; its topics are looked at first.
+        stuck: the events at which no order was found to go on; what they are about comes first.
     """
     if any(not isinstance(event.command, KNOWN) for event in events):
         return None
@@ -92,15 +100,73 @@ class _Topic:
 
 
 def _proof(topic: _Topic, profile: Profile, vantage: Vantage) -> Found | None:
-    seen = attrs.evolve(vantage, left_out=topic.left_out)
-    search = Search(topic.events, (fresh_namespace(profile, seen),), ordered=False)
-    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(topic.events)
-    if search.run(steps, steps) is not Ended.IMPOSSIBLE:
+    start = (fresh_namespace(profile, attrs.evolve(vantage, left_out=topic.left_out)),)
+    search = _searched(topic.events, start)
+    if search is None:
         return None
     end = search.told()
-    why = end.why()
-    order = tuple(topic.indices[each] for each in end.order if topic.indices[each] >= 0)
-    return order, Violation(index=len(order) - 1, rules=why.rules, allowed=why.allowed)
+    order, why = end.order, end.why()
+    if len(topic.events) <= BLAMED_AMONG:
+        order, why = _most_to_blame(topic.events, start) or (order, why)
+    told = tuple(topic.indices[each] for each in order if topic.indices[each] >= 0)
+    return told, Violation(index=len(told) - 1, rules=why.rules, allowed=why.allowed)
+
+
+def _searched(events: Sequence[Event], start: tuple[Namespace, ...]) -> Search | None:
+    """The search that proves that these events have no order; `None` where it does not."""
+    search = Search(events, start, ordered=False)
+    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
+    return search if search.run(steps, steps) is Ended.IMPOSSIBLE else None
+
+
+def _most_to_blame(
+    events: Sequence[Event], start: tuple[Namespace, ...]
+) -> tuple[tuple[int, ...], Acceptance] | None:
+    """An event without which the others have an order, put where it is not allowed in it.
+
+    Which event of an impossible topic is wrong cannot be proved; the one without which all is well
+    is the best guess, and what is said of it is told best. Its settlement goes with a delivery.
+    """
+    for suspect in reversed(range(len(events))):
+        others = [
+            index
+            for index, event in enumerate(events)
+            if index != suspect and not _settles(event, events[suspect])
+        ]
+        search = Search([events[index] for index in others], start, ordered=False)
+        if search.run(STEPS_AT_LEAST, STEPS_AT_LEAST) is not Ended.FOUND:
+            continue
+        order = [others[each] for each in search.order]
+        found = _placed(events, start, order, suspect)
+        if found is not None:
+            return found
+    return None
+
+
+def _placed(
+    events: Sequence[Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
+) -> tuple[tuple[int, ...], Acceptance] | None:
+    """The suspect as late in the others' order as it most likely was, if it is wrong there."""
+    hints = Hints(events)
+    possible, before = start, []
+    for index in order:
+        if events[index].called > _end(events[suspect]) or hints.follows(index, suspect):
+            break
+        possible = accept(possible, events[index]).possible
+        before.append(index)
+    why = accept(possible, events[suspect])
+    return None if why.possible else ((*before, suspect), why)
+
+
+def _settles(event: Event, delivery: Event) -> bool:
+    command, outcome = event.command, delivery.outcome
+    if not isinstance(command, Complete | Abandon) or not isinstance(outcome, Received):
+        return False
+    return command.lock_token == outcome.message.lock_token
+
+
+def _end(event: Event) -> int:
+    return NEVER if event.returned is None else event.returned
 
 
 class _Cutting:
@@ -132,14 +198,16 @@ class _Cutting:
             case Receive(queue=queue):
                 self._receives[queue].append(index)
 
-    def topics(self, stuck: int | None) -> Iterator[_Topic]:
-        """Every topic, those of the event at which the search was stuck first."""
-        if stuck is not None and isinstance(self._events[stuck].outcome, Empty):
-            yield from self._withheld(stuck)
+    def topics(self, stuck: Collection[int]) -> Iterator[_Topic]:
+        """Every topic, those of the events at which the search was stuck first."""
+        for index in stuck:
+            if isinstance(self._events[index].outcome, Empty):
+                yield from self._withheld(index)
         for lines in (False, True):
             grouped = self._grouped(lines=lines)
-            chosen = [indices for indices in grouped if stuck in indices]
-            rest = [indices for indices in grouped if stuck not in indices]
+            first = set(stuck)
+            chosen = [indices for indices in grouped if first.intersection(indices)]
+            rest = [indices for indices in grouped if first.isdisjoint(indices)]
             for indices in (*chosen, *rest):
                 yield self._topic(indices)
 
@@ -256,8 +324,7 @@ class _Cutting:
         )
 
     def _end(self, index: int) -> int:
-        event = self._events[index]
-        return NEVER if event.returned is None else event.returned
+        return _end(self._events[index])
 
     def _lost(self, queue: str) -> Event:
         """A receive that was never answered, at once after the queue was created."""
@@ -280,7 +347,7 @@ class _Cutting:
         return attrs.evolve(event, outcome=Peeked(messages=views))
 
     def _withheld(self, empty: int) -> Iterator[_Topic]:
-        """An empty answer and all messages that were surely there, if nothing hid them."""
+        """An empty answer and a message that was surely there; one is enough."""
         events = self._events
         event = events[empty]
         command = event.command
@@ -305,13 +372,14 @@ class _Cutting:
             and self._end(index) < event.called
             and (command.queue, each.command.message.body) not in taken
         ]
-        if sends:
-            yield self._alone(empty, command.queue, sends, settings.lock_duration + self._slack)
+        life = settings.lock_duration + self._slack
+        for send in sends[:WITHHELD]:
+            yield self._alone(empty, command.queue, send, life)
 
-    def _alone(self, empty: int, queue: str, sends: list[int], life: int) -> _Topic:
-        """The empty answer, the sends, and of the other receives those whose caches may live."""
+    def _alone(self, empty: int, queue: str, send: int, life: int) -> _Topic:
+        """The empty answer, one send, and of other receives those whose caches may live."""
         events = self._events
-        chosen = sorted({empty, *sends, *self._created[queue], *self._outages[queue]})
+        chosen = sorted({empty, send, *self._created[queue], *self._outages[queue]})
         found = [(index, events[index]) for index in chosen]
         others = [
             index

@@ -1,0 +1,165 @@
+"""Clients that work at once: what is valid is judged and never accused, what is not is accused.
+
+A history that was changed in one event is accused of the rule that this breaks.
+"""
+
+import os
+from functools import cache
+from random import Random
+
+import attrs
+import pytest
+from corrupting import CORRUPTIONS, History
+
+from busproof.adapters.faults import FAULTS, Fault
+from busproof.adapters.model import ModelAdapter
+from busproof.adapters.seeded import shown_keys, shown_life, shown_transactions
+from busproof.adapters.seeded.runs import PARTITIONS, play
+from busproof.history.records import Oracle
+from busproof.history.words import event_words
+from busproof.judging.judge import vantage_of
+from busproof.judging.overlap import Judged, judged
+from busproof.judging.parts import parts
+from busproof.judging.topics import impossible_topic
+from busproof.judging.workload import work
+from busproof.model.commands import AdvanceClock
+from busproof.model.outcomes import Event
+from busproof.model.profiles import profile_for
+from busproof.model.state import fresh_namespace
+from busproof.model.step import accept
+from busproof.model.values import Clock, Profile, Vantage
+from busproof.spec import load
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+SEEDS = 1_000 if FULL else 24
+SHARDS = 6
+LENGTH = 220
+TAKE_TWO = {"session given twice", "given before commit"}
+"""What one client alone cannot do."""
+TRIES = 40 if FULL else 4
+SHOWN = {**shown_keys.SHOWN, **shown_transactions.SHOWN, **shown_life.SHOWN}
+REAL = Vantage(clock=Clock.REAL)
+
+
+@cache
+def profile(partitions: int = 16) -> Profile:
+    return profile_for(load(), partitions=partitions)
+
+
+def history(seed: int, policy: str, clients: int, connections: int | None) -> list[Event]:
+    adapter = ModelAdapter(policy=policy, seed=seed)
+    return work(adapter, profile(), Random(seed), LENGTH, clients, connections)
+
+
+def told(events: list[Event], found: Judged) -> str:
+    return "\n".join(event_words(events[index]) for index in found.order[-20:])
+
+
+def choice(seed: int) -> tuple[str, int, int | None]:
+    random = Random(seed)
+    policy = random.choice(("round-robin", "random", "hostile"))
+    return policy, random.choice((1, 2, 4, 16)), random.choice((None, None, 1, 2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
+    """Of a regular, a random and a hostile model, by either oracle, and by every topic of them."""
+    undecided = 0
+    for seed in range(shard, SEEDS, SHARDS):
+        policy, clients, connections = choice(seed)
+        events = history(seed, policy, clients, connections)
+        slack = ModelAdapter(policy=policy).declaration.slack
+        for oracle in Oracle:
+            vantage = vantage_of(attrs.evolve(REAL, slack=slack), oracle)
+            found = judged(events, profile(), vantage)
+            assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
+            undecided += bool(found.exhausted)
+            for indices in parts(events):
+                part = [events[index] for index in indices]
+                assert impossible_topic(part, profile(), vantage, ()) is None, seed
+    assert undecided <= 0.05 * 2 * SEEDS / SHARDS
+
+
+@pytest.mark.parametrize("clients", [1, 4, 16])
+def test_the_order_that_is_found_keeps_the_times(clients: int) -> None:
+    """And in it, every answer is allowed."""
+    events = history(7, "round-robin", clients, None)
+    found = judged(events, profile(), REAL)
+    assert sorted(found.order) == list(range(len(events)))
+    place = {index: number for number, index in enumerate(found.order)}
+    possible = (fresh_namespace(profile(), REAL),)
+    for index in found.order:
+        possible = accept(possible, events[index]).possible
+        assert possible, event_words(events[index])
+    for one, before in enumerate(events):
+        for other, after in enumerate(events):
+            if before.returned is not None and before.returned < after.called:
+                assert place[one] < place[other]
+
+
+def timed(fault: Fault) -> list[Event]:
+    """The shortest run in which a fault shows, on a real clock: a request every microsecond."""
+    bus = fault.bus()
+    bus.start(profile(PARTITIONS))
+    now, events = 1_000, []
+    for event in play(bus, SHOWN[fault.id]):
+        now += 1
+        if isinstance(event.command, AdvanceClock):
+            now += event.command.duration
+        else:
+            events.append(attrs.evolve(event, client="tester", called=now, returned=now))
+    return events
+
+
+@cache
+def beside(library: bool) -> tuple[Event, ...]:
+    """What four other clients do on other queues, of the same library."""
+    return tuple(work(ModelAdapter(library=library), profile(PARTITIONS), Random(1), 120, 4))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[each.id for each in FAULTS])
+def test_every_fault_is_seen_among_what_others_do(fault: Fault) -> None:
+    """The one event that breaks the rule is accused of it, whichever rule it is."""
+    vantage = attrs.evolve(fault.bus().declaration.vantage, clock=Clock.REAL)
+    noise = beside(vantage.assigns_message_ids)
+    events = sorted([*timed(fault), *noise], key=lambda event: event.called)
+    found = judged(events, profile(PARTITIONS), vantage)
+    assert found.exhausted == ""
+    if fault.equivalent:
+        assert found.violation is None
+    else:
+        assert found.violation is not None
+        assert fault.rule in found.violation.rules
+        assert {"tester"} == {events[index].client for index in found.order}
+
+
+def corrupted(kind: str, clients: int) -> list[tuple[list[Event], int]]:
+    """Histories with one event changed in this way; several if that is possible."""
+    rule_needs_one_connection = kind == "withheld"
+    found: list[tuple[list[Event], int]] = []
+    for seed in range(40):
+        events = history(seed, "round-robin", clients, 1 if rule_needs_one_connection else None)
+        ways = list(CORRUPTIONS[kind][1](History(events)))
+        Random(seed).shuffle(ways)
+        found += ways[:2]
+        if len(found) >= TRIES:
+            break
+    return found[:TRIES]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clients", [1, 4, 16])
+@pytest.mark.parametrize("kind", CORRUPTIONS)
+def test_a_history_that_was_changed_in_one_event_is_accused_of_that_rule(
+    kind: str, clients: int
+) -> None:
+    """The changed event is among those that show it."""
+    rules, _ = CORRUPTIONS[kind]
+    cases = corrupted(kind, clients)
+    assert cases or (clients == 1 and kind in TAKE_TWO)
+    for events, index in cases:
+        found = judged(events, profile(), REAL)
+        assert found.violation is not None, found.exhausted or event_words(events[index])
+        assert rules & set(found.violation.rules), found.violation.rules
+        assert index in found.order

@@ -1,0 +1,268 @@
+"""Recorded histories with one event changed, so that one rule is broken whatever the order was."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    CloseSession,
+    CommitTransaction,
+    Complete,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Send,
+)
+from busproof.model.outcomes import Done, Empty, Event, Peeked, Received, Refused, Witness
+from busproof.model.state import NEVER
+from busproof.model.values import SEQUENCE_BITS, MessageView
+
+Corrupted = tuple[list[Event], int]
+
+
+def end(event: Event) -> int:
+    return NEVER if event.returned is None else event.returned
+
+
+def view(event: Event) -> MessageView:
+    assert isinstance(event.outcome, Received)
+    return event.outcome.message
+
+
+class History:
+    """Events, and questions about them."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.events = list(events)
+
+    def of(self, command: type, outcome: type, queue: str = "") -> Iterator[tuple[int, Event]]:
+        for index, event in enumerate(self.events):
+            fits = isinstance(event.command, command) and isinstance(event.outcome, outcome)
+            if fits and queue in ("", getattr(event.command, "queue", "")):
+                yield index, event
+
+    def sends(self, queue: str) -> dict[str, tuple[int, Event]]:
+        return {
+            event.command.message.body: (index, event)
+            for index, event in self.of(Send, Done, queue)
+        }
+
+    def gives(self, queue: str, body: str) -> list[tuple[int, Event]]:
+        return [each for each in self.of(Receive, Received, queue) if view(each[1]).body == body]
+
+    def settled(self, queue: str, token: str | None) -> list[Event]:
+        return [
+            event
+            for event in self.events
+            if isinstance(event.command, Complete | Abandon)
+            and (event.command.queue, event.command.lock_token) == (queue, token)
+        ]
+
+    def with_event(self, index: int, **changes: object) -> Corrupted:
+        events = list(self.events)
+        events[index] = attrs.evolve(events[index], **changes)
+        return events, index
+
+    def giving(self, index: int, shown: MessageView) -> Corrupted:
+        """The history in which this receive is given that message, under a lock of its own."""
+        lock = None if view(self.events[index]).lock_token is None else f"new-{index}"
+        shown = attrs.evolve(shown, lock_token=lock, locked_until=None, delivery_count=None)
+        return self.with_event(index, outcome=Received(message=shown))
+
+    def unsettled(self, queue: str) -> Iterator[tuple[int, Event]]:
+        """Receives whose message nobody settles: what they are given stands in no other event."""
+        for index, event in self.of(Receive, Received, queue):
+            once = len(self.gives(queue, view(event).body)) == 1
+            unsettled = not self.settled(queue, view(event).lock_token)
+            if once and unsettled and event.command.session_id is None:
+                yield index, event
+
+    def peeked(self) -> set[str]:
+        return {each.body for _, event in self.of(Peek, Peeked) for each in event.outcome.messages}
+
+
+def never_sent(history: History) -> Iterator[Corrupted]:
+    for index, event in history.unsettled("keyed"):
+        yield history.giving(index, attrs.evolve(view(event), body="never sent"))
+
+
+def property_changed(history: History) -> Iterator[Corrupted]:
+    for index, event in history.of(Receive, Received, "keyed"):
+        changed = attrs.evolve(view(event), partition_key="another")
+        yield history.with_event(index, outcome=Received(message=changed))
+
+
+def completed_again(history: History) -> Iterator[Corrupted]:
+    done = [
+        (event, given)
+        for _, event in history.of(Complete, Done, "keyed")
+        for _, given in history.of(Receive, Received, "keyed")
+        if view(given).lock_token == event.command.lock_token
+    ]
+    for index, event in history.unsettled("keyed"):
+        for completed, given in done:
+            if end(completed) < event.called:
+                yield history.giving(index, view(given))
+
+
+def locked_again(history: History) -> Iterator[Corrupted]:
+    for index, event in history.unsettled("keyed"):
+        for _, holder in history.of(Receive, Received, "keyed"):
+            settled = history.settled("keyed", view(holder).lock_token)
+            held = bool(settled) and end(holder) < event.called and view(holder).lock_token
+            if held and all(end(event) < each.called for each in settled):
+                yield history.giving(index, view(holder))
+
+
+def settled_by_a_wrong_token(history: History) -> Iterator[Corrupted]:
+    for index, event in history.of(Complete, Done):
+        yield history.with_event(index, command=attrs.evolve(event.command, lock_token="none"))
+
+
+def number_of_another_partition(history: History) -> Iterator[Corrupted]:
+    for index, event in history.of(Receive, Received, "keyed"):
+        number = view(event).sequence_number ^ (1 << SEQUENCE_BITS)
+        changed = attrs.evolve(view(event), sequence_number=number)
+        yield history.with_event(index, outcome=Received(message=changed))
+
+
+def key_moved(history: History) -> Iterator[Corrupted]:
+    for index, event in history.of(Send, Done, "keyed"):
+        message = event.command.message
+        unseen = not history.gives("keyed", message.body) and message.body not in history.peeked()
+        plain = event.command.transaction is None and message.partition_key is not None and unseen
+        others = [
+            each
+            for _, each in history.of(Send, Done, "keyed")
+            if each.command.message.partition_key == message.partition_key and each is not event
+        ]
+        if plain and others and event.witness is not None:
+            moved = Witness(partition=event.witness.partition ^ 1)
+            yield history.with_event(index, witness=moved)
+
+
+def rolled_back_given(history: History) -> Iterator[Corrupted]:
+    yield from _staged_given(
+        history, RollBackTransaction, lambda event, ending: end(ending) < event.called
+    )
+
+
+def given_before_commit(history: History) -> Iterator[Corrupted]:
+    yield from _staged_given(
+        history, CommitTransaction, lambda event, commit: end(event) < commit.called
+    )
+
+
+def _staged_given(
+    history: History, kind: type, when: Callable[[Event, Event], bool]
+) -> Iterator[Corrupted]:
+    ends = {event.command.transaction: event for _, event in history.of(kind, Done)}
+    for index, event in history.unsettled("keyed"):
+        for _, sent in history.sends("keyed").values():
+            ending = ends.get(sent.command.transaction)
+            if ending is not None and end(sent) < event.called and when(event, ending):
+                yield history.giving(index, _as_sent(sent))
+
+
+def _as_sent(sent: Event) -> MessageView:
+    return MessageView(**attrs.asdict(sent.command.message))
+
+
+def duplicate_given(history: History) -> Iterator[Corrupted]:
+    kept = {}
+    for _, event in history.of(Receive, Received, "detecting"):
+        kept.setdefault(view(event).message_id, event)
+    sends = history.sends("detecting")
+    for index, event in history.unsettled("detecting"):
+        for body, (_, sent) in sends.items():
+            first = kept.get(sent.command.message.message_id)
+            if first is None or history.gives("detecting", body):
+                continue
+            if end(first) < sent.called and end(sent) < event.called:
+                yield history.giving(index, _as_sent(sent))
+
+
+def session_out_of_order(history: History) -> Iterator[Corrupted]:
+    """A receive is given the second message of its session, while the first is there."""
+    sends = history.sends("sessions")
+    for index, event in history.of(Receive, Received, "sessions"):
+        given = view(event)
+        for body, (_, sent) in sends.items():
+            first = sends.get(given.body)
+            same = sent.command.message.session_id == given.session_id and body != given.body
+            if same and first is not None and end(first[1]) < sent.called:
+                untouched = not history.gives("sessions", body)
+                once = len(history.gives("sessions", given.body)) == 1
+                alone = not history.settled("sessions", given.lock_token)
+                if untouched and once and alone and end(sent) < event.called:
+                    yield history.giving(index, _as_sent(sent))
+
+
+def session_given_twice(history: History) -> Iterator[Corrupted]:
+    for index, event in history.of(AcceptSession, Refused):
+        if _is_held_throughout(history, event):
+            yield history.with_event(index, outcome=Done())
+
+
+def _is_held_throughout(history: History, refused: Event) -> bool:
+    """Whether another connection accepted the session before, and closes it afterwards."""
+    session = refused.command.session_id
+    mine = [
+        event
+        for event in history.events
+        if isinstance(event.command, AcceptSession | CloseSession)
+        and event.command.session_id == session
+        and event is not refused
+        and not isinstance(event.outcome, Refused)
+    ]
+    before = [event for event in mine if end(event) < refused.called]
+    during = [e for e in mine if e.called <= end(refused) and end(e) >= refused.called]
+    last = max(before, key=lambda event: event.called, default=None)
+    return (
+        not during
+        and last is not None
+        and isinstance(last.command, AcceptSession)
+        and last.connection != refused.connection
+    )
+
+
+def gone_peeked(history: History) -> Iterator[Corrupted]:
+    for index, event in history.of(Peek, Peeked, "keyed"):
+        for _, given in history.of(Receive, Received, "keyed"):
+            deleted = view(given).lock_token is None and end(given) < event.called
+            if deleted and not event.outcome.messages[1:]:
+                yield history.with_event(index, outcome=Peeked(messages=(view(given),)))
+
+
+def withheld(history: History) -> Iterator[Corrupted]:
+    """Needs one connection: a receive comes back empty although something was surely there."""
+    for index, event in history.unsettled("keyed"):
+        _, sent = history.sends("keyed").get(view(event).body, (0, None))
+        plain = sent is not None and sent.command.transaction is None
+        if plain and end(sent) < event.called:
+            yield history.with_event(index, outcome=Empty())
+
+
+CORRUPTIONS: dict[str, tuple[set[str], Callable[[History], Iterator[Corrupted]]]] = {
+    "never sent": ({"LIFE-01"}, never_sent),
+    "property changed": ({"LIFE-01"}, property_changed),
+    "completed again": ({"LIFE-03"}, completed_again),
+    "locked again": ({"LIFE-02", "LIFE-06"}, locked_again),
+    "settled by a wrong token": ({"LIFE-06"}, settled_by_a_wrong_token),
+    "number of another partition": ({"LIFE-12"}, number_of_another_partition),
+    "key moved": ({"KEY-02"}, key_moved),
+    "rolled back given": ({"TXN-13"}, rolled_back_given),
+    "given before commit": ({"TXN-12"}, given_before_commit),
+    "duplicate given": ({"KEY-11"}, duplicate_given),
+    "session out of order": ({"KEY-06"}, session_out_of_order),
+    "session given twice": ({"LIFE-10"}, session_given_twice),
+    "gone peeked": ({"LIFE-03"}, gone_peeked),
+    "withheld": ({"LIFE-09"}, withheld),
+}
+"""What is changed, to the rule that it breaks and the ways to change one event like that.
+
+Where a lock may have run in a cache before (CACHE-LOCK), a message that is given again shows only
+that the lock was lost, so that its settlement is what breaks a rule.
+"""
