@@ -1,0 +1,61 @@
+"""Where receives were left out of what is told, nothing is held against the bus that they explain."""
+
+import attrs
+from telling import Told, received, telling
+
+from busproof.model.commands import Complete, CreateQueue, Receive
+from busproof.model.outcomes import Empty, Event
+from busproof.model.step import accept
+from busproof.model.values import Profile, Vantage
+
+RECEIVE = Receive(queue="q")
+KEYED = {"partition_key": "k"}
+
+
+def over(*connections: str, clock: Vantage | None = None) -> Told:
+    """A namespace with a queue, of which receives over these connections are not told."""
+    seen = attrs.evolve(clock or Vantage(), left_out=frozenset(connections))
+    told = Told(telling().possible[0].profile, seen)
+    told.has(CreateQueue(queue="q"))
+    return told
+
+
+def test_an_empty_answer_may_be_due_to_a_cache_of_which_nothing_is_told() -> None:
+    told = over("c2")
+    told.send(partition=1)
+    assert told.saw(RECEIVE, Empty()).possible
+
+
+def test_receives_over_the_same_connection_hide_nothing() -> None:
+    told = over("c1")
+    told.send(partition=1)
+    assert not told.saw(RECEIVE, Empty()).possible
+
+
+def test_order_is_not_asked_where_another_cache_may_hold_the_first() -> None:
+    for connections, allowed in ((("c2",), True), (("c1",), False), ((), False)):
+        told = over(*connections)
+        told.send(partition=1, **KEYED)
+        told.send(partition=1, **KEYED)
+        second = received("m2", 1, partition_key="k")
+        assert bool(told.saw(RECEIVE, second).possible) is allowed
+
+
+def test_a_lock_may_have_run_in_a_cache_of_which_nothing_is_told() -> None:
+    """So that it may be lost at any time; without such receives it lasts."""
+    for connections, allowed in ((("c1",), True), ((), False)):
+        told = over(*connections)
+        told.send(partition=1)
+        told.has(RECEIVE, received("m1", 1, lock_token="one"))
+        again = received("m1", 1, lock_token="two")
+        assert bool(told.saw(RECEIVE, again).possible) is allowed
+
+
+def test_whoever_only_tries_an_order_is_told_of_no_rule() -> None:
+    told = over()
+    told.send(partition=1)
+    event = Event(command=Complete(queue="q", lock_token="none"), outcome=Empty())
+    assert accept(told.possible, event).rules
+    tried = accept(told.possible, event, explain=False)
+    assert ((), (), ()) == (tried.possible, tried.rules, tried.allowed)
+    assert isinstance(told.possible[0].profile, Profile)
