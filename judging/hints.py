@@ -134,7 +134,7 @@ def _rank(event: Event) -> int:
     if isinstance(event.outcome, Done):
         early = isinstance(event.command, CreateQueue | BeginTransaction | AcceptSession)
         return _EARLY if early else _LAZY
-    return _RANKS[type(event.outcome)]
+    return _RANKS.get(type(event.outcome), _EARLY)
 
 
 class _Index:

@@ -17,6 +17,7 @@ from typing import Final
 
 from busproof.model.commands import (
     Abandon,
+    AcceptNextSession,
     AcceptSession,
     BeginTransaction,
     BringPartitionUp,
@@ -24,10 +25,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    GetSessionState,
+    ListSessions,
     Peek,
     Receive,
+    RenewSessionLock,
     RollBackTransaction,
     Send,
+    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.outcomes import Event
@@ -43,7 +48,12 @@ KNOWN: Final = (
     Abandon,
     Peek,
     AcceptSession,
+    AcceptNextSession,
+    RenewSessionLock,
     CloseSession,
+    SetSessionState,
+    GetSessionState,
+    ListSessions,
     BeginTransaction,
     CommitTransaction,
     RollBackTransaction,

@@ -36,14 +36,19 @@ from busproof.judging.parts import KNOWN, Groups
 from busproof.judging.search import Ended, Search
 from busproof.model.commands import (
     Abandon,
+    AcceptNextSession,
     AcceptSession,
     BringPartitionUp,
     CloseSession,
     Complete,
     CreateQueue,
+    GetSessionState,
+    ListSessions,
     Peek,
     Receive,
+    RenewSessionLock,
     Send,
+    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.outcomes import Done, Empty, Event, Indeterminate, Peeked, Received
@@ -63,6 +68,9 @@ BLAMED_AMONG: Final = 30
 WITHHELD: Final = 3
 """How many messages an empty answer is compared with, one at a time."""
 
+ALL_SESSIONS: Final = (AcceptNextSession, ListSessions)
+"""Commands that look at every session of a queue: where they occur, nothing can be left out."""
+
 ELSEWHERE: Final = "another connection"
 
 Found = tuple[tuple[int, ...], Violation]
@@ -80,6 +88,8 @@ def impossible_topic(
         stuck: the events at which no order was found to go on; what they are about comes first.
     """
     if any(not isinstance(event.command, KNOWN) for event in events):
+        return None
+    if any(isinstance(event.command, ALL_SESSIONS) for event in events):
         return None
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     cutting = _Cutting(events, vantage.slack)
@@ -193,6 +203,9 @@ class _Cutting:
             case (
                 AcceptSession(queue=queue, session_id=session)
                 | CloseSession(queue=queue, session_id=session)
+                | RenewSessionLock(queue=queue, session_id=session)
+                | SetSessionState(queue=queue, session_id=session)
+                | GetSessionState(queue=queue, session_id=session)
             ):
                 self._sessions[queue, session].append(index)
             case Receive(queue=queue):
@@ -243,7 +256,13 @@ class _Cutting:
                     yield ("key", queue, session)
             case Complete(lock_token=token) | Abandon(lock_token=token):
                 yield ("token", queue, token)
-            case AcceptSession(session_id=session) | CloseSession(session_id=session) if lines:
+            case (
+                AcceptSession(session_id=session)
+                | CloseSession(session_id=session)
+                | RenewSessionLock(session_id=session)
+                | SetSessionState(session_id=session)
+                | GetSessionState(session_id=session)
+            ) if lines:
                 yield ("key", queue, session)
             case Peek() if isinstance(event.outcome, Peeked):
                 yield from (("shown", queue, view.body) for view in event.outcome.messages)
@@ -299,10 +318,10 @@ class _Cutting:
 
     def _sessions_of(self, event: Event) -> Iterator[tuple[str, str]]:
         command = event.command
-        if isinstance(command, Send) and command.message.session_id is not None:
-            yield command.queue, command.message.session_id
-        elif isinstance(command, Receive) and command.session_id is not None:
-            yield command.queue, command.session_id
+        named = command.message if isinstance(command, Send) else command
+        session = getattr(named, "session_id", None)
+        if session is not None:
+            yield getattr(command, "queue", ""), session
 
     def _whole(self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]) -> _Topic:
         latest = max(self._end(index) for index in chosen)
@@ -354,7 +373,7 @@ class _Cutting:
         if not isinstance(command, Receive) or command.session_id is not None:
             return
         settings = self._settings.get(command.queue)
-        if settings is None or settings.duplicate_detection:
+        if settings is None or settings.duplicate_detection or settings.requires_session:
             return
         taken = {
             body

@@ -1,8 +1,11 @@
 """`busproof check`: a verdict on every rule from histories that were recorded before."""
 
 import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from busproof import known
 from busproof.errors import UsageError
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
 
 __all__ = ["add_parser", "run"]
+
+ENGINES: Final = ("local", "spark", "auto")
+"""`auto` takes the one that is there; today that is local."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -22,6 +28,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "history", type=Path, metavar="HISTORY", help="a history file, or the folder of a run"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="local",
+        help="local: in this process (default); spark comes with a later release",
     )
     parser.add_argument("--oracle", choices=("strict", "client"))
     known.add_options(parser)
@@ -38,6 +50,11 @@ def run(args: argparse.Namespace) -> int:
         HistoryError: the history cannot be read.
         UsageError: there is no such file, or it names what the catalogue does not have.
     """
+    if args.engine == "spark":
+        raise UsageError(
+            "the engine spark comes with a later release of busproof, with the extra "
+            "busproof[spark]; choose local"
+        )
     from busproof.commands_run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
@@ -61,9 +78,23 @@ def _judged(args: argparse.Namespace) -> "Conformance":
     file = _file(args.history)
     history = load(file)
     try:
-        return conformance(history, load_catalogue(), oracle)
+        with _busy(f"Judging {sum(len(each.events) for each in history.scenarios):,} events"):
+            return conformance(history, load_catalogue(), oracle)
     except UsageError as error:
         raise UsageError(f"{file} names what is not known here. {error}") from None
+
+
+@contextmanager
+def _busy(what: str) -> Iterator[None]:
+    """Show on a terminal that something is going on, and for how long."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    shown = sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+        bar.add_task(what, total=None)
+        yield
 
 
 def _file(path: Path) -> Path:

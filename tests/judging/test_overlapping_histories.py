@@ -13,7 +13,7 @@ from corrupting import CORRUPTIONS, History
 
 from busproof.adapters.faults import FAULTS, Fault
 from busproof.adapters.model import ModelAdapter
-from busproof.adapters.seeded import shown_keys, shown_life, shown_transactions
+from busproof.adapters.seeded import shown_keys, shown_life, shown_sessions, shown_transactions
 from busproof.adapters.seeded.runs import PARTITIONS, play
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
@@ -37,7 +37,7 @@ LENGTH = 220
 TAKE_TWO = {"session given twice", "given before commit"}
 """What one client alone cannot do."""
 TRIES = 40 if FULL else 4
-SHOWN = {**shown_keys.SHOWN, **shown_transactions.SHOWN, **shown_life.SHOWN}
+SHOWN = {**shown_keys.SHOWN, **shown_transactions.SHOWN, **shown_life.SHOWN, **shown_sessions.SHOWN}
 REAL = Vantage(clock=Clock.REAL)
 
 

@@ -1,4 +1,4 @@
-"""Where receives were left out of what is told, nothing is held against the bus that they explain."""
+"""What receives explain that were left out is not held against the bus."""
 
 import attrs
 from telling import Told, received, telling
