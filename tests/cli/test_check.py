@@ -160,3 +160,48 @@ def test_a_folder_without_history_is_told_in_one_sentence(busproof):
     ended = busproof("check", "run")
     assert 2 == ended.code
     assert "there is no file run/history.jsonl" in ended.sentence
+
+
+@pytest.mark.parametrize("engine", ["local", "auto"])
+def test_an_engine_can_be_named(busproof, recorded, engine):
+    assert 0 == busproof("check", str(recorded.folder), "--engine", engine).code
+
+
+def test_an_engine_of_a_later_release_is_told_in_one_sentence(busproof, recorded):
+    ended = busproof("check", str(recorded.folder), "--engine", "spark")
+    assert (2, "") == (ended.code, ended.out)
+    assert "the engine spark comes with a later release" in ended.sentence
+
+
+def test_clients_that_overlap_are_judged_by_their_times(busproof):
+    """A history of another program's making, with a lost answer: one receive of two came first."""
+    header = {"record": "header", "protocol": 1, "clock": "real"}
+    header["profile"] = {"edition": "de-2021-04"}
+    header["capabilities"] = ["witness", "peek-lock"]
+    queue, message = {"queue": "q"}, {"body": "m", "partition_key": "k"}
+    events = [
+        ("a", 0, 5, {"type": "CreateQueue", **queue}, {"type": "Done"}),
+        ("a", 10, 40, {"type": "Send", **queue, "message": message}, {"type": "Done"}),
+        ("b", 20, 30, {"type": "Receive", **queue}, {"type": "Empty"}),
+        ("c", 12, None, {"type": "Peek", **queue}, {"type": "Indeterminate"}),
+        ("b", 35, 50, {"type": "Receive", **queue}, {"type": "Received", "message": message}),
+    ]
+    lines = [json.dumps(header)]
+    for client, called, returned, command, outcome in events:
+        event = {"record": "event", "client": client, "connection": client, "called": called}
+        event |= {} if returned is None else {"returned": returned}
+        lines.append(json.dumps(event | {"command": command, "outcome": outcome}))
+    (busproof.folder / "h.jsonl").write_text("\n".join(lines) + "\n")
+    assert 3 == busproof("check", "h.jsonl", "--engine", "local").code  # incomplete, not violated
+    late = (
+        lines[3].replace('"called": 20', '"called": 45').replace('"returned": 30', '"returned": 47')
+    )
+    assert late != lines[3]
+    again = (
+        lines[5].replace('"client": "b"', '"client": "d"').replace('"called": 35', '"called": 60')
+    )
+    again = again.replace('"returned": 50', '"returned": 70')
+    (busproof.folder / "h.jsonl").write_text("\n".join([*lines[:3], late, again]) + "\n")
+    ended = busproof("check", "h.jsonl")
+    assert 1 == ended.code
+    assert "LIFE-09 violated" in ended.out or "LIFE-01 violated" in ended.out
