@@ -34,12 +34,14 @@ class Judged:
         order: the order in which the events were judged, as indices; of a violation, those that
             show it, the last one being what nothing allowed.
         exhausted: why there is no verdict, if there is none.
+        steps: how many events were tried to find the order.
     """
 
     evidence: Counter[RuleId]
     violation: Violation | None = None
     order: tuple[int, ...] = ()
     exhausted: str = ""
+    steps: int = 0
 
 
 def judged(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
@@ -70,7 +72,8 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
         return attrs.evolve(shortest, evidence=evidence)
     exhausted = next((part.exhausted for part in found if part.exhausted), "")
     order = merged(events, [part.order for part in found])
-    return Judged(evidence=evidence, order=order, exhausted=exhausted)
+    steps = sum(part.steps for part in found)
+    return Judged(evidence=evidence, order=order, exhausted=exhausted, steps=steps)
 
 
 def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
@@ -89,7 +92,9 @@ def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) ->
         return _failed(search)
     order = tuple(search.order)
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
-    return Judged(evidence=_evidence(search.rules), order=order, exhausted=exhausted)
+    return Judged(
+        evidence=_evidence(search.rules), order=order, exhausted=exhausted, steps=search.spent
+    )
 
 
 def _too_many(search: Search) -> str:

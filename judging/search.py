@@ -157,6 +157,11 @@ class Search:
         here.untried = self._candidates(here.first)
 
     @property
+    def spent(self) -> int:
+        """How many events were tried so far, those that were taken back included."""
+        return self._spent
+
+    @property
     def stuck_at(self) -> tuple[int, ...]:
         """The events that could come next, and were not allowed, where the search came furthest."""
         return () if self._dead_end is None else self._dead_end.waiting
