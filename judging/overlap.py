@@ -31,6 +31,7 @@ class Judged:
     Attributes:
         evidence: rule id to how many events it decided.
         violation: the event that nothing allowed, in any order.
+        decided: the rules that decided each event of `order` but one that was not allowed.
         order: the order in which the events were judged, as indices; of a violation, those that
             show it, the last one being what nothing allowed.
         exhausted: why there is no verdict, if there is none.
@@ -38,6 +39,7 @@ class Judged:
     """
 
     evidence: Counter[RuleId]
+    decided: tuple[tuple[RuleId, ...], ...] = ()
     violation: Violation | None = None
     order: tuple[int, ...] = ()
     exhausted: str = ""
@@ -72,8 +74,14 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
         return attrs.evolve(shortest, evidence=evidence)
     exhausted = next((part.exhausted for part in found if part.exhausted), "")
     order = merged(events, [part.order for part in found])
+    rules = {
+        index: decided
+        for part in found
+        for index, decided in zip(part.order, part.decided, strict=True)
+    }
+    decided = tuple(rules[index] for index in order)
     steps = sum(part.steps for part in found)
-    return Judged(evidence=evidence, order=order, exhausted=exhausted, steps=steps)
+    return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
 def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
@@ -93,7 +101,11 @@ def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) ->
     order = tuple(search.order)
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
-        evidence=_evidence(search.rules), order=order, exhausted=exhausted, steps=search.spent
+        evidence=_evidence(search.rules),
+        decided=tuple(search.rules),
+        order=order,
+        exhausted=exhausted,
+        steps=search.spent,
     )
 
 
@@ -108,7 +120,9 @@ def _failed(search: Search) -> Judged:
     end = search.told()
     why = end.why()
     violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.allowed)
-    return Judged(evidence=_evidence(end.rules), violation=violation, order=end.order)
+    return Judged(
+        evidence=_evidence(end.rules), decided=end.rules, violation=violation, order=end.order
+    )
 
 
 def _evidence(decided: Iterable[tuple[RuleId, ...]]) -> Counter[RuleId]:
