@@ -32,6 +32,7 @@ def receive(
         if holding is not True:
             yield not_held(namespace, queue, command.session_id, connection, "LIFE-10")
         if holding is False:
+            yield from in_outage(namespace, queue, command.session_id)
             return
         queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, seen)

@@ -16,7 +16,7 @@ def limited(size: int):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-@pytest.mark.parametrize("size", [60_000, 20_001])
+@pytest.mark.parametrize("size", [300_000, 200_001])
 def test_a_history_that_cannot_grow_is_judged_as_far_as_it_goes(busproof, size):
     """The scenario in which it happened is errored; the sentence names the file and the cause."""
     ended = busproof("run", "--only", "features", "--name", "it", prepare=limited(size))

@@ -335,3 +335,13 @@ def test_the_model_offers_sessions_states_and_lists(told: Told) -> None:
     shown = told.step(Peek(queue="q", session_id="b"))[0].outcome
     assert isinstance(shown, Peeked)
     assert [view.body for view in shown.messages] == ["m2"]
+
+
+def test_an_outage_may_be_told_before_a_lost_session(told: Told) -> None:
+    told.has(accept())
+    after(told, MINUTE + 1)
+    assert not allowed(told, receive(), GONE)
+    told.has(TakePartitionDown(queue="q", partition=0))
+    for command in (receive(), renew(), get(), put("s")):
+        assert allowed(told, command, GONE)
+        assert allowed(told, command, SESSION_LOST)
