@@ -290,6 +290,7 @@ class Exploration(Watch):
         if self._pending is None or ending.verdict is not ScenarioVerdict.PASSED:
             self._write_pending()
             self._write(ending)
+        self._pending = None
 
     # Making a failure small, and asking it again.
 

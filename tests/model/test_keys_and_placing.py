@@ -342,3 +342,13 @@ def test_a_silent_edition_may_be_read_as_carrying_rules_over() -> None:
     )
     assert "KEY-17" in silent.silent
     assert "KEY-17" not in carried.silent
+
+
+def test_a_copy_with_the_body_of_its_original_hides_nothing() -> None:
+    told = telling()
+    told.queue(duplicate_detection=True)
+    for _ in range(2):
+        assert told.send(partition=1, body="same", message_id="x").possible
+    assert told.saw(
+        Receive(queue="q"), received("same", 1, message_id="x", lock_token="l")
+    ).possible

@@ -15,7 +15,7 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.outcomes import Empty, Indeterminate, Refused
-from busproof.model.values import Error, Message, Tier
+from busproof.model.values import Error, Message, ReceiveMode, Tier
 
 LOST = Indeterminate()
 UNKNOWN = Refused(error=Error.NOT_FOUND)
@@ -298,3 +298,20 @@ def test_a_refusal_for_no_reason_that_is_known_leaves_its_states() -> None:
     told.has(TakePartitionDown(queue="q", partition=0))
     assert told.send(UNKNOWN, transaction="t").possible
     assert told.possible
+
+
+@pytest.mark.parametrize("end", [CommitTransaction, RollBackTransaction])
+def test_a_body_that_was_sent_before_is_still_known_after_a_transaction(end: type) -> None:
+    """What else had it can be received whatever becomes of the transaction."""
+    told = telling()
+    told.queue()
+    told.send(partition=1, body="same", partition_key="a")
+    told.has(BeginTransaction(transaction="t"))
+    told.send(partition=1, transaction="t", body="same", partition_key="a")
+    told.has(end(transaction="t"))
+    told.has(
+        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
+        received("same", 1, 1, partition_key="a"),
+    )
+    again = received("same", 1, 2, partition_key="a")
+    assert bool(told.saw(Receive(queue="q"), again).possible) is (end is CommitTransaction)
