@@ -116,7 +116,8 @@ def accept_session(
     if held is not None and _may_last(namespace, held):
         rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
         yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
-    elif queue.seekers - {connection}:
+    elif queue.seekers:
+        # Even to a connection that may have it: whether a session is given twice is left open.
         yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
     else:
         yield from in_outage(namespace, queue, command.session_id)

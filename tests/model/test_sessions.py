@@ -147,7 +147,8 @@ def test_a_lost_next_session_may_be_any(told: Told) -> None:
     ):
         assert allowed(told, command, outcome)
         assert allowed(told, command, SESSION_LOST)
-    assert allowed(told, accept(), OTHER, "c2")
+    for connection in ("c1", "c2"):
+        assert allowed(told, accept(), OTHER, connection)
     assert allowed(told, NEXT, Empty(), "c2")
     told.has(accept(), connection="c2")
     assert not allowed(told, get(), SessionState())
