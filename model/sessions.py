@@ -171,13 +171,16 @@ def _may_last(namespace: Namespace, held: SessionLock) -> bool:
 def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
     """The queue with other bounds for the locks of all messages received in a session.
 
-    Of a session that is accepted again they are kept, or given back already.
+    Of a session that is accepted again they are kept, or given back already, which a renewal that
+    comes later does not undo.
     """
     for number in sorted(held.taken):
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None:
-            counted = stored.counted if expiry.earliest > -NEVER else None
-            lock = attrs.evolve(stored.lock, expiry=expiry)
+            over = stored.lock.expiry.earliest == -NEVER
+            bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
+            counted = stored.counted if bounds.earliest > -NEVER else None
+            lock = attrs.evolve(stored.lock, expiry=bounds)
             changed = attrs.evolve(stored, lock=lock, counted=counted)
             timer = (expiry.latest, number, lock.token)
             queue = attrs.evolve(

@@ -346,3 +346,17 @@ def test_an_outage_may_be_told_before_a_lost_session(told: Told) -> None:
     for command in (receive(), renew(), get(), put("s")):
         assert allowed(told, command, GONE)
         assert allowed(told, command, SESSION_LOST)
+
+
+def test_a_renewal_gives_no_certainty_back_to_a_lock_that_may_have_ended() -> None:
+    """Accepted again by its holder, a session may have given back what was taken in it."""
+    told = telling()
+    told.queue(requires_session=True)
+    told.send(session_id="a", partition=0)
+    accept = AcceptSession(queue="q", session_id="a")
+    receive = Receive(queue="q", session_id="a")
+    told.has(accept)
+    told.has(receive, received("m1", session_id="a", lock_token="1"))
+    told.has(accept)
+    told.has(RenewSessionLock(queue="q", session_id="a"), Renewed(locked_until=60_000_000))
+    told.has(receive, received("m1", session_id="a", lock_token="2"))
