@@ -101,8 +101,7 @@ def test_runs_without_a_name_have_folders_of_their_own(busproof):
 def test_files_in_the_users_folder_do_not_stand_in_for_pythons_own(busproof):
     """A project may well have a queue.py, a types.py and a json.py."""
     program = Path(sys.executable).with_name("busproof")
-    if not program.exists():
-        pytest.skip("busproof is not installed beside this Python")
+    assert program.exists(), "busproof must be installed beside this Python: `make test` does so"
     for name in ("queue", "types", "json", "random", "conftest", "pytest"):
         (busproof.folder / f"{name}.py").write_text("raise RuntimeError('not that one')\n")
     ended = busproof("run", "--only", "features", program=(str(program),))
