@@ -6,8 +6,11 @@ from typing import Final
 from busproof.adapters.base import Adapter
 from busproof.adapters.seeded import (
     faults_copies,
+    faults_dead,
+    faults_deferral,
     faults_keys,
     faults_life,
+    faults_locks,
     faults_order,
     faults_placing,
     faults_sessions,
@@ -27,6 +30,9 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_transactions.FAULTS,
     *faults_life.FAULTS,
     *faults_sessions.FAULTS,
+    *faults_dead.FAULTS,
+    *faults_locks.FAULTS,
+    *faults_deferral.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

@@ -23,13 +23,25 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
     SetSessionState,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Outcome, Received, Renewed, Witness
+from busproof.model.outcomes import (
+    Empty,
+    Indeterminate,
+    Outcome,
+    Received,
+    ReceivedSeveral,
+    Renewed,
+    Witness,
+)
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
@@ -54,10 +66,12 @@ CAPABILITIES: Final = frozenset(
         Capability.PEEK,
         Capability.PEEK_LOCK,
         Capability.REGULAR_QUEUES,
-        Capability.LOCK_RENEWAL,
         Capability.NEXT_SESSION,
         Capability.SESSION_STATE,
         Capability.SESSION_LISTING,
+        Capability.DEAD_LETTER,
+        Capability.LOCK_RENEWAL,
+        Capability.DEFERRAL,
     }
 )
 """What the model does by itself; a client library is set before it."""
@@ -70,9 +84,24 @@ LOSABLE = (
     AcceptNextSession,
     RenewSessionLock,
     SetSessionState,
+    DeadLetter,
+    Defer,
+    ReceiveDeferred,
+    RenewLock,
     CommitTransaction,
     RollBackTransaction,
 )
+
+OWN_CHOICES: Final = {
+    "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
+    "DLQ-PARTITIONS": ("either", "same-partition"),
+    "CACHE-DELIVERY-COUNT": ("either", "stays"),
+    "MAX-DELIVERIES": ("either", "exactly"),
+}
+"""Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
+
+A judge keeps such things open until they are seen; a bus has to decide.
+"""
 
 
 class ModelAdapter:
@@ -122,7 +151,7 @@ class ModelAdapter:
 
     def start(self, profile: Profile) -> None:
         """Begin with an empty namespace."""
-        self._state = fresh_namespace(profile, Vantage(assigns_message_ids=False))
+        self._state = fresh_namespace(_decided(profile), Vantage(assigns_message_ids=False))
         self._turn = 0
         self._late = []
         self._started = time.monotonic()
@@ -180,6 +209,14 @@ class ModelAdapter:
             witness = Witness(partition=chosen.choice.partition)
         if self._clock is Clock.REAL:
             outcome = _without_times(outcome)
+        if self._clock is Clock.REAL and isinstance(outcome, Received):
+            view = attrs.evolve(outcome.message, locked_until=None)
+            outcome = attrs.evolve(outcome, message=view)
+        if self._clock is Clock.REAL and isinstance(outcome, ReceivedSeveral):
+            views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
+            outcome = ReceivedSeveral(messages=views)
+        if self._clock is Clock.REAL and isinstance(outcome, Renewed):
+            outcome = Renewed()
         return Observed(outcome, witness)
 
     def _chosen(self, command: Command, connection: str) -> Transition:
@@ -254,8 +291,8 @@ class ModelAdapter:
                 view = attrs.evolve(
                     outcome.message, locked_until=self._random.randint(now + 1, until)
                 )
-                shorter = Sighting(Received(message=view))
-                chosen = self._sighted(command, connection, shorter)[0]
+                shorter = self._sighted(command, connection, Sighting(Received(message=view)))
+                chosen = shorter[0] if shorter else chosen
         self._namespace = chosen.next
         return self._skewed_clock(self._told(chosen, command))
 
@@ -280,3 +317,12 @@ def _without_times(outcome: Outcome) -> Outcome:
         view = attrs.evolve(outcome.message, locked_until=None)
         return attrs.evolve(outcome, message=view)
     return Renewed() if isinstance(outcome, Renewed) else outcome
+
+
+def _decided(profile: Profile) -> Profile:
+    """The profile, with a choice made wherever it leaves a bus one of `OWN_CHOICES`."""
+    readings = profile.readings
+    for name, (left_open, taken) in OWN_CHOICES.items():
+        if readings.get(name, left_open) == left_open:
+            readings = readings.set(name, taken)
+    return attrs.evolve(profile, readings=readings)

@@ -21,10 +21,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
@@ -39,6 +43,7 @@ from busproof.model.outcomes import (
     Outcome,
     Peeked,
     Received,
+    ReceivedSeveral,
     Refused,
     Renewed,
     SessionAccepted,
@@ -58,7 +63,7 @@ __all__ = [
     "story",
 ]
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+-]{1,64}")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+$-]{1,64}")
 """A name that needs no quotes."""
 
 _LONGEST: Final = 80
@@ -128,6 +133,17 @@ def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
         case Peek(queue=queue, count=count, session_id=session):
             source = _name(queue) if session is None else _session(queue, session)
             return f"Peek at up to {_counted(count, 'message')} of {source}"
+        case DeadLetter(queue=queue, lock_token=lock, reason=reason):
+            why = f", reason {_quoted(reason)}" if reason else ""
+            return f"Dead-letter on {_name(queue)}: lock {_name(lock)}{why}"
+        case Defer(queue=queue, lock_token=lock):
+            return f"Defer on {_name(queue)}: lock {_name(lock)}"
+        case ReceiveDeferred(queue=queue, mode=mode, session_id=session):
+            source = _name(queue) if session is None else _session(queue, session)
+            numbers = ", ".join(_plain_number(each) for each in command.sequence_numbers)
+            return f"Receive deferred {numbers} from {source} ({mode.value})"
+        case RenewLock(queue=queue, lock_token=lock):
+            return f"Renew on {_name(queue)}: lock {_name(lock)}"
         case AdvanceClock(duration=duration):
             return f"Advance the clock by {seconds(duration)}"
         case _:
@@ -148,6 +164,8 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return "Done"
         case Received(message=view):
             return f"Received {_view_words(view, partitioned)}"
+        case ReceivedSeveral(messages=views):
+            return _several_words([_view_words(view, partitioned) for view in views])
         case Empty():
             return "Empty"
         case Peeked(messages=views):
@@ -196,7 +214,8 @@ def _tell(events: list[Event]) -> Iterator[Told]:
         if isinstance(event.command, CreateQueue) and not event.command.partitioned:
             regular.add(event.command.queue)
         parts = [_client(event)] * several + [_times(event)] * timed
-        partitioned = getattr(event.command, "queue", None) not in regular
+        queue = str(getattr(event.command, "queue", ""))
+        partitioned = queue.removesuffix("/$deadletterqueue") not in regular
         yield _told(event, who=" ".join(parts), partitioned=partitioned)
 
 
@@ -278,6 +297,17 @@ def _session_words(command: _SessionCommands) -> str:  # noqa: PLR0911 - one ret
             assert_never(command)
 
 
+def _plain_number(number: int) -> str:
+    """A sequence number as it was asked for: whatever its upper bits name, if they name any."""
+    partition, within = divmod(number, 1 << SEQUENCE_BITS)
+    return f"{within} of partition {partition}" if partition > 0 else str(number)
+
+
+def _several_words(views: list[str]) -> str:
+    number = f"{len(views)} messages: " if len(views) > 1 else ""
+    return f"Received {number}{'; '.join(views)}" if views else "Received nothing"
+
+
 def _peeked_words(views: list[str]) -> str:
     if not views:
         return "Peeked nothing"
@@ -300,6 +330,10 @@ def _parts_of_view(view: MessageView, partitioned: bool) -> Iterator[str]:
         yield f"lock {_name(view.lock_token)}"
     if view.locked_until is not None:
         yield f"locked until {seconds(view.locked_until)}"
+    if view.state is not None:
+        yield view.state.value
+    if view.dead_letter_reason is not None:
+        yield f"dead-lettered for {_quoted(view.dead_letter_reason)}"
 
 
 def _number_words(number: int, partitioned: bool) -> str:

@@ -2,41 +2,66 @@
 
 from typing import Final
 
+from busproof.model.absence import absence
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
     Command,
     Complete,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     Send,
     SetSessionState,
 )
+from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.deliveries import DEFAULT_DELIVERIES, count_is_possible
 from busproof.model.keys import SESSION_ID, effective_key, home_name, interpretations, rule_of
 from busproof.model.ledger import first_in_line
-from busproof.model.outcomes import Done, Empty, Event, Peeked, Received, Refused
+from busproof.model.locks import lock_is_possible
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Refused,
+)
 from busproof.model.peeking import in_order
 from busproof.model.placing import home_of
+from busproof.model.queues import LONGEST_LOCK
 from busproof.model.receiving import COUNTED_AGAIN, order_rule
 from busproof.model.sending import REROUTING_TIMEOUT
-from busproof.model.sighting import absence, recognised
+from busproof.model.settling import DEFAULT_DURATION
+from busproof.model.sighting import Seen, recognised
 from busproof.model.state import Key, Namespace, Queue, Stored
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MessageView, RuleId
 
 __all__ = ["blamed"]
 
-_SESSION_RULES: Final[dict[type[Command], tuple[RuleId, ...]]] = {
+_OF_REQUESTS: Final[dict[type[Command], tuple[RuleId, ...]]] = {
+    DeadLetter: ("LOCK-06", "DLQ-14", "LOCK-07"),
+    Defer: ("LOCK-06", "LOCK-07"),
+    ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
+    RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
+    AcceptSession: ("LIFE-10",),
     AcceptNextSession: ("SESS-06", "SESS-07"),
     RenewSessionLock: ("SESS-13", "SESS-12"),
     SetSessionState: ("SESS-17", "SESS-21", "SESS-12"),
     GetSessionState: ("SESS-17", "SESS-18", "SESS-19", "SESS-16", "SESS-20", "SESS-21", "SESS-12"),
     ListSessions: ("SESS-22",),
 }
+"""What is to blame for any answer to a request that nothing allowed."""
 
 
 def blamed(
@@ -62,16 +87,21 @@ def blamed(
                 rules = _wrongly_taken(namespace, queue, command, allowed)
             case Send(), Refused():
                 rules = _wrongly_refused(namespace, queue, command, allowed)
+            case ReceiveDeferred(), ReceivedSeveral(messages=views):
+                rules = _wrongly_given_by_number(namespace, queue, command, views)
             case Complete() | Abandon(), _:
-                rules = ("LIFE-06",)
-            case AcceptSession(), _:
-                rules = ("LIFE-10",)
-            case AcceptNextSession() | RenewSessionLock() | SetSessionState(), _:
-                rules = _SESSION_RULES[type(command)]
-            case GetSessionState() | ListSessions(), _:
-                rules = _SESSION_RULES[type(command)]
+                rules = _wrongly_settled(outcome)
+            case _:
+                rules = _OF_REQUESTS.get(type(command), ())
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     return tuple(dict.fromkeys(found)) or ("LIFE-01",)
+
+
+def _wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:
+    """A lost lock settled something, or one that lasts did not."""
+    if isinstance(outcome, Done):
+        return ("LIFE-06", "LOCK-07")
+    return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
 
 
 def _wrongly_given(
@@ -81,15 +111,68 @@ def _wrongly_given(
     if not candidates:
         return absence(namespace, queue, view)
     stored = candidates[0].stored
+    if stored.deferred or stored.spent:
+        return ("DEFER-01", "DEFER-06") if stored.deferred else _spent(queue)
+    if not any(count_is_possible(namespace, queue, each.stored, view) for each in candidates):
+        return (*_wrongly_counted(stored, view), "DLQ-01")
     if stored.message.session_id != command.session_id and command.session_id is not None:
-        return (
-            ("SESS-01",) if stored.message.session_id is None else ("SESS-04", "KEY-06", "LIFE-10")
-        )
-    if stored.lock is not None:
-        return ("LIFE-02",)
-    if stored.counted is not None and view.delivery_count not in (None, stored.counted):
-        return (COUNTED_AGAIN.get(stored.returned or "", "LIFE-01"),)
-    return _order_broken(queue, stored)
+        foreign = ("SESS-04", "KEY-06", "LIFE-10")
+        return ("SESS-01",) if stored.message.session_id is None else foreign
+    return (
+        _lock_broken(namespace, candidates[0], command, view)
+        or _wrongly_counted(stored, view)
+        or _order_broken(queue, stored)
+    )
+
+
+def _wrongly_counted(stored: Stored, view: MessageView) -> tuple[RuleId, ...]:
+    """SESS-09, SESS-10: another count than the message's last hold in its session leads to."""
+    if stored.expected is None or view.delivery_count in (None, stored.expected):
+        return ()
+    return (COUNTED_AGAIN.get(stored.returned or "", "LIFE-01"),)
+
+
+def _wrongly_given_by_number(
+    namespace: Namespace, queue: Queue, command: ReceiveDeferred, views: tuple[MessageView, ...]
+) -> tuple[RuleId, ...]:
+    """DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11, DEFER-12: what was given by number."""
+    for view in views:
+        if view.sequence_number not in (None, *command.sequence_numbers):
+            return ("DEFER-08",)
+        found = [each.stored for each in recognised(namespace, queue, view, Sighting())]
+        if not found:
+            return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
+        if found[0].deferred is False:
+            return ("DEFER-04",)
+        if found[0].lock is not None:
+            return ("DEFER-05", "LIFE-02")
+        if not count_is_possible(namespace, queue, found[0], view):
+            return ("DLQ-01",)
+    return ("DEFER-11", "DEFER-12", "LOCK-01")
+
+
+def _spent(queue: Queue) -> tuple[RuleId, ...]:
+    by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
+    return ("DLQ-02", "DLQ-04") if by_default else ("DLQ-02",)
+
+
+def _lock_broken(
+    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
+) -> tuple[RuleId, ...]:
+    """A lock was not kept, or is told to end when it must not; nothing if neither."""
+    lock = candidate.stored.lock
+    if lock is not None and namespace.now.latest < lock.expiry.earliest:
+        return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
+    if not lock_is_possible(namespace, candidate, command.session_id, view):
+        return _wrongly_locked(candidate.queue)
+    return ("LIFE-02",) if lock is not None else ()
+
+
+def _wrongly_locked(queue: Queue) -> tuple[RuleId, ...]:
+    """The lock is told to end at a time that its entity's duration does not lead to."""
+    duration = queue.settings.lock_duration
+    rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
+    return rules.get(duration, ("LOCK-01",))
 
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
@@ -104,11 +187,16 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     """A message was there and was not given."""
     if command.session_id is not None:
         return _withheld_from_session(queue, command.session_id)
-    waiting = [
-        stored for stored in queue.messages.values() if stored.certain and stored.lock is None
-    ]
+    if is_dead_letter_queue(command.queue):
+        stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
+        return stays if queue.arrivals else ("DLQ-08", *stays)
+    waiting = [stored for stored in queue.messages.values() if stored.available]
     returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
     rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
+    if any(stored.deliveries for stored in waiting):
+        rules = (*rules, "DLQ-03")
+    if any(stored.resisted for stored in waiting):
+        rules = (*rules, "LOCK-08")
     if queue.peeked:
         rules = (*rules, "LIFE-07")
     if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
@@ -138,7 +226,10 @@ def _wrongly_shown(
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
             return ("SESS-23", "LIFE-07")
-    return ("LIFE-07",) if not in_order(views) else ("LIFE-07", "KEY-01", "LIFE-12")
+    if not in_order(views):
+        return ("LIFE-07",)
+    told = ("DEFER-09",) if any(view.state is not None for view in views) else ()
+    return (*told, "LIFE-07", "KEY-01", "LIFE-12")
 
 
 def _wrongly_taken(

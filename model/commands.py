@@ -22,10 +22,14 @@ __all__ = [
     "CommitTransaction",
     "Complete",
     "CreateQueue",
+    "DeadLetter",
+    "Defer",
     "GetSessionState",
     "ListSessions",
     "Peek",
     "Receive",
+    "ReceiveDeferred",
+    "RenewLock",
     "RenewSessionLock",
     "RollBackTransaction",
     "Send",
@@ -85,6 +89,41 @@ class Complete:
 @attrs.frozen(kw_only=True)
 class Abandon:
     """Settle a locked message: give it back, to be received again."""
+
+    queue: str
+    lock_token: str
+
+
+@attrs.frozen(kw_only=True)
+class DeadLetter:
+    """Settle a locked message: move it to the entity's dead-letter queue, and say why."""
+
+    queue: str
+    lock_token: str
+    reason: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Defer:
+    """Settle a locked message: set it aside, to be received by its sequence number only."""
+
+    queue: str
+    lock_token: str
+
+
+@attrs.frozen(kw_only=True)
+class ReceiveDeferred:
+    """Receive deferred messages by their sequence numbers: all of them, or none."""
+
+    queue: str
+    sequence_numbers: tuple[int, ...]
+    mode: ReceiveMode = ReceiveMode.PEEK_LOCK
+    session_id: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RenewLock:
+    """Keep a locked message for a whole lock duration more, from now on."""
 
     queue: str
     lock_token: str
@@ -207,6 +246,10 @@ Command = (
     | Receive
     | Complete
     | Abandon
+    | DeadLetter
+    | Defer
+    | ReceiveDeferred
+    | RenewLock
     | Peek
     | AcceptSession
     | AcceptNextSession

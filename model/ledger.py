@@ -5,10 +5,9 @@
 | absent | store | Active |
 | Active | hold | Locked |
 | Active | remove | absent |
-| Locked | give back | Active, or uncertain at the last permitted delivery |
+| Locked | unlock | Active, Deferred, or uncertain |
+| Deferred | hold | Locked, and Deferred again |
 | Locked | remove | absent |
-
-Expiry of a lock is a giving back that nobody asks for; `expired` applies it until nothing changes.
 """
 
 from typing import Any
@@ -30,10 +29,8 @@ from busproof.model.state import (
 from busproof.model.values import Message, RuleId, Window
 
 __all__ = [
-    "expired",
     "first_in_line",
     "first_ready",
-    "give_back",
     "hold",
     "never_arrives",
     "remember",
@@ -41,6 +38,7 @@ __all__ = [
     "replace",
     "store",
     "surely_available",
+    "unlock",
 ]
 
 
@@ -158,9 +156,17 @@ def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
     )
 
 
-def hold(queue: Queue, stored: Stored, lock: Lock | None, where: Partitions, **also: Any) -> Queue:
+def hold(
+    queue: Queue,
+    stored: Stored,
+    lock: Lock | None,
+    where: Partitions,
+    *,
+    deferred: bool = False,
+    **also: Any,
+) -> Queue:
     """The queue with the message given to a receiver: locked, or gone where there is no lock."""
-    changes = _unavailable(queue, stored) if stored.certain and stored.lock is None else {}
+    changes = _unavailable(queue, stored) if stored.available else {}
     if lock is None:
         return attrs.evolve(
             queue,
@@ -168,19 +174,29 @@ def hold(queue: Queue, stored: Stored, lock: Lock | None, where: Partitions, **a
             members=_members(queue, stored.message, -1),
             **{**changes, **also},
         )
+    again = 0 if stored.lock is None else 1
+    surely = again if stored.lock is not None and stored.lock.session_id is None else 0
     held = attrs.evolve(
         stored,
         where=where,
         certain=True,
         deliveries=stored.deliveries + 1,
+        counted=stored.counted + surely,
+        uncounted=stored.uncounted + again - surely,
+        leaving=(),
+        resisted=False,
+        deferred=deferred,
         lock=lock,
         sequence_number=also.pop("sequence_number", stored.sequence_number),
-        counted=also.pop("counted", None),
+        expected=also.pop("expected", None),
     )
+    if held.sequence_number is not None:
+        also["numbers"] = queue.numbers.set(held.sequence_number, stored.number)
     return attrs.evolve(
         queue,
         messages=queue.messages.set(stored.number, held),
         locks=queue.locks.set(lock.token, stored.number),
+        tokens=queue.tokens.set(lock.token, stored.number),
         timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
         **{**changes, **also},
     )
@@ -210,7 +226,7 @@ def _next(queue: Queue, heap: Heap[int]) -> Heap[int]:
 
 def _is_available(queue: Queue, number: int) -> bool:
     stored = queue.messages.get(number)
-    return stored is not None and stored.certain and stored.lock is None
+    return stored is not None and stored.available
 
 
 def first_in_line(queue: Queue, line: Key) -> Stored | None:
@@ -232,52 +248,17 @@ def first_ready(queue: Queue, where: Partitions) -> Stored | None:
 def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     """The queue that knows more of a message, whatever that makes available."""
     changes: dict[str, Any] = {}
-    if stored.certain and stored.lock is None:
+    if stored.available:
         changes = _unavailable(queue, stored)
     queue = attrs.evolve(queue, messages=queue.messages.set(stored.number, changed), **changes)
-    if changed.certain and changed.lock is None:
+    if changed.available:
         queue = attrs.evolve(queue, **_available(queue, changed))
     return queue
 
 
-def give_back(
-    queue: Queue,
-    stored: Stored,
-    when: Window,
-    rule: RuleId,
-    since: int | None = None,
-    *,
-    counts: bool | None = True,
-) -> Queue:
-    """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
-
-    After `max_delivery_count` deliveries it goes to the dead-letter queue; how hidden deliveries
-    into a cache count is open (CACHE-LOCK), so from then on it is uncertain.
-
-    Args:
-        queue: the queue.
-        stored: the message, locked.
-        when: when it was given back.
-        rule: the rule by which.
-        since: how many receives there had been by then at the least; by default, all so far.
-        counts: whether the delivery counts; `None` if that is not known.
-    """
-    deliveries = stored.deliveries if counts is not False else stored.deliveries - 1
-    counted = None
-    if counts is not None and stored.counted is not None:
-        counted = stored.counted - (not counts)
-    certain = stored.certain and deliveries < queue.settings.max_delivery_count
-    back = attrs.evolve(
-        stored,
-        lock=None,
-        returned=rule,
-        deliveries=deliveries,
-        counted=counted,
-        certain=certain,
-        since=queue.receivers.count if since is None else since,
-        available_at=when.earliest,
-    )
-    changes = _available(queue, back) if certain else {}
+def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
+    """The queue with a locked message as `back` says it is afterwards: free, or not known to be."""
+    changes = _available(queue, back) if back.available else {}
     return attrs.evolve(
         queue,
         messages=queue.messages.set(stored.number, back),
@@ -288,32 +269,16 @@ def give_back(
 
 def remove(queue: Queue, stored: Stored) -> Queue:
     """LIFE-03: the message is gone."""
+    changes = _unavailable(queue, stored) if stored.available else {}
     return attrs.evolve(
         queue,
         messages=queue.messages.delete(stored.number),
         members=_members(queue, stored.message, -1),
         locks=_unlocked(queue, stored),
+        **changes,
     )
 
 
 def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
     token = "" if stored.lock is None else stored.lock.token
     return queue.locks.delete(token) if token in queue.locks else queue.locks
-
-
-def expired(queue: Queue, now: Window) -> Queue:
-    """LIFE-05, SESS-11: the queue with every lock ended that cannot be held any more."""
-    while queue.timers is not None and queue.timers[1][0] < now.earliest:
-        _, number, token = queue.timers[1]
-        queue = attrs.evolve(queue, timers=pop(queue.timers))
-        stored = queue.messages.get(number)
-        lock = None if stored is None else stored.lock
-        if stored is None or lock is None or lock.token != token:
-            continue
-        if lock.expiry.latest < now.earliest:
-            # A receive may already have found it, if the lock's end is not known exactly.
-            exact = lock.expiry.earliest == lock.expiry.latest
-            since = None if exact else stored.since
-            rule = "LIFE-05" if lock.session_id is None else "SESS-11"
-            queue = give_back(queue, stored, lock.expiry, rule, since)
-    return queue

@@ -13,6 +13,7 @@ __all__ = [
     "Outcome",
     "Peeked",
     "Received",
+    "ReceivedSeveral",
     "Refused",
     "Renewed",
     "SessionAccepted",
@@ -33,6 +34,13 @@ class Received:
     """A receive was given this message."""
 
     message: MessageView
+
+
+@attrs.frozen(kw_only=True)
+class ReceivedSeveral:
+    """A receive that asked for several messages, or by their numbers, was given these."""
+
+    messages: tuple[MessageView, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -105,6 +113,7 @@ Outcome = (
     | SessionAccepted
     | SessionState
     | SessionsListed
+    | ReceivedSeveral
     | Renewed
     | Refused
     | Indeterminate

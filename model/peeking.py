@@ -6,14 +6,15 @@ from heapq import nsmallest
 import attrs
 
 from busproof.model.commands import Peek
+from busproof.model.dead_letters import arrivals
 from busproof.model.ledger import replace
 from busproof.model.outcomes import Peeked
-from busproof.model.sighting import recognised, view_of
+from busproof.model.sighting import Seen, recognised, seen_as, view_of
 from busproof.model.state import Namespace, Partitions, Queue, Stored, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, refusal
-from busproof.model.values import SEQUENCE_BITS, Error, MessageView, RuleId
+from busproof.model.values import SEQUENCE_BITS, Error, MessageState, MessageView, RuleId
 
-__all__ = ["in_order", "peek"]
+__all__ = ["in_order", "peek", "state_of"]
 
 
 def peek(namespace: Namespace, command: Peek, seen: Sighting) -> Iterator[Transition]:
@@ -38,19 +39,14 @@ def _shown(
         rules = ("SESS-23", *rules)
     used: set[int] = set()
     for view in views:
-        found = next(
-            (
-                each
-                for each in recognised(namespace, queue, view, Sighting(outcome))
-                if each.stored.number not in used
-            ),
-            None,
-        )
-        if found is None or not _is_asked_for(command, found.stored):
+        namespace = with_queue(namespace, queue)
+        found = _found(namespace, queue, view, used)
+        if found is None or not _is_asked_for(command, found[1].stored):
             return
-        used.add(found.stored.number)
-        queue = _known_better(found.queue, found.stored, found.where, view)
-        rules = (*found.rules, *rules)
+        namespace, seen = found
+        used.add(seen.stored.number)
+        queue = _known_better(seen.queue, seen.stored, seen.where, view)
+        rules = (*seen.rules, *(("DEFER-09",) if seen.stored.deferred else ()), *rules)
     if not queue.peeked:
         queue = attrs.evolve(queue, peeked=True)
     yield Transition(
@@ -60,6 +56,31 @@ def _shown(
 
 def _is_asked_for(command: Peek, stored: Stored) -> bool:
     return command.session_id in (None, stored.message.session_id)
+
+
+def _found(
+    namespace: Namespace, queue: Queue, view: MessageView, used: set[int]
+) -> tuple[Namespace, Seen] | None:
+    """A message that this may be a view of, and the namespace in which it is one."""
+    sighting = Sighting()
+    for seen in recognised(namespace, queue, view, sighting):
+        if seen.stored.number not in used and _state_fits(seen.stored, view):
+            return namespace, seen
+    for after, letter in arrivals(namespace, queue, view.body):
+        arrived = after.queues[queue.settings.queue]
+        for seen in seen_as(after, arrived, letter, view, sighting):
+            return after, seen
+    return None
+
+
+def _state_fits(stored: Stored, view: MessageView) -> bool:
+    """DEFER-09: whether the state that a peek tells, if it tells one, is the message's."""
+    return view.state is None or stored.deferred is None or view.state is state_of(stored)
+
+
+def state_of(stored: Stored) -> MessageState:
+    """What a peek tells of the message."""
+    return MessageState.DEFERRED if stored.deferred else MessageState.ACTIVE
 
 
 def in_order(views: tuple[MessageView, ...]) -> bool:
@@ -93,7 +114,7 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
             partitions.setdefault(stored.where, []).append(number)
     for where in sorted(partitions):
         numbers = nsmallest(command.count, partitions[where])
-        views = tuple(view_of(queue.messages[number]) for number in numbers)
+        views = tuple(_browsed(queue.messages[number]) for number in numbers)
         yield Transition(
             outcome=Peeked(messages=views),
             next=namespace,
@@ -102,3 +123,7 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
         )
     if not partitions:
         yield Transition(outcome=Peeked(), next=namespace)
+
+
+def _browsed(stored: Stored) -> MessageView:
+    return attrs.evolve(view_of(stored), state=state_of(stored))

@@ -1,6 +1,7 @@
 """Creating queues, and what a test does to the world around them: outages and time."""
 
 from collections.abc import Iterator
+from typing import Any, Final
 
 import attrs
 
@@ -10,11 +11,13 @@ from busproof.model.commands import (
     CreateQueue,
     TakePartitionDown,
 )
+from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.state import Namespace, Outages, Queue, Spread, everywhere, with_queue
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import Error, Tier, Window
+from busproof.model.values import MICROSECONDS, Error, RuleId, Tier, Window
 
 __all__ = [
+    "LONGEST_LOCK",
     "advance_clock",
     "bring_up",
     "create_queue",
@@ -24,22 +27,36 @@ __all__ = [
     "take_down",
 ]
 
+LONGEST_LOCK: Final = 300 * MICROSECONDS
+"""LOCK-03: no entity has longer locks than this."""
+
 
 def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transition]:
-    """A queue is created, once; Premium may not partition it, nor Basic have what it asks for."""
+    """A queue is created, once; Premium may not partition it, nor Basic have what it asks for.
+
+    A dead-letter queue comes with its entity and cannot be created (from outside the five).
+    """
+    if is_dead_letter_queue(command.queue):
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        return
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     if known is not None and not known.doubtful:
         return
+    rules: tuple[RuleId, ...] = ()
+    if command.lock_duration > LONGEST_LOCK:
+        rules = ("LOCK-03",)
+        yield refusal(namespace, Error.INVALID_OPERATION, *rules, any_error=True)
+        command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
     if command.partitioned and namespace.profile.tier is Tier.PREMIUM:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield done(_created(namespace, attrs.evolve(command, partitioned=False)))
+        yield done(_created(namespace, attrs.evolve(command, partitioned=False)), *rules)
     if namespace.profile.tier is Tier.BASIC and _asks_too_much_of_basic(command):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         plain = attrs.evolve(command, requires_session=False, duplicate_detection=False)
-        yield done(_created(namespace, plain))
-    yield done(_created(namespace, command))
+        yield done(_created(namespace, plain), *rules)
+    yield done(_created(namespace, command), *rules)
 
 
 def _asks_too_much_of_basic(command: CreateQueue) -> bool:
@@ -72,7 +89,7 @@ def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Tran
         return
     bit, outages = 1 << command.partition, queue.outages
     down = Outages(outages.told, outages.down | bit, outages.doubt & ~bit)
-    yield done(with_queue(namespace, attrs.evolve(queue, outages=down)))
+    yield done(_with_outages(namespace, command, down))
 
 
 def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transition]:
@@ -84,8 +101,7 @@ def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transi
     bit, outages = 1 << command.partition, queue.outages
     up = Outages(outages.told, outages.down & ~bit, outages.doubt & ~bit)
     recovered = queue.recovered | (bit & outages.down)
-    back = attrs.evolve(queue, outages=up, recovered=recovered, spread=Spread())
-    yield done(with_queue(namespace, back))
+    yield done(_with_outages(namespace, command, up, recovered=recovered, spread=Spread()))
 
 
 def lost_outage(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
@@ -93,7 +109,23 @@ def lost_outage(namespace: Namespace, command: TakePartitionDown | BringPartitio
     queue = namespace.queues[command.queue]
     bit, outages = 1 << command.partition, queue.outages
     doubtful = Outages(outages.told, outages.down & ~bit, outages.doubt | bit)
-    return with_queue(namespace, attrs.evolve(queue, outages=doubtful))
+    return _with_outages(namespace, command, doubtful)
+
+
+def _with_outages(
+    namespace: Namespace,
+    command: TakePartitionDown | BringPartitionUp,
+    outages: Outages,
+    **changes: Any,
+) -> Namespace:
+    """An entity and its dead letters are in the same partitions, and share their outages."""
+    owner = owner_of(command.queue)
+    for name in (owner, owner + SUFFIX):
+        queue = namespace.queues.get(name)
+        if queue is not None:
+            changed = attrs.evolve(queue, outages=outages, **changes)
+            namespace = with_queue(namespace, changed)
+    return namespace
 
 
 def advance_clock(namespace: Namespace, command: AdvanceClock) -> Iterator[Transition]:

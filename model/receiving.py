@@ -1,19 +1,24 @@
 """What a receive may be given, and when it may come back empty."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from busproof.model.commands import Receive
+from busproof.model.dead_letters import arrivals, is_dead_letter_queue
+from busproof.model.deliveries import count_is_possible, may_be_spent
+from busproof.model.evidence import cached_elsewhere, left_out, why_given, why_nothing
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line, first_ready, hold, surely_available
+from busproof.model.locks import given_lock, lock_is_possible, why_locked
 from busproof.model.outcomes import Empty, Received
+from busproof.model.returning import without_perhaps_spent
 from busproof.model.sessions import holds_session, in_outage, not_held, seized, session_at
-from busproof.model.sighting import Seen, recognised, sequence_number, view_of
-from busproof.model.state import Key, Lock, Namespace, Queue, Receivers, Stored, with_queue
+from busproof.model.sighting import Seen, recognised, seen_as, sequence_number, view_of
+from busproof.model.state import Key, Namespace, Queue, Receivers, Stored, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, refusal
-from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Window
+from busproof.model.values import Error, MessageView, ReceiveMode, RuleId
 
 __all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]
 
@@ -36,7 +41,7 @@ def receive(
             return
         queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, seen)
-    yield from _nothing(namespace, queue, command)
+    yield from _nothing(namespace, queue, command, seen)
 
 
 def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Iterator[Transition]:
@@ -71,54 +76,40 @@ def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
     )
 
 
-def _cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    return namespace.now.earliest <= queue.receivers.others_until or _left_out(namespace, queue)
-
-
-def _left_out(namespace: Namespace, queue: Queue) -> bool:
-    """Whether there were receives over other connections that are not told."""
-    return bool(namespace.vantage.left_out - {queue.receivers.connection})
-
-
 def _counted(queue: Queue) -> Receivers:
     return attrs.evolve(queue.receivers, count=queue.receivers.count + 1)
 
 
-def _nothing(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
+def _nothing(
+    namespace: Namespace, queue: Queue, command: Receive, seen: Sighting
+) -> Iterator[Transition]:
     """LIFE-08, LIFE-09, LIFE-11: nothing, if every message may be out of this receive's reach."""
-    if command.session_id is not None:
-        out_of_reach = _session_is_out_of_reach(queue, command.session_id)
-        cached = False
-    else:
-        cached = _cached_elsewhere(namespace, queue)
-        available = surely_available(queue, cached_elsewhere=cached)
-        if _left_out(namespace, queue):
-            available = 0
-        others_lost = queue.receivers.losers - {queue.receivers.connection}
-        out_of_reach = bool(others_lost) or available <= queue.receivers.lost
+    out_of_reach = _is_out_of_reach(namespace, queue, command)
+    if not out_of_reach and isinstance(seen.outcome, Empty):
+        queue = without_perhaps_spent(namespace, queue)
+        out_of_reach = _is_out_of_reach(namespace, queue, command)
     if out_of_reach:
-        rules = _why_nothing(queue, cached=cached)
+        cached = command.session_id is None and cached_elsewhere(namespace, queue)
+        rules = why_nothing(namespace, queue, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
         yield Transition(outcome=Empty(), next=after, rules=rules)
     if command.session_id is not None:
         yield from in_outage(namespace, queue, command.session_id)
     elif queue.outages.any and namespace.profile.readings.get("RECEIVE-IN-OUTAGE") != "served":
-        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
+        rules = ("DLQ-13",) if is_dead_letter_queue(command.queue) else ()
+        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", *rules, any_error=True)
 
 
-def _why_nothing(queue: Queue, *, cached: bool) -> tuple[RuleId, ...]:
-    """What an empty answer shows: what is locked or settled was not given again."""
-    rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
-    if cached and surely_available(queue, cached_elsewhere=False):
-        rules = ("LIFE-08", *rules)
-    if len(queue.messages) < queue.arrivals:
-        rules = ("LIFE-03", *rules)
-    return ("LIFE-02", *rules) if len(queue.locks) else rules
-
-
-def _session_is_out_of_reach(queue: Queue, session_id: str) -> bool:
-    first = first_in_line(queue, Key(SESSION_ID, session_id))
-    return first is None or queue.receivers.lost > 0 or queue.outages.may_hit(first.where)
+def _is_out_of_reach(namespace: Namespace, queue: Queue, command: Receive) -> bool:
+    receivers = queue.receivers
+    if command.session_id is not None:
+        first = first_in_line(queue, Key(SESSION_ID, command.session_id))
+        return first is None or receivers.lost > 0 or queue.outages.may_hit(first.where)
+    cached = cached_elsewhere(namespace, queue)
+    available = surely_available(queue, cached_elsewhere=cached)
+    if left_out(namespace, queue):
+        available = 0
+    return bool(receivers.losers - {receivers.connection}) or available <= receivers.lost
 
 
 def _given(
@@ -127,12 +118,24 @@ def _given(
     if isinstance(seen.outcome, Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
-            rules = _allowed(namespace, candidate, command)
+            rules = _allowed(namespace, candidate, command, view)
             counted = _count_is_right(candidate, view)
             if rules and counted is not None:
                 yield _handed_out(namespace, candidate, command, view, (*counted, *rules))
+        yield from _newly_dead(with_queue(namespace, queue), command, view, seen)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
+
+
+def _newly_dead(
+    namespace: Namespace, command: Receive, view: MessageView, seen: Sighting
+) -> Iterator[Transition]:
+    """A dead letter of whose arrival nothing was known before."""
+    for after, letter in arrivals(namespace, namespace.queues[command.queue], view.body):
+        queue = after.queues[command.queue]
+        for candidate in seen_as(after, queue, letter, view, seen):
+            rules = why_given(after, candidate, view)
+            yield _handed_out(after, candidate, command, view, rules)
 
 
 def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
@@ -140,22 +143,23 @@ def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
     alike: dict[object, Seen] = {}
     for candidate in candidates:
         stored = candidate.stored
-        alike.setdefault((candidate.where, stored.certain, stored.lock), candidate)
+        alike.setdefault((candidate.where, stored.certain, stored.deferred, stored.lock), candidate)
     return list(alike.values())
 
 
-def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[RuleId, ...]:
+def _allowed(
+    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
+) -> tuple[RuleId, ...]:
     """The rules by which this message may be given, none if it may not be."""
     stored, queue = candidate.stored, candidate.queue
-    if command.session_id is not None and stored.message.session_id != command.session_id:
+    if not _is_possible(namespace, candidate, command, view):
         return ()
-    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
-        return ()
-    rules = _why_given(namespace, candidate)
+    rules = (*why_given(namespace, candidate, view), *why_locked(namespace, candidate, view))
     if command.session_id is not None:
         rules = (*_of_the_session(queue, stored, command.session_id), *rules)
     if stored.line is None:
         orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
+        orderless = orderless and stored.reason is None
         return ("KEY-16", *rules) if orderless else rules
     first = first_in_line(queue, stored.line)
     if first is None or first.number >= stored.number:
@@ -163,21 +167,20 @@ def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[R
     return () if _must_come_first(namespace, queue, first) else rules
 
 
-def _why_given(namespace: Namespace, candidate: Seen) -> tuple[RuleId, ...]:
-    """What it shows that this message was given, whatever its place in a line."""
-    stored, queue = candidate.stored, candidate.queue
-    rules: tuple[RuleId, ...] = ("LIFE-01", *candidate.rules)
-    cached = _cached_elsewhere(namespace, queue)
-    if namespace.vantage.assigns_message_ids and stored.message.message_id is None:
-        rules = ("KEY-13", *rules)
-    if cached and stored.since < queue.receivers.switched:
-        rules = (*rules, "LIFE-08")
-    if queue.outages.any:
-        rules = (*rules, "LIFE-11")
-    elif not cached:
-        rules = (*rules, "LIFE-09")
-    again = "LIFE-05" if stored.lock is not None else stored.returned
-    return rules if again is None else (again, *rules)
+def _is_possible(
+    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
+) -> bool:
+    """Whether the message is free to be given to this receive, as it is seen to be given."""
+    stored, session_id = candidate.stored, command.session_id
+    if session_id is not None and stored.message.session_id != session_id:
+        return False
+    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+        return False
+    if stored.deferred is True:
+        return False
+    if stored.spent or not count_is_possible(namespace, candidate.queue, stored, view):
+        return False
+    return lock_is_possible(namespace, candidate, session_id, view)
 
 
 def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[RuleId, ...]:
@@ -202,9 +205,9 @@ COUNTED_AGAIN: Final[dict[RuleId, RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "
 def _count_is_right(candidate: Seen, view: MessageView) -> tuple[RuleId, ...] | None:
     """SESS-09, SESS-10: the rules that a delivery count shows; `None` if it breaks one."""
     stored = candidate.stored
-    if stored.counted is None or view.delivery_count is None:
+    if stored.expected is None or view.delivery_count is None:
         return ()
-    if view.delivery_count != stored.counted:
+    if view.delivery_count != stored.expected:
         return None
     rule = COUNTED_AGAIN.get(stored.returned or "")
     return () if rule is None else (rule,)
@@ -220,16 +223,16 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     rule = order_rule(queue)
     if rule in namespace.profile.silent or queue.receivers.lost:
         return False
-    if queue.outages.may_hit(first.where):
+    if queue.outages.may_hit(first.where) or may_be_spent(namespace, queue, first):
         return False
     if queue.settings.requires_session:
         return True
     if first.deliveries or namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
         # What was given back may be overtaken by what the front end holds (KEY-ORDER).
         return False
-    if _left_out(namespace, queue):
+    if left_out(namespace, queue):
         return False
-    cached = _cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
+    cached = cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
     life = queue.settings.lock_duration - namespace.vantage.slack
     received_since = first.since < queue.receivers.count or bool(namespace.vantage.left_out)
     expired_in_cache = received_since and namespace.now.latest > first.available_at + life
@@ -244,15 +247,17 @@ def _handed_out(
     rules: tuple[RuleId, ...],
 ) -> Transition:
     queue, stored = candidate.queue, candidate.stored
-    lock = _lock(namespace, candidate, command, view)
-    also: dict[str, object] = {"receivers": _counted(queue)}
+    lock = None
+    if command.mode is ReceiveMode.PEEK_LOCK:
+        lock = given_lock(namespace, candidate, command.session_id, view)
+    also: dict[str, Any] = {"receivers": _counted(queue)}
     if lock is not None:
         also["sequence_number"] = view.sequence_number or stored.sequence_number
     if command.session_id is not None and lock is not None:
         held = session_at(queue, command.session_id)
         also["sessions"] = queue.sessions.set(command.session_id, held.with_taken(stored.number))
         if view.delivery_count is not None and not held.doubtful:
-            also["counted"] = view.delivery_count + 1
+            also["expected"] = view.delivery_count + 1
     after = hold(queue, stored, lock, candidate.where, **also)
     return Transition(
         outcome=Received(message=view),
@@ -260,29 +265,6 @@ def _handed_out(
         rules=rules,
         choice=Choice(candidate.where.bit_length() - 1),
     )
-
-
-def _lock(
-    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
-) -> Lock | None:
-    """The lock that a receiver gets; it ends with the session's, or when the bus says it does.
-
-    Where the bus does not say, it may have run since the message entered a cache (CACHE-LOCK).
-    """
-    if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
-        return None
-    queue, slack = candidate.queue, namespace.vantage.slack
-    token = view.lock_token or f"unknown lock of {view.body}"
-    if command.session_id is not None:
-        return Lock(token, session_at(queue, command.session_id).expiry, command.session_id)
-    if view.locked_until is not None:
-        return Lock(token, Window(view.locked_until - slack, view.locked_until + slack))
-    full = namespace.now.shifted(queue.settings.lock_duration)
-    received_since = candidate.stored.since < queue.receivers.count
-    never_cached = not received_since and not namespace.vantage.left_out
-    if never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
-        return Lock(token, Window(full.earliest - slack, full.latest + slack))
-    return Lock(token, Window(namespace.now.earliest, full.latest + slack))
 
 
 def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
@@ -294,7 +276,7 @@ def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
         view = view_of(stored)
         if command.mode is ReceiveMode.PEEK_LOCK:
             view = _locked_view(namespace, queue, command, stored, view)
-        rules = _allowed(namespace, candidate, command)
+        rules = _allowed(namespace, candidate, command, view)
         yield _handed_out(namespace, candidate, command, view, rules)
 
 
@@ -316,8 +298,8 @@ def _locked_view(
         until = session_at(queue, command.session_id).expiry.earliest
     return attrs.evolve(
         view,
-        delivery_count=stored.deliveries + 1,
-        lock_token=f"{sequence_number(stored)}/{queue.receivers.count + 1}",
+        delivery_count=stored.counted + 1,
+        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
         locked_until=until,
     )
 

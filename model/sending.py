@@ -7,6 +7,7 @@ import attrs
 
 from busproof.model import staging
 from busproof.model.commands import Send
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import (
     effective_key,
@@ -37,6 +38,9 @@ REROUTING_TIMEOUT: Final = 15 * MICROSECONDS
 def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transition]:
     """Every allowed answer to a send, in or out of a transaction."""
     queue = namespace.queues[command.queue]
+    if is_dead_letter_queue(command.queue):
+        yield refusal(namespace, Error.INVALID_OPERATION, "DLQ-11", any_error=True)
+        return
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = attrs.evolve(namespace, profile=profile)

@@ -7,9 +7,10 @@ import attrs
 from busproof.model.commands import AcceptNextSession, AcceptSession, CloseSession, RenewSessionLock
 from busproof.model.heap import push
 from busproof.model.keys import SESSION_ID
-from busproof.model.ledger import first_in_line, give_back
+from busproof.model.ledger import first_in_line
 from busproof.model.outcomes import Empty, Renewed, SessionAccepted
 from busproof.model.placing import home_of
+from busproof.model.returning import give_back
 from busproof.model.state import NEVER, Key, Namespace, Queue, SessionLock, with_queue
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import Error, RuleId, Window
@@ -145,8 +146,9 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
         again = attrs.evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
         return _with(namespace, queue, session_id, again)
     counts = None if before is None or before.doubtful else True
-    queue = _kept(_freed(namespace, queue, session_id, "SESS-11", counts=counts), session_id)
-    return _with(namespace, queue, session_id, SessionLock(connection, expiry, queue.arrivals))
+    freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
+    queue = _kept(freed.queues[queue.settings.queue], session_id)
+    return _with(freed, queue, session_id, SessionLock(connection, expiry, queue.arrivals))
 
 
 def _full_term(namespace: Namespace, queue: Queue) -> Window:
@@ -179,9 +181,9 @@ def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
         if stored is not None and stored.lock is not None:
             over = stored.lock.expiry.earliest == -NEVER
             bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
-            counted = stored.counted if bounds.earliest > -NEVER else None
+            expected = stored.expected if bounds.earliest > -NEVER else None
             lock = attrs.evolve(stored.lock, expiry=bounds)
-            changed = attrs.evolve(stored, lock=lock, counted=counted)
+            changed = attrs.evolve(stored, lock=lock, expected=expected)
             timer = (expiry.latest, number, lock.token)
             queue = attrs.evolve(
                 queue,
@@ -204,14 +206,15 @@ def _with(
 
 def _freed(
     namespace: Namespace, queue: Queue, session_id: str, rule: RuleId, *, counts: bool | None
-) -> Queue:
-    """SESS-08, SESS-11: the queue with all messages given back that were locked in the session."""
+) -> Namespace:
+    """SESS-08, SESS-11: the namespace with all messages given back that were locked in it."""
     held = queue.sessions.get(session_id)
     for number in sorted(held.taken) if held is not None else ():
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None and stored.lock.session_id == session_id:
-            queue = give_back(queue, stored, namespace.now, rule, counts=counts)
-    return queue
+            namespace = give_back(namespace, queue, stored, namespace.now, rule, counts=counts)
+            queue = namespace.queues[queue.settings.queue]
+    return with_queue(namespace, queue)
 
 
 def close_session(
@@ -223,8 +226,8 @@ def close_session(
     if holding is not False:
         counts = False if holding else None
         freed = _freed(namespace, queue, command.session_id, "SESS-08", counts=counts)
-        freed = _kept(freed, command.session_id)
-        yield done(_with(namespace, freed, command.session_id, None))
+        kept = _kept(freed.queues[command.queue], command.session_id)
+        yield done(_with(freed, kept, command.session_id, None))
     if holding is not True:
         yield refusal(namespace, Error.SESSION_LOCK_LOST, any_error=True)
         yield done(namespace)

@@ -1,36 +1,57 @@
 """Settling a locked message, while its lock lasts."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
-from busproof.model.commands import Abandon, Complete
-from busproof.model.ledger import give_back, remove
+from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
+from busproof.model.dead_letters import is_dead_letter_queue, moved
+from busproof.model.ledger import remove
+from busproof.model.returning import give_back
 from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import Error, RuleId, Window
+from busproof.model.values import MICROSECONDS, Error, RuleId, Window
 
-__all__ = ["abandon", "complete", "lost_abandon", "lost_complete"]
+__all__ = [
+    "DEFAULT_DURATION",
+    "abandon",
+    "complete",
+    "dead_letter",
+    "has_ended",
+    "locked",
+    "lost_abandon",
+    "lost_complete",
+    "lost_dead_letter",
+    "lost_lock",
+    "settled",
+    "why_settled",
+]
+
+DEFAULT_DURATION: Final = 60 * MICROSECONDS
+"""LOCK-02: how long a lock lasts where its entity was created without saying."""
 
 
 def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
     """LIFE-03, LIFE-06: the message is gone, or its lock was lost."""
     queue = namespace.queues[command.queue]
-    stored = _locked(queue, command.lock_token)
-    if stored is not None and not _has_ended(namespace, stored):
-        rules = (*_in_a_renewed_session(queue, stored), "LIFE-03")
-        yield done(with_queue(namespace, remove(queue, stored)), *rules)
-    yield from _lost(namespace, queue, stored)
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, stored):
+        rules = why_settled(namespace, queue, stored)
+        after = settled(with_queue(namespace, remove(queue, stored)), command)
+        yield done(after, *_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
 
 
 def abandon(namespace: Namespace, command: Abandon) -> Iterator[Transition]:
     """LIFE-04, LIFE-06: the message can be received again, or its lock was lost."""
     queue = namespace.queues[command.queue]
-    stored = _locked(queue, command.lock_token)
-    if stored is not None and not _has_ended(namespace, stored):
-        back = give_back(queue, stored, namespace.now, "LIFE-04")
-        yield done(with_queue(namespace, back), "LIFE-04")
-    yield from _lost(namespace, queue, stored)
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, stored):
+        rules = why_settled(namespace, queue, stored)
+        after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
+        yield done(settled(after, command), "LIFE-04", *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
 
 
 def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
@@ -40,7 +61,43 @@ def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
     return ("SESS-14",) if held is not None and held.renewed else ()
 
 
-def _locked(queue: Queue, token: str) -> Stored | None:
+def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transition]:
+    """DLQ-05, DLQ-14, DLQ-10: the message is a dead letter now, or its lock was lost."""
+    queue = namespace.queues[command.queue]
+    if is_dead_letter_queue(command.queue):
+        yield refusal(namespace, Error.INVALID_OPERATION, "DLQ-10", any_error=True)
+        return
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, stored):
+        rules = why_settled(namespace, queue, stored)
+        after = moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
+        yield done(settled(after, command), "DLQ-05", *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
+
+
+def settled(namespace: Namespace, command: Complete | Abandon | DeadLetter | Defer) -> Namespace:
+    """The namespace, in which one more settlement of a message of this queue is counted."""
+    queue = namespace.queues[command.queue]
+    return with_queue(namespace, attrs.evolve(queue, settlements=queue.settlements + 1))
+
+
+def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10: the lock has lasted, whatever became of others."""
+    lock = stored.lock
+    if lock is None or lock.session_id is not None:
+        return
+    age = namespace.now.earliest - lock.begun.latest
+    if lock.first is not None and namespace.now.earliest > lock.first.latest:
+        yield "LOCK-04"
+    if 2 * age >= queue.settings.lock_duration:
+        yield "LOCK-01"
+        if queue.settings.lock_duration == DEFAULT_DURATION:
+            yield "LOCK-02"
+    if queue.settlements > lock.settlements:
+        yield "LOCK-10"
+
+
+def locked(queue: Queue, token: str) -> Stored | None:
     """The message held under this token, if one still may be."""
     number = queue.locks.get(token)
     stored = None if number is None else queue.messages.get(number)
@@ -49,28 +106,58 @@ def _locked(queue: Queue, token: str) -> Stored | None:
     return stored
 
 
-def _has_ended(namespace: Namespace, stored: Stored) -> bool:
+def has_ended(namespace: Namespace, stored: Stored) -> bool:
+    """Whether the message's lock cannot be held any more."""
     lock = stored.lock
     return lock is None or lock.expiry.latest < namespace.now.earliest
 
 
-def _lost(namespace: Namespace, queue: Queue, stored: Stored | None) -> Iterator[Transition]:
+def lost_lock(
+    namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: RuleId
+) -> Iterator[Transition]:
+    """LIFE-06, LOCK-05 to LOCK-07: refused because the lock is lost, where it is or may be."""
     lock = None if stored is None else stored.lock
-    if stored is None or lock is None or _has_ended(namespace, stored):
-        yield refusal(namespace, Error.LOCK_LOST, "LIFE-06", any_error=True)
+    if stored is None or lock is None or has_ended(namespace, stored):
+        queue, older = _resisting(queue, token)
+        after = with_queue(namespace, queue)
+        yield refusal(after, Error.LOCK_LOST, *rules, *older, any_error=True)
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
         yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
 
 
+def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[RuleId, ...]]:
+    """LOCK-07, LOCK-08: what a lost lock's message is now: locked by another, or to come again."""
+    number = queue.tokens.get(token)
+    stored = None if number is None else queue.messages.get(number)
+    if stored is None or not stored.certain:
+        return queue, ()
+    if stored.lock is not None:
+        return queue, ("LOCK-07",)
+    again = attrs.evolve(stored, resisted=True)
+    return attrs.evolve(queue, messages=queue.messages.set(stored.number, again)), ()
+
+
 def lost_complete(namespace: Namespace, command: Complete) -> Namespace:
     """The message may be gone, now or later; if not, its lock lasts as before."""
+    return _perhaps_gone(namespace, command)
+
+
+def lost_dead_letter(namespace: Namespace, command: DeadLetter) -> Namespace:
+    """The message may be a dead letter, now or later; if not, its lock lasts as before."""
+    return _perhaps_gone(namespace, command, leaving=(command.reason,))
+
+
+def _perhaps_gone(
+    namespace: Namespace, command: Complete | DeadLetter, leaving: tuple[str, ...] = ()
+) -> Namespace:
     queue = namespace.queues[command.queue]
-    stored = _locked(queue, command.lock_token)
+    stored = locked(queue, command.lock_token)
     if stored is None:
         return namespace
-    doubtful = attrs.evolve(stored, certain=False, line=None)
+    leaving = (*stored.leaving, *leaving)
+    doubtful = attrs.evolve(stored, certain=False, line=None, leaving=leaving)
     messages = queue.messages.set(stored.number, doubtful)
     return with_queue(namespace, attrs.evolve(queue, messages=messages))
 
@@ -78,11 +165,11 @@ def lost_complete(namespace: Namespace, command: Complete) -> Namespace:
 def lost_abandon(namespace: Namespace, command: Abandon) -> Namespace:
     """The lock may have ended, now or later; the message is there in any case."""
     queue = namespace.queues[command.queue]
-    stored = _locked(queue, command.lock_token)
+    stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:
         return namespace
     expiry = Window(-NEVER, stored.lock.expiry.latest)
     lock = attrs.evolve(stored.lock, expiry=expiry)
-    doubtful = attrs.evolve(stored, lock=lock, counted=None)
+    doubtful = attrs.evolve(stored, lock=lock, expected=None)
     messages = queue.messages.set(stored.number, doubtful)
     return with_queue(namespace, attrs.evolve(queue, messages=messages))

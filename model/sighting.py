@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import attrs
 
-from busproof.model.keys import ASSIGNED, home_name, rule_of
+from busproof.model.keys import rule_of
 from busproof.model.placing import home_of, narrowed
 from busproof.model.state import Namespace, Partitions, Queue, Stored
 from busproof.model.transition import Sighting
 from busproof.model.values import SEQUENCE_BITS, MessageView, RuleId
 
-__all__ = ["Seen", "absence", "named_partition", "recognised", "view_of"]
+__all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
 
 @attrs.frozen
@@ -34,12 +34,33 @@ def recognised(
     numbers = queue.bodies.get(view.body, ())
     for number in numbers if isinstance(numbers, tuple) else ():
         stored = queue.messages.get(number)
-        if stored is not None and _is_unchanged(namespace, stored, view):
-            yield from _placed(namespace, queue, stored, view, seen)
+        if stored is not None:
+            yield from seen_as(namespace, queue, stored, view, seen)
 
 
-def _is_unchanged(namespace: Namespace, stored: Stored, view: MessageView) -> bool:
+def seen_as(
+    namespace: Namespace, queue: Queue, stored: Stored, view: MessageView, seen: Sighting
+) -> Iterator[Seen]:
+    """What is known of this stored message if it is the one that is seen; nothing if it is not."""
+    if is_unchanged(namespace, stored, view):
+        yield from _placed(namespace, queue, stored, view, seen)
+
+
+def is_unchanged(
+    namespace: Namespace, stored: Stored, view: MessageView, *, reason: bool = True
+) -> bool:
+    """Whether a view may be of this message: its properties, its number, why it is a dead letter.
+
+    Args:
+        namespace: for its vantage.
+        stored: the message.
+        view: what was seen.
+        reason: whether the reason of a dead letter has to fit too.
+    """
     sent = stored.message
+    told = reason and None not in (stored.reason, view.dead_letter_reason)
+    if told and not _same(stored.reason, view.dead_letter_reason):
+        return False
     same = _same(sent.session_id, view.session_id) and _same(
         sent.partition_key, view.partition_key, or_else=sent.session_id
     )
@@ -100,33 +121,6 @@ def _at_home(
     yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
 
 
-def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
-    """The rules that a view breaks of which nothing in the queue can be the original."""
-    known = queue.bodies.get(view.body)
-    if known is None:
-        return ("LIFE-01",)
-    if isinstance(known, str):
-        return (known,)
-    present = [queue.messages[number] for number in known if number in queue.messages]
-    if not present:
-        return ("LIFE-03", "KEY-01")
-    unchanged = [stored for stored in present if _is_unchanged(namespace, stored, view)]
-    if not unchanged:
-        unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
-        return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
-    return _misplaced(namespace, queue, unchanged[0])
-
-
-def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
-    key = stored.key
-    if key is None or key.taken_from == ASSIGNED:
-        return ("KEY-01", "LIFE-12")
-    known = home_name(namespace.profile, key) in queue.homes
-    at_home = stored.where.bit_count() == 1 or not known
-    rules = rule_of(queue.settings, stored.message, key)
-    return ("KEY-01", "LIFE-12", *rules) if at_home else (*rules, "KEY-02", "KEY-01")
-
-
 def view_of(stored: Stored) -> MessageView:
     """What a client would see of the message, without a lock."""
     message = stored.message
@@ -136,6 +130,7 @@ def view_of(stored: Stored) -> MessageView:
         session_id=message.session_id,
         partition_key=message.partition_key,
         sequence_number=sequence_number(stored),
+        dead_letter_reason=stored.reason,
     )
 
 

@@ -52,11 +52,18 @@ class Key(NamedTuple):
 
 @attrs.frozen
 class Lock:
-    """A receiver's hold on a message; it ends at some moment of `expiry`."""
+    """A receiver's hold on a message; it ends at some moment of `expiry`.
+
+    `first` is when it would have ended unless it was renewed, `begun` when it was given, and
+    `settlements` how many there had been of the queue's messages by then.
+    """
 
     token: str
     expiry: Window
     session_id: str | None = None
+    begun: Window = Window(0, 0)
+    first: Window | None = None
+    settlements: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -72,10 +79,17 @@ class Stored:
         certain: whether it is known to be there.
         since: how many receives the queue had seen when it became available.
         available_at: the earliest moment at which it became available.
-        deliveries: how often it was received.
+        deliveries: how often it was handed out under a lock.
+        counted: how many deliveries have surely ended without a settlement.
+        uncounted: how many more of them may have.
         returned: the rule by which it was given back last, if it was.
+        spent: whether it was delivered as often as it may be.
+        leaving: the reasons with which requests may dead-letter it that were never answered.
+        resisted: whether a settlement of it was refused, so that it has to come again.
+        deferred: whether it was set aside; `None` where that is not known.
+        reason: why it was dead-lettered, in a dead-letter queue.
         sequence_number: as seen; `None` until it was.
-        counted: the delivery count that its next delivery in a session shows, if that is known.
+        expected: the delivery count that its next delivery in a session shows, if that is known.
         lock: the hold on it, if it is locked.
     """
 
@@ -88,10 +102,22 @@ class Stored:
     since: int
     available_at: int
     deliveries: int = 0
+    counted: int = 0
+    uncounted: int = 0
     returned: RuleId | None = None
+    spent: bool = False
+    leaving: tuple[str, ...] = ()
+    resisted: bool = False
+    deferred: bool | None = False
+    reason: str | None = None
     sequence_number: int | None = None
-    counted: int | None = None
+    expected: int | None = None
     lock: Lock | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether an ordinary receive can surely be given it, as far as it goes by the message."""
+        return self.certain and self.lock is None and self.deferred is False
 
 
 @attrs.frozen
@@ -248,6 +274,12 @@ class Queue:
         states: session id to what is stored with it.
         recovered: partitions that were down and came up again.
         peeked: whether somebody has looked at its messages.
+        spent: how many messages were delivered as often as they may be.
+        settlements: how many messages were settled so far.
+        numbers: sequence number to arrival number, of messages that were received.
+        deferred: sequence number to arrival number, of messages that were ever set aside.
+        latest_deferred: arrival number of the message that was set aside last.
+        tokens: every lock token that was ever given to the arrival number of its message.
     """
 
     settings: CreateQueue
@@ -272,6 +304,12 @@ class Queue:
     states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
     peeked: bool = False
+    spent: int = 0
+    settlements: int = 0
+    numbers: Map[int, int] = Map()
+    deferred: Map[int, int] = Map()
+    latest_deferred: int = -1
+    tokens: Map[str, int] = Map()
 
 
 @attrs.frozen

@@ -7,7 +7,9 @@ import attrs
 
 from busproof.model import commands as c
 from busproof.model.blaming import blamed
-from busproof.model.ledger import expired, never_arrives
+from busproof.model.deferral import defer, lost_defer, lost_receive_deferred, receive_deferred
+from busproof.model.ledger import never_arrives
+from busproof.model.locks import lost_renew_lock, renew_lock
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
 from busproof.model.peeking import peek
 from busproof.model.queues import (
@@ -20,6 +22,7 @@ from busproof.model.queues import (
     take_down,
 )
 from busproof.model.receiving import lost_receive, receive
+from busproof.model.returning import prepared
 from busproof.model.sending import lost_send, send
 from busproof.model.session_states import get_state, list_sessions, lost_set_state, set_state
 from busproof.model.sessions import (
@@ -32,7 +35,14 @@ from busproof.model.sessions import (
     lost_renew,
     renew,
 )
-from busproof.model.settling import abandon, complete, lost_abandon, lost_complete
+from busproof.model.settling import (
+    abandon,
+    complete,
+    dead_letter,
+    lost_abandon,
+    lost_complete,
+    lost_dead_letter,
+)
 from busproof.model.state import Namespace, with_queue
 from busproof.model.transactions import (
     begin,
@@ -97,13 +107,7 @@ def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
     name = getattr(command, "queue", None)
     if name is None or isinstance(command, c.CreateQueue):
         return namespace
-    queue = namespace.queues.get(name)
-    if queue is None:
-        return None
-    timers = queue.timers
-    if timers is None or timers[1][0] >= namespace.now.earliest:
-        return namespace
-    return with_queue(namespace, expired(queue, namespace.now))
+    return prepared(namespace, name)
 
 
 def _on_unknown_queue(namespace: Namespace, seen: Sighting) -> Iterator[Transition]:
@@ -147,6 +151,14 @@ def _dispatched(
             return complete(namespace, command)
         case c.Abandon():
             return abandon(namespace, command)
+        case c.DeadLetter():
+            return dead_letter(namespace, command)
+        case c.Defer():
+            return defer(namespace, command)
+        case c.ReceiveDeferred():
+            return receive_deferred(namespace, command, connection, seen)
+        case c.RenewLock():
+            return renew_lock(namespace, command, seen)
         case c.Peek():
             return peek(namespace, command, seen)
         case c.AcceptSession():
@@ -192,6 +204,14 @@ def _lost(namespace: Namespace, command: c.Command, connection: str) -> Namespac
             return lost_complete(namespace, command)
         case c.Abandon():
             return lost_abandon(namespace, command)
+        case c.DeadLetter():
+            return lost_dead_letter(namespace, command)
+        case c.Defer():
+            return lost_defer(namespace, command)
+        case c.ReceiveDeferred():
+            return lost_receive_deferred(namespace, command)
+        case c.RenewLock():
+            return lost_renew_lock(namespace, command)
         case c.Peek() | c.GetSessionState() | c.ListSessions():
             return namespace
         case c.AcceptSession():

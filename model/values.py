@@ -17,6 +17,7 @@ __all__ = [
     "Clock",
     "Error",
     "Message",
+    "MessageState",
     "MessageView",
     "Profile",
     "ReceiveMode",
@@ -55,6 +56,14 @@ class ReceiveMode(StrEnum):
     RECEIVE_AND_DELETE = "receive-and-delete"
 
 
+class MessageState(StrEnum):
+    """Whether a message that a peek shows can be received, was set aside, or is not due yet."""
+
+    ACTIVE = "active"
+    DEFERRED = "deferred"
+    SCHEDULED = "scheduled"
+
+
 class Error(StrEnum):
     """What a refusal says, as far as the documents let a client tell refusals apart."""
 
@@ -90,7 +99,9 @@ class MessageView:
     """A message as a receiver or a browser sees it.
 
     `sequence_number`, `delivery_count` and the lock are `None` where a client learns none.
-    `locked_until` is a time on the recording's clock.
+    `delivery_count` counts this delivery too; `locked_until` is a time on the recording's clock.
+    `dead_letter_reason` is why a message of a dead-letter queue is there; `state` is what a peek
+    tells of a message, `None` where it tells nothing.
     """
 
     body: str
@@ -101,6 +112,8 @@ class MessageView:
     delivery_count: int | None = None
     lock_token: str | None = None
     locked_until: int | None = None
+    dead_letter_reason: str | None = None
+    state: MessageState | None = None
 
 
 @attrs.frozen

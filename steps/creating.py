@@ -14,10 +14,16 @@ from busproof.steps.harness import Bus, NotApplicable
 from busproof.steps.wording import queue_settings
 
 QUEUE = "orders"
+OTHER_QUEUE = "invoices"
 OTHER = "c2"
 
 
-def _create(bus: Bus, queue: CreateQueue) -> str:
+def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
+    """Insist that the tier has such queues.
+
+    Raises:
+        NotApplicable: it need not have any.
+    """
     tier = bus.profile.tier
     if queue.partitioned and tier is Tier.PREMIUM:
         raise NotApplicable("tier: premium need not have partitioned queues")
@@ -25,6 +31,10 @@ def _create(bus: Bus, queue: CreateQueue) -> str:
         raise NotApplicable("tier: basic need not have sessions")
     if queue.duplicate_detection and tier is Tier.BASIC:
         raise NotApplicable("tier: basic need not have duplicate detection")
+
+
+def _create(bus: Bus, queue: CreateQueue) -> str:
+    refuse_where_missing(bus, queue)
     bus.expect(bus.do(queue), Done)
     return queue.queue
 
@@ -36,6 +46,15 @@ def _create(bus: Bus, queue: CreateQueue) -> str:
 def created(bus: Bus, kind: str, traits: str | None) -> str:
     """A queue of its kind with these traits, all else left as it is by default."""
     return _create(bus, queue_settings(QUEUE, kind, traits or ""))
+
+
+@given(
+    parsers.re(r"another (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
+    target_fixture="other_queue",
+)
+def created_too(bus: Bus, kind: str, traits: str | None) -> str:
+    """A second queue of its kind with these traits."""
+    return _create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
 
 
 @given("a transaction", target_fixture="transaction")

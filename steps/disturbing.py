@@ -15,6 +15,7 @@ def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
 
 
 @given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
+@when(parsers.parse("{number:d} partitions go down"), target_fixture="down")
 def some_down(bus: Bus, queue: str, number: int) -> set[int]:
     """Take the first partitions down, one at the least being left."""
     bus.need(Capability.OUTAGES)
@@ -29,6 +30,13 @@ def some_down(bus: Bus, queue: str, number: int) -> set[int]:
 def all_down(bus: Bus, queue: str) -> None:
     """Take all partitions down."""
     _set_all(bus, queue, down=True)
+
+
+@when("every partition is down for a while")
+def all_down_and_up(bus: Bus, queue: str) -> None:
+    """Take all partitions down and bring them back."""
+    _set_all(bus, queue, down=True)
+    _set_all(bus, queue, down=False)
 
 
 @when("every partition is up again")

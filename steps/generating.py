@@ -27,10 +27,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
@@ -51,6 +55,7 @@ from busproof.steps.worlds import (
 
 __all__ = ["Generator", "generators", "queue_kinds"]
 
+DEAD_LETTERS: Final = "/$deadletterqueue"
 QUEUES: Final = stateful.Bundle("queues")
 RECEIPTS: Final = stateful.Bundle("receipts")
 TRANSACTIONS: Final = stateful.Bundle("transactions")
@@ -167,7 +172,28 @@ def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int)
     )
 
 
-def _settled(kind: type[Complete] | type[Abandon]) -> Made:
+def _received_dead_letter(_world: World, queue: CreateQueue, mode: ReceiveMode) -> Receive:
+    return Receive(queue=queue.queue + DEAD_LETTERS, mode=mode)
+
+
+def _received_by_number(
+    world: World, number: int, several: bool, mode: ReceiveMode
+) -> ReceiveDeferred | None:
+    """What was received lately, by its number, whether it was set aside or not."""
+    if not world.received:
+        return None
+    queue, one, session = world.received[-1 - number % len(world.received)]
+    others = [each for name, each, of in world.received if (name, of) == (queue, session)]
+    required = any(each.queue == queue and each.requires_session for each in world.queues)
+    return ReceiveDeferred(
+        queue=queue,
+        sequence_numbers=tuple(dict.fromkeys((one, others[0]) if several else (one,))),
+        mode=mode,
+        session_id=session if required else None,
+    )
+
+
+def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) -> Made:
     def settled(world: World, receipt: Receipt) -> Command | None:
         held = world.held(receipt)
         if held is None or held.lock_token is None:
@@ -289,11 +315,28 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
     )
     yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=2)
     yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=2)
+    for kind in (DeadLetter, Defer):
+        yield Generator(kind=kind, draws=once, make=_settled(kind))
+    yield Generator(kind=RenewLock, draws={"receipt": RECEIPTS}, make=_settled(RenewLock))
     yield Generator(
         kind=Complete,
         draws={"receipt": RECEIPTS},
         make=_settled(Complete),
         name="completeagain",
+    )
+    modes = st.sampled_from(_modes(scope))
+    if Capability.DEAD_LETTER in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES, "mode": modes},
+            make=_received_dead_letter,
+            into=(RECEIPTS,),
+            name="receivedeadletter",
+        )
+    yield Generator(
+        kind=ReceiveDeferred,
+        draws={"number": _SHAPE, "several": st.booleans(), "mode": modes},
+        make=_received_by_number,
     )
     yield Generator(
         kind=Peek,

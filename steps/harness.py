@@ -18,6 +18,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     Command,
     Complete,
+    CreateQueue,
     Receive,
     Send,
     TakePartitionDown,
@@ -29,6 +30,7 @@ from busproof.model.outcomes import (
     Outcome,
     Peeked,
     Received,
+    ReceivedSeveral,
     Unsupported,
 )
 from busproof.model.values import (
@@ -55,6 +57,10 @@ __all__ = [
 
 ROUNDS = 1000
 """Receives in a row, beyond those that what was sent explains, after which a scenario gives up."""
+
+
+PATIENCE = 20
+"""Seconds, and tries, after which a scenario gives up on what has to come at some time."""
 
 
 class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
@@ -123,6 +129,7 @@ class Bus:
         self.capabilities = declaration.capabilities
         self.partition_of: dict[str, int] = {}
         self.sent: list[Message] = []
+        self.settings: dict[str, CreateQueue] = {}
 
     def do(self, command: Command, connection: str = "c1") -> Outcome:
         """Ask one thing and judge the answer.
@@ -169,6 +176,8 @@ class Bus:
         self._recording.record(event)
         self._events.append(event)
         self._note_partitions(event)
+        if isinstance(command, CreateQueue) and isinstance(observed.outcome, Done):
+            self.settings[command.queue] = command
         return event, self._violation(event)
 
     def _observed(self, command: Command, connection: str) -> Observed:
@@ -287,8 +296,25 @@ class Bus:
             if not isinstance(outcome, Received):
                 return views
             views.append(outcome.message)
-            self._complete(queue, outcome.message, connection)
+            self.complete(queue, outcome.message, connection)
         raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
+
+    def awaited(self, queue: str, number: int, connection: str = "c1") -> list[MessageView]:
+        """Receive and complete until so many messages have come, or the patience is over.
+
+        For what has to come at a time that nobody states: a second passes before each new try.
+        """
+        views: list[MessageView] = []
+        for _ in range(number + PATIENCE):
+            outcome = self.receive(queue, connection)
+            if isinstance(outcome, Received):
+                views.append(outcome.message)
+                self.complete(queue, outcome.message, connection)
+            if len(views) == number:
+                break
+            if not isinstance(outcome, Received):
+                self._pass(MICROSECONDS)
+        return views
 
     def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
         """Receive one message: locked, or for good where the implementation has no locks."""
@@ -300,7 +326,8 @@ class Bus:
         locks = Capability.PEEK_LOCK in self.capabilities
         return ReceiveMode.PEEK_LOCK if locks else ReceiveMode.RECEIVE_AND_DELETE
 
-    def _complete(self, queue: str, view: MessageView, connection: str) -> None:
+    def complete(self, queue: str, view: MessageView, connection: str = "c1") -> None:
+        """Complete a message, if it is locked; it has to succeed."""
         if view.lock_token is not None:
             outcome = self.do(Complete(queue=queue, lock_token=view.lock_token), connection)
             self.expect(outcome, Done)
@@ -372,4 +399,4 @@ class Bus:
 def _views(outcome: Outcome) -> tuple[MessageView, ...]:
     if isinstance(outcome, Received):
         return (outcome.message,)
-    return outcome.messages if isinstance(outcome, Peeked) else ()
+    return outcome.messages if isinstance(outcome, Peeked | ReceivedSeveral) else ()

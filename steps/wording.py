@@ -73,6 +73,8 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
         "duplicate_detection": True,
         "duplicate_window": seconds(number),
     },
+    "with # deliveries": lambda number: {"max_delivery_count": number},
+    "with locks of # minutes": lambda number: {"lock_duration": seconds(60 * number)},
     "with locks of # seconds": lambda number: {"lock_duration": seconds(number)},
 }
 

@@ -16,11 +16,14 @@ from busproof.model.commands import (
     Command,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     Receive,
+    ReceiveDeferred,
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Event, Received, SessionAccepted
+from busproof.model.outcomes import Done, Event, Received, ReceivedSeveral, SessionAccepted
 from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, Tier
 from busproof.steps.needing import needs
 
@@ -96,6 +99,7 @@ class World:
     accepted: dict[tuple[str, str], str] = attrs.field(factory=dict)
     locks: list[Receipt] = attrs.field(factory=list)
     visited: list[int] = attrs.field(factory=list)
+    received: list[tuple[str, int, str | None]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
 
     def message(self, queue: CreateQueue, place: int) -> Message:
@@ -141,13 +145,18 @@ class World:
     def learn(self, event: Event, receipt: Receipt | None) -> None:
         """Remember what later commands may refer to."""
         match event.command, event.outcome:
-            case Receive(), Received(message=view):
+            case Receive(queue=queue), Received(message=view):
+                if view.sequence_number is not None:
+                    self.received.append((queue, view.sequence_number, view.session_id))
                 if view.lock_token is not None and receipt is not None:
                     receipt.lock_token = view.lock_token
                     self.locks.append(Receipt(receipt.queue, view.lock_token))
                 if view.sequence_number is not None:
                     self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
-            case (Complete() | Abandon()) as settled, Done():
+            case ReceiveDeferred(queue=queue), ReceivedSeveral(messages=views):
+                tokens = (view.lock_token for view in views)
+                self.locks += [Receipt(queue, token) for token in tokens if token is not None]
+            case (Complete() | Abandon() | DeadLetter() | Defer()) as settled, Done():
                 spent = settled.lock_token
                 self.locks = [each for each in self.locks if each.lock_token != spent]
             case AcceptSession(queue=queue, session_id=session), Done():

@@ -4,20 +4,22 @@ It shares the vocabulary with the reference model and none of its rules: where t
 one of the two is wrong. What is open to a bus it answers in the way that the most readings allow.
 """
 
-from typing import ClassVar, assert_never
+from typing import ClassVar, Final, assert_never
 
 import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.adapters.seeded.queues import Queue
+from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
 from busproof.adapters.seeded.sessions import SessionCommand, Sessions
 from busproof.adapters.seeded.transacting import Transacting
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Outcome, Refused, Witness
-from busproof.model.values import Error, Message, Profile
+from busproof.model.values import MICROSECONDS, Error, Message, Profile
 
 __all__ = ["AssigningBus", "SeededBus"]
+
+LONGEST_LOCK: Final = 300 * MICROSECONDS
 
 NamespaceCommand = (
     c.AdvanceClock
@@ -31,6 +33,10 @@ QueueCommand = (
     | c.Receive
     | c.Complete
     | c.Abandon
+    | c.DeadLetter
+    | c.Defer
+    | c.ReceiveDeferred
+    | c.RenewLock
     | c.Peek
     | c.TakePartitionDown
     | c.BringPartitionUp
@@ -50,10 +56,12 @@ class SeededBus(Sessions, Transacting):
             Capability.PEEK,
             Capability.PEEK_LOCK,
             Capability.REGULAR_QUEUES,
-            Capability.LOCK_RENEWAL,
             Capability.NEXT_SESSION,
             Capability.SESSION_STATE,
             Capability.SESSION_LISTING,
+            Capability.DEAD_LETTER,
+            Capability.LOCK_RENEWAL,
+            Capability.DEFERRAL,
         }
     )
 
@@ -82,13 +90,23 @@ class SeededBus(Sessions, Transacting):
         """Do what is asked and tell what came of it."""
         if isinstance(command, NamespaceCommand):
             return Observed(self.ask_namespace(command))
-        queue = self.queues.get(command.queue)
+        queue = self.found(command.queue)
         if queue is None:
             return Observed(Refused(error=Error.NOT_FOUND))
-        self.end_what_is_over(queue)
         if isinstance(command, c.Send):
             return self.send(queue, command)
         return Observed(self.ask(queue, command, connection))
+
+    def found(self, name: str) -> Queue | None:
+        """The queue or the dead-letter queue of this path, once all is over that has ended."""
+        owner = self.queues.get(name.removesuffix(DEAD_LETTERS))
+        if owner is None:
+            return None
+        self.end_what_is_over(owner)
+        if owner.name == name or owner.dead is None:
+            return owner
+        self.end_what_is_over(owner.dead)
+        return owner.dead
 
     def ask_namespace(self, command: NamespaceCommand) -> Outcome:
         """Do what concerns no single queue that exists."""
@@ -111,9 +129,27 @@ class SeededBus(Sessions, Transacting):
         """Create a queue, once."""
         if settings.queue in self.queues:
             return Refused(error=Error.ALREADY_EXISTS)
+        if settings.queue.endswith(DEAD_LETTERS) or self.locks_too_long(settings):
+            return Refused(error=Error.INVALID_OPERATION)
         partitions = self.partitions if settings.partitioned else 1
-        self.queues[settings.queue] = Queue(settings=settings, partitions=partitions)
+        queue = Queue(settings=settings, partitions=partitions)
+        queue.dead = self.dead_letter_queue(queue)
+        self.queues[settings.queue] = queue
         return Done()
+
+    def locks_too_long(self, settings: c.CreateQueue) -> bool:
+        """Whether locks would last for more than 5 minutes."""
+        return settings.lock_duration > LONGEST_LOCK
+
+    def dead_letter_queue(self, owner: Queue) -> Queue:
+        """The dead-letter queue of a new queue: in the same partitions, and as available."""
+        settings = attrs.evolve(
+            owner.settings,
+            queue=owner.name + DEAD_LETTERS,
+            requires_session=False,
+            duplicate_detection=False,
+        )
+        return Queue(settings=settings, partitions=owner.partitions, down=owner.down)
 
     def ask(  # noqa: PLR0911 - one closed match over the vocabulary
         self, queue: Queue, command: QueueCommand, connection: str
@@ -126,6 +162,14 @@ class SeededBus(Sessions, Transacting):
                 return self.settle(queue, command.lock_token, self.complete)
             case c.Abandon():
                 return self.settle(queue, command.lock_token, self.abandon)
+            case c.DeadLetter():
+                return self.dead_letter_on_request(queue, command)
+            case c.Defer():
+                return self.settle(queue, command.lock_token, self.defer)
+            case c.ReceiveDeferred():
+                return self.receive_deferred(queue, command, connection)
+            case c.RenewLock():
+                return self.renew(queue, command.lock_token)
             case c.Peek(session_id=None):
                 return self.peek(queue, command.count)
             case c.Peek():
@@ -150,6 +194,8 @@ class SeededBus(Sessions, Transacting):
         message = self.prepared(command.message)
         if command.transaction is None and self.lacks_session(queue, message):
             return Observed(Refused(error=Error.INVALID_OPERATION))
+        if queue.dead is None and not self.takes_sends(queue):
+            return Observed(Refused(error=Error.INVALID_OPERATION))
         if command.transaction is None:
             placed = self.place(queue, message, command.timeout)
             if not isinstance(placed, Error):
@@ -159,6 +205,10 @@ class SeededBus(Sessions, Transacting):
         if isinstance(placed, Error):
             return Observed(Refused(error=placed))
         return Observed(Done(), Witness(partition=placed))
+
+    def takes_sends(self, queue: Queue) -> bool:  # noqa: ARG002 - for faults
+        """Whether a dead-letter queue can be sent to: it cannot."""
+        return False
 
     def send_in_transaction(self, queue: Queue, message: Message, name: str) -> int | Error:
         """Stage a message, if its transaction runs."""

@@ -26,6 +26,8 @@ class Fault:
         counterpart: the same adapter without the fault.
         deep: whether it shows only in a longer or a rarer run of requests.
         equivalent: why no test can tell it from a conforming bus; empty if one can.
+        literal: whether no single answer breaks a rule, and only a scenario's own words tell it
+            apart: something that has to come at a time that nobody states never comes.
     """
 
     id: str
@@ -35,6 +37,7 @@ class Fault:
     counterpart: Bus = SeededBus
     deep: bool = False
     equivalent: str = ""
+    literal: bool = False
 
     @property
     def needs(self) -> frozenset[Capability]:
@@ -60,6 +63,7 @@ class Faults:
         deep: bool = False,
         counterpart: Bus = SeededBus,
         equivalent: str = "",
+        literal: bool = False,
     ) -> Callable[[type[_Bus]], type[_Bus]]:
         """The decorator of one faulty bus."""
 
@@ -72,6 +76,7 @@ class Faults:
                 deep=deep,
                 counterpart=counterpart,
                 equivalent=equivalent,
+                literal=literal,
             )
             self._found.append(fault)
             return bus

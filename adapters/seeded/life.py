@@ -5,20 +5,19 @@ from typing import Final
 
 import attrs
 
+from busproof.adapters.seeded.dead import Dead
 from busproof.adapters.seeded.queues import Held, Key, Lock, Queue
 from busproof.model.commands import Receive
-from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused
-from busproof.model.values import Error, Message, MessageView, ReceiveMode
+from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Renewed
+from busproof.model.values import Error, Message, MessageState, MessageView, ReceiveMode
 
 __all__ = ["Life"]
 
 _DONE: Final = Done()
 
 
-class Life:
+class Life(Dead):
     """Stores messages, hands them out under locks and takes them back; every method is a hook."""
-
-    now: int = 0
 
     def store(self, queue: Queue, message: Message, key: Key | None, partition: int) -> None:
         """Put a message into its partition, unless it is a copy of one accepted before."""
@@ -77,8 +76,8 @@ class Life:
         ]
 
     def is_free(self, held: Held) -> bool:
-        """Whether nobody has locked the message."""
-        return held.lock is None
+        """Whether nobody has locked the message or set it aside."""
+        return held.lock is None and not held.deferred
 
     def is_reachable(
         self,
@@ -127,6 +126,7 @@ class Life:
             session_id=message.session_id,
             partition_key=message.partition_key,
             sequence_number=held.sequence_number,
+            dead_letter_reason=held.reason,
         )
 
     def settle(self, queue: Queue, token: str, action: Callable[[Queue, Held], None]) -> Outcome:
@@ -136,6 +136,24 @@ class Life:
             return Refused(error=Error.LOCK_LOST)
         action(queue, held)
         return _DONE
+
+    def renew(self, queue: Queue, token: str) -> Outcome:
+        """Let a lock last for a whole duration from now; one of a session lasts as that does."""
+        held = self.renewable(queue, token)
+        if held is None or held.lock is None:
+            return Refused(error=Error.LOCK_LOST)
+        if held.lock.session_id is not None:
+            return Refused(error=Error.INVALID_OPERATION)
+        held.lock = attrs.evolve(held.lock, until=self.renewed_until(queue))
+        return Renewed(locked_until=held.lock.until)
+
+    def renewable(self, queue: Queue, token: str) -> Held | None:
+        """The message whose lock can be renewed under this token."""
+        return self.locked(queue, token)
+
+    def renewed_until(self, queue: Queue) -> int:
+        """When a lock ends that is renewed now."""
+        return self.now + queue.settings.lock_duration
 
     def locked(self, queue: Queue, token: str) -> Held | None:
         """The message that is locked under this token, while the lock lasts."""
@@ -163,14 +181,21 @@ class Life:
     def give_back(self, queue: Queue, held: Held) -> None:
         """End a lock; after its last permitted delivery the message leaves for the dead letters."""
         held.lock = None
-        if held.deliveries >= queue.settings.max_delivery_count:
-            queue.messages.remove(held)
+        if held.deferred:
+            return
+        if queue.dead is not None and self.is_spent(queue, held):
+            self.bury(queue, held, self.reason_of_spent())
 
     def peek(self, queue: Queue, count: int) -> Peeked:
         """Show the oldest messages that are there, locked ones among them."""
         there = [held for held in queue.messages if held.partition not in queue.down]
         shown = sorted(there, key=lambda held: held.number)[:count]
-        return Peeked(messages=tuple(self.view(queue, held) for held in shown))
+        return Peeked(messages=tuple(self.browsed(queue, held) for held in shown))
+
+    def browsed(self, queue: Queue, held: Held) -> MessageView:
+        """The message as a peek shows it: with its state."""
+        state = MessageState.DEFERRED if held.deferred else MessageState.ACTIVE
+        return attrs.evolve(self.view(queue, held), state=state)
 
     def holds_session(self, queue: Queue, session_id: str, connection: str) -> bool:
         """Whether this connection holds the session."""

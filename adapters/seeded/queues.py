@@ -1,11 +1,16 @@
 """What the seeded bus remembers: queues, the messages they hold, and transactions."""
 
+from typing import Final
+
 import attrs
 
 from busproof.model.commands import CreateQueue
 from busproof.model.values import SEQUENCE_BITS, Message
 
-__all__ = ["Held", "Hold", "Key", "Lock", "Queue", "Staged", "Transaction"]
+__all__ = ["DEAD_LETTERS", "Held", "Hold", "Key", "Lock", "Queue", "Staged", "Transaction"]
+
+DEAD_LETTERS: Final = "/$deadletterqueue"
+"""What follows an entity's path in that of its dead-letter queue."""
 
 Key = tuple[str, str]
 """The property that a partition key was taken from, and its value."""
@@ -22,13 +27,18 @@ class Lock:
 
 @attrs.define(kw_only=True, eq=False)
 class Held:
-    """A message in a queue; `number` is its place in the order of arrival, from 1."""
+    """A message in a queue; `number` is its place in the order of arrival, from 1.
+
+    `reason` is why it is where it is, in a dead-letter queue.
+    """
 
     number: int
     partition: int
     message: Message
     deliveries: int = 0
     lock: Lock | None = None
+    reason: str | None = None
+    deferred: bool = False
 
     @property
     def sequence_number(self) -> int:
@@ -59,6 +69,7 @@ class Queue:
         accepted: key and MessageId to the time at which such a message was accepted.
         sessions: the sessions that are locked.
         states: what is stored with sessions.
+        dead: its dead-letter queue; a dead-letter queue has none.
     """
 
     settings: CreateQueue
@@ -71,6 +82,7 @@ class Queue:
     accepted: dict[tuple[Key | None, str], int] = attrs.field(factory=dict)
     sessions: dict[str, Hold] = attrs.field(factory=dict)
     states: dict[str, str] = attrs.field(factory=dict)
+    dead: "Queue | None" = None
 
     @property
     def name(self) -> str:

@@ -13,26 +13,36 @@ from busproof.model.commands import (
     Command,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     Send,
 )
-from busproof.model.outcomes import Event, Received
+from busproof.model.outcomes import Event, Received, ReceivedSeveral
 from busproof.model.values import MICROSECONDS, Message, MessageView, ReceiveMode
 
 __all__ = [
+    "DEAD",
     "PARTITIONS",
     "QUEUE",
+    "ByNumber",
     "Over",
     "Request",
     "Run",
     "Settling",
     "abandon",
+    "by_number",
     "complete",
     "create",
+    "dead_letter",
+    "defer",
     "home",
     "over",
     "play",
     "receive",
+    "renew",
     "send",
     "wait",
 ]
@@ -40,14 +50,43 @@ __all__ = [
 PARTITIONS: Final = 3
 """How many partitions a namespace is to have in which these runs are played."""
 QUEUE: Final = "q"
+DEAD: Final = "q/$deadletterqueue"
+REASON: Final = "unreadable"
+"""Why messages are dead-lettered here."""
 
 
 @attrs.frozen
 class Settling:
     """Settle the message that the receive with this number was given, counted from 0."""
 
-    kind: type[Complete] | type[Abandon]
+    kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]
     receive: int
+    queue: str = QUEUE
+
+    def asked(self, token: str) -> Command:
+        """The request, once the lock is known."""
+        if self.kind is DeadLetter:
+            return DeadLetter(queue=self.queue, lock_token=token, reason=REASON)
+        return self.kind(queue=self.queue, lock_token=token)
+
+
+@attrs.frozen
+class ByNumber:
+    """Receive, by their sequence numbers, what the receives with these numbers were given."""
+
+    receives: tuple[int, ...]
+    session_id: str | None = None
+    delete: bool = False
+
+    def asked(self, given: list[MessageView]) -> ReceiveDeferred:
+        """The request, once the sequence numbers are known."""
+        mode = ReceiveMode.RECEIVE_AND_DELETE if self.delete else ReceiveMode.PEEK_LOCK
+        return ReceiveDeferred(
+            queue=QUEUE,
+            sequence_numbers=tuple(given[each].sequence_number or 0 for each in self.receives),
+            mode=mode,
+            session_id=self.session_id,
+        )
 
 
 @attrs.frozen
@@ -55,10 +94,10 @@ class Over:
     """Ask over another connection."""
 
     connection: str
-    request: Command | Settling
+    request: Command | Settling | ByNumber
 
 
-Request = Command | Settling | Over
+Request = Command | Settling | ByNumber | Over
 Run = tuple[Request, ...]
 
 
@@ -75,20 +114,40 @@ def send(
     return Send(queue=QUEUE, message=message, transaction=within, timeout=seconds * MICROSECONDS)
 
 
-def receive(session_id: str | None = None, *, delete: bool = False) -> Receive:
+def receive(session_id: str | None = None, *, delete: bool = False, queue: str = QUEUE) -> Receive:
     """Receive a message."""
     mode = ReceiveMode.RECEIVE_AND_DELETE if delete else ReceiveMode.PEEK_LOCK
-    return Receive(queue=QUEUE, session_id=session_id, mode=mode)
+    return Receive(queue=queue, session_id=session_id, mode=mode)
 
 
-def complete(receive: int) -> Settling:
+def complete(receive: int, queue: str = QUEUE) -> Settling:
     """Complete what the receive with this number was given."""
-    return Settling(Complete, receive)
+    return Settling(Complete, receive, queue)
 
 
-def abandon(receive: int) -> Settling:
+def abandon(receive: int, queue: str = QUEUE) -> Settling:
     """Abandon what the receive with this number was given."""
-    return Settling(Abandon, receive)
+    return Settling(Abandon, receive, queue)
+
+
+def dead_letter(receive: int, queue: str = QUEUE) -> Settling:
+    """Dead-letter what the receive with this number was given."""
+    return Settling(DeadLetter, receive, queue)
+
+
+def defer(receive: int) -> Settling:
+    """Set aside what the receive with this number was given."""
+    return Settling(Defer, receive)
+
+
+def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:
+    """Receive by their sequence numbers what these receives were given."""
+    return ByNumber(receives, session_id, delete)
+
+
+def renew(receive: int) -> Settling:
+    """Renew the lock of what the receive with this number was given."""
+    return Settling(RenewLock, receive)
 
 
 def wait(seconds: int) -> AdvanceClock:
@@ -96,7 +155,7 @@ def wait(seconds: int) -> AdvanceClock:
     return AdvanceClock(duration=seconds * MICROSECONDS)
 
 
-def over(connection: str, request: Command | Settling) -> Over:
+def over(connection: str, request: Command | Settling | ByNumber) -> Over:
     """Ask over another connection than the usual one."""
     return Over(connection, request)
 
@@ -113,12 +172,16 @@ def play(adapter: Adapter, run: Iterable[Request]) -> Iterator[Event]:
         connection, wanted = "c1", request
         if isinstance(wanted, Over):
             connection, wanted = wanted.connection, wanted.request
+        if isinstance(wanted, ByNumber):
+            wanted = wanted.asked(given)
         if isinstance(wanted, Settling):
             token = given[wanted.receive].lock_token or "none"
-            wanted = wanted.kind(queue=QUEUE, lock_token=token)
+            wanted = wanted.asked(token)
         observed = adapter.do(wanted, connection)
         if isinstance(observed.outcome, Received):
             given.append(observed.outcome.message)
+        if isinstance(observed.outcome, ReceivedSeveral):
+            given.extend(observed.outcome.messages)
         yield Event(
             connection=connection,
             command=wanted,

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from busproof.adapters.seeded.deferring import Deferring
 from busproof.adapters.seeded.placing import SESSION_ID, Placing
 from busproof.adapters.seeded.queues import Key, Queue, Staged, Transaction
 from busproof.model.outcomes import Done, Outcome, Refused
@@ -12,7 +13,7 @@ __all__ = ["Transacting"]
 _UNKNOWN: Final = Refused(error=Error.NOT_FOUND)
 
 
-class Transacting(Placing):
+class Transacting(Deferring, Placing):
     """Stages messages until their transaction ends; every method is a hook.
 
     `transactions` has a name for each transaction that ever began, and `None` for those that ended.

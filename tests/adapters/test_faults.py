@@ -7,7 +7,15 @@ import pytest
 from busproof.adapters.base import Capability
 from busproof.adapters.faults import FAULTS, AssigningBus, Fault, SeededBus, fault, make
 from busproof.adapters.finding import find
-from busproof.adapters.seeded import shown_keys, shown_life, shown_sessions, shown_transactions
+from busproof.adapters.seeded import (
+    shown_dead,
+    shown_deferral,
+    shown_keys,
+    shown_life,
+    shown_locks,
+    shown_sessions,
+    shown_transactions,
+)
 from busproof.adapters.seeded.runs import PARTITIONS, Run, play
 from busproof.errors import UsageError
 from busproof.model.outcomes import Event
@@ -17,7 +25,15 @@ from busproof.model.step import Acceptance, accept
 from busproof.model.values import Profile
 from busproof.spec import Catalogue, load
 
-SHOWN = {**shown_keys.SHOWN, **shown_transactions.SHOWN, **shown_life.SHOWN, **shown_sessions.SHOWN}
+SHOWN = {
+    **shown_keys.SHOWN,
+    **shown_transactions.SHOWN,
+    **shown_life.SHOWN,
+    **shown_sessions.SHOWN,
+    **shown_dead.SHOWN,
+    **shown_locks.SHOWN,
+    **shown_deferral.SHOWN,
+}
 
 each_fault = pytest.mark.parametrize("seeded", FAULTS, ids=[each.id for each in FAULTS])
 
@@ -78,9 +94,9 @@ def test_the_same_bus_without_the_fault_conforms(seeded: Fault, profile: Profile
 
 @each_fault
 def test_the_judge_sees_a_fault_that_can_be_seen(seeded: Fault, profile: Profile) -> None:
-    """Exactly those faults without an argument that they are none."""
+    """Exactly those faults without an argument that they are none, or that a scenario is needed."""
     found = violation(seeded.bus(), profile, SHOWN[seeded.id])
-    assert (found is None) is bool(seeded.equivalent)
+    assert (found is None) is (bool(seeded.equivalent) or seeded.literal)
 
 
 @each_fault
@@ -88,7 +104,7 @@ def test_the_judge_blames_the_rule_that_is_broken(seeded: Fault, profile: Profil
     """Among others, unless it cannot know."""
     found = violation(seeded.bus(), profile, SHOWN[seeded.id])
     if found is None:
-        assert seeded.equivalent
+        assert seeded.equivalent or seeded.literal
     else:
         assert seeded.rule in found.rules
 

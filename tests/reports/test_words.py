@@ -26,10 +26,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
@@ -44,6 +48,7 @@ from busproof.model.outcomes import (
     Outcome,
     Peeked,
     Received,
+    ReceivedSeveral,
     Refused,
     Renewed,
     SessionAccepted,
@@ -52,7 +57,7 @@ from busproof.model.outcomes import (
     Unsupported,
     Witness,
 )
-from busproof.model.values import Error, Message, MessageView, ReceiveMode
+from busproof.model.values import Error, Message, MessageState, MessageView, ReceiveMode
 
 COMMANDS = [
     (CreateQueue(queue="q"), "Create queue q: partitioned"),
@@ -86,6 +91,22 @@ COMMANDS = [
     ),
     (Complete(queue="q", lock_token="t1"), "Complete on q: lock t1"),
     (Abandon(queue="q", lock_token="t1"), "Abandon on q: lock t1"),
+    (DeadLetter(queue="q", lock_token="t1"), "Dead-letter on q: lock t1"),
+    (
+        DeadLetter(queue="q", lock_token="t1", reason="not JSON"),
+        "Dead-letter on q: lock t1, reason 'not JSON'",
+    ),
+    (Defer(queue="q", lock_token="t1"), "Defer on q: lock t1"),
+    (
+        ReceiveDeferred(queue="q", sequence_numbers=(5, (3 << 48) + 5)),
+        "Receive deferred 5, 5 of partition 3 from q (peek-lock)",
+    ),
+    (
+        ReceiveDeferred(queue="q", sequence_numbers=(5,), session_id="a"),
+        "Receive deferred 5 from session 'a' of q (peek-lock)",
+    ),
+    (RenewLock(queue="q", lock_token="t1"), "Renew on q: lock t1"),
+    (Receive(queue="q/$deadletterqueue"), "Receive from q/$deadletterqueue (peek-lock)"),
     (Peek(queue="q"), "Peek at up to 1 message of q"),
     (Peek(queue="q", count=3), "Peek at up to 3 messages of q"),
     (AcceptSession(queue="q", session_id="a"), "Accept session 'a' of q"),
@@ -115,16 +136,24 @@ VIEW = MessageView(
     delivery_count=2,
     lock_token="t1",
     locked_until=60_000_000,
+    dead_letter_reason="bad",
+    state=MessageState.DEFERRED,
 )
 VIEW_WORDS = (
     "'m1', SessionId 'a' (partition 3, sequence number 5, delivery count 2, lock t1, "
-    "locked until 60 s)"
+    "locked until 60 s, deferred, dead-lettered for 'bad')"
 )
 OUTCOMES = [
     (Done(), "Done"),
     (Received(message=MessageView(body="m1")), "Received 'm1'"),
     (Received(message=VIEW), f"Received {VIEW_WORDS}"),
     (Empty(), "Empty"),
+    (ReceivedSeveral(), "Received nothing"),
+    (ReceivedSeveral(messages=(VIEW,)), f"Received {VIEW_WORDS}"),
+    (
+        ReceivedSeveral(messages=(VIEW, MessageView(body="m2"))),
+        f"Received 2 messages: {VIEW_WORDS}; 'm2'",
+    ),
     (Peeked(), "Peeked nothing"),
     (SessionAccepted(session_id="a"), "Accepted session 'a'"),
     (SessionState(), "No state"),

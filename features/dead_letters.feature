@@ -1,0 +1,325 @@
+Feature: Deliveries that are counted, and dead letters
+  A message that nobody could deal with ends in the dead-letter queue of its entity, by itself after
+  so many deliveries or at its receiver's wish, and stays there until somebody deals with it.
+
+  Rule: A message is delivered so often, and no more
+
+    @DLQ-01
+    Scenario Outline: A message that comes back counts its deliveries
+      Given a <kind> queue with locks of 5 seconds
+      And a message without key was sent
+      When one message is received and abandoned
+      And a message is received and kept
+      And 5 seconds pass
+      And a message is received and kept
+      Then it is delivery 3
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-01
+    Scenario Outline: What others do is not counted
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When one message is received and completed
+      And messages are peeked
+      And a message is received and kept
+      Then it is delivery 1
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-03
+    Scenario Outline: Before its last delivery a message comes back
+      Given a <kind> queue with 3 deliveries
+      And a message without key was sent
+      When one message is received and abandoned, 2 times
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-03
+    Scenario Outline: A message that comes back is no dead letter yet
+      Given a <kind> queue with 3 deliveries
+      And a message without key was sent
+      When one message is received and abandoned, 2 times
+      Then a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-02
+    Scenario Outline: After its last delivery a message is given no more
+      Given a <kind> queue with 3 deliveries
+      And a message without key was sent
+      When one message is received and abandoned, as often as permitted
+      Then a receive finds nothing
+      And a receive over another connection finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-02
+    Scenario Outline: A lock that expires is a delivery too
+      Given a <kind> queue with 2 deliveries and with locks of 5 seconds
+      And a message without key was sent
+      When a message is received and its lock expires after 5 seconds, as often as permitted
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-02
+    Scenario Outline: A message that was delivered too often becomes a dead letter
+      Given a <kind> queue with 2 deliveries
+      And a message with PartitionKey "a" and MessageId "x" was sent
+      When one message is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "MaxDeliveryCountExceeded"
+      And it has PartitionKey "a" and MessageId "x"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-04
+    Scenario Outline: A message has ten deliveries where its queue says nothing
+      Given a <kind> queue
+      And a message without key was sent
+      When one message is received and abandoned, 10 times by default
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-04
+    Scenario Outline: A message whose ten deliveries failed becomes a dead letter
+      Given a <kind> queue
+      And a message without key was sent
+      When one message is received and abandoned, 10 times by default
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A receiver can dead-letter a message
+
+    @DLQ-05
+    Scenario Outline: A message that is dead-lettered is among the dead letters
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and dead-lettered because of "unreadable"
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+      And it is a dead letter because of "unreadable"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-06
+    Scenario Outline: A dead letter has the properties that it was sent with
+      Given a <kind> queue
+      When a message with <properties> is sent
+      And a message is received and dead-lettered because of "unreadable"
+      And all dead letters are received and completed
+      Then it has <properties>
+
+      Examples:
+        | kind        | properties                                           |
+        | partitioned | MessageId "x"                                        |
+        | regular     | MessageId "x"                                        |
+        | partitioned | PartitionKey "a" and MessageId "x"                   |
+        | regular     | PartitionKey "a" and MessageId "x"                   |
+        | partitioned | SessionId "a" and PartitionKey "a" and MessageId "x" |
+
+    @DLQ-14
+    Scenario Outline: A message that is dead-lettered is in its queue no more
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and dead-lettered because of "unreadable"
+      Then a receive finds nothing
+      And a receive over another connection finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-06 @DLQ-14
+    Scenario Outline: With a lock that has expired nothing is dead-lettered
+      Given a <kind> queue with locks of 5 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And 5 seconds pass
+      And the message kept is dead-lettered
+      Then it is refused
+      And a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-06
+    Scenario Outline: Nothing is dead-lettered twice
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and kept
+      And the message kept is dead-lettered
+      And the message kept is dead-lettered
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Dead letters wait to be dealt with
+
+    @DLQ-07
+    Scenario Outline: A dead letter that is abandoned can be received again, a completed one is gone
+      Given a <kind> queue
+      And a message was dead-lettered
+      When a dead letter is received and abandoned
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+      And a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07
+    Scenario Outline: A peek shows dead letters and takes none
+      Given a <kind> queue
+      And a message was dead-lettered
+      When dead letters are peeked
+      And all dead letters are received and completed
+      Then at most 1 message is shown
+      And exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-09
+    Scenario Outline: A dead letter can be delivered any number of times
+      Given a <kind> queue with 2 deliveries
+      And a message was dead-lettered
+      When a dead letter is received and abandoned, 4 times
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-08
+    Scenario Outline: A new queue has a dead-letter queue, and nothing in it
+      Given a <kind> queue
+      Then a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-08
+    Scenario Outline: A queue's dead letters are its own
+      Given a <kind> queue
+      And another <kind> queue
+      And a message was dead-lettered
+      Then a receive of the other queue's dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-10
+    Scenario Outline: A dead letter is not dead-lettered again
+      Given a <kind> queue
+      And a message was dead-lettered
+      When a dead letter is received and kept
+      And the dead letter kept is dead-lettered
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-11
+    Scenario Outline: Nothing is sent to a dead-letter queue
+      Given a <kind> queue
+      When a message with PartitionKey "a" is sent to its dead-letter queue
+      Then it is refused
+      And a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-11
+    Scenario: Nor in a transaction
+      Given a partitioned queue
+      And a transaction
+      When a message with PartitionKey "a" is sent to its dead-letter queue in the transaction
+      Then it is refused
+
+  Rule: Dead letters of a partitioned queue are wherever they are
+
+    @DLQ-12
+    Scenario: Dead letters come from every partition
+      Given a partitioned queue
+      And 48 messages without key were sent
+      When everything is received and dead-lettered
+      And all dead letters are received and completed
+      Then exactly 48 messages were received
+
+    @DLQ-12
+    Scenario: Dead letters outlast an outage
+      Given a partitioned queue
+      And 32 messages without key were sent
+      When everything is received and dead-lettered
+      And every partition is down for a while
+      And all dead letters are received and completed
+      Then exactly 32 messages were received
+
+    @DLQ-13
+    Scenario: In an outage, dead letters are at worst received afterwards
+      Given a partitioned queue
+      And 32 messages without key were sent
+      When everything is received and dead-lettered
+      And 8 partitions go down
+      And a receive of dead letters is tried
+      And every partition is up again
+      And all dead letters are received and completed
+      Then exactly 32 messages were received by then

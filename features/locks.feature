@@ -1,0 +1,234 @@
+Feature: Locks of messages
+  How long a receiver has a message to itself, how it keeps it for longer, and what ends that.
+
+  Rule: A lock lasts as long as its queue says
+
+    @LOCK-01
+    Scenario Outline: Until its lock ends a message can be settled
+      Given a <kind> queue with locks of 30 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And only 20 of 30 seconds pass
+      And the message kept is completed
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-01
+    Scenario Outline: Until its lock ends nobody else is given a message
+      Given a <kind> queue with locks of 30 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And only 20 of 30 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-02
+    Scenario Outline: A lock lasts a minute where its queue says nothing
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and kept
+      And only 40 of 60 seconds pass
+      And the message kept is completed
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-03
+    Scenario Outline: No lock lasts for more than five minutes
+      Given perhaps a <kind> queue with locks of 10 minutes
+      And a message without key was sent, if there is a queue
+      When a message is received and kept, if there is a queue
+      And 300 seconds pass
+      Then a receive finds it, if there is a queue
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A lock can be renewed while it lasts
+
+    @LOCK-04
+    Scenario Outline: A renewed lock lasts for its whole time again
+      Given a <kind> queue with locks of 30 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And only 20 of 30 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 20 of 30 seconds pass
+      And the message kept is completed
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-04
+    Scenario Outline: A lock can be renewed more than once
+      Given a <kind> queue with locks of 30 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And only 20 of 30 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 20 of 30 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 20 of 30 seconds pass
+      Then a receive over another connection finds nothing
+      And the message kept can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-05
+    Scenario Outline: A lock that has expired is not renewed
+      Given a <kind> queue with locks of 5 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And 5 seconds pass
+      And the lock of the message kept is renewed
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-05
+    Scenario Outline: A lock that is used up is not renewed
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and kept
+      And the message kept is <settled>
+      And the lock of the message kept is renewed
+      Then it is refused
+
+      Examples:
+        | kind        | settled   |
+        | partitioned | completed |
+        | regular     | completed |
+        | partitioned | abandoned |
+        | regular     | abandoned |
+
+  Rule: A lock is of one delivery, and of one message
+
+    @LOCK-07
+    Scenario Outline: The lock of an earlier delivery settles nothing
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and kept
+      And the message kept is abandoned
+      And it is received over another connection
+      And the message kept is <settled>
+      Then it is refused
+      And the other receiver can complete it
+
+      Examples:
+        | kind        | settled   |
+        | partitioned | completed |
+        | regular     | completed |
+        | partitioned | abandoned |
+        | regular     | abandoned |
+
+    @LOCK-07
+    Scenario Outline: The lock of an earlier delivery is not renewed
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and kept
+      And the message kept is abandoned
+      And it is received over another connection
+      And the lock of the message kept is renewed
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-08
+    Scenario Outline: A message whose completion came too late comes again
+      Given a <kind> queue with locks of 5 seconds
+      And a message without key was sent
+      When a message is received and kept
+      And 5 seconds pass
+      And the message kept is completed
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-08
+    Scenario Outline: A message that was completed at the last moment does not come again
+      Given a <kind> queue with locks of 30 seconds
+      And a message without key was sent
+      And another message without key was sent
+      When a message is received and kept
+      And only 25 of 30 seconds pass
+      And the message kept is completed
+      And 30 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-09
+    Scenario Outline: A message that comes back is not lost among later ones
+      Given a <kind> queue
+      And 10 messages with PartitionKey "a" were sent
+      When one message is received and abandoned
+      And everything is received and completed
+      Then exactly 10 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-10
+    Scenario Outline: What becomes of one message leaves the lock of another as it is
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When a message is received and kept
+      And one message is received and <settled>
+      And the message kept is completed
+      Then it is accepted
+
+      Examples:
+        | kind        | settled   |
+        | partitioned | completed |
+        | regular     | completed |
+        | partitioned | abandoned |
+        | regular     | abandoned |
+
+    @LOCK-10
+    Scenario Outline: Renewing one lock leaves another as it is
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When a message is received and kept
+      And another message is received, its lock renewed, and completed
+      And the message kept is completed
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

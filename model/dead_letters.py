@@ -1,0 +1,113 @@
+"""Dead-letter queues: what moves into them and when, and what may be sent there.
+
+The dead-letter queue of an entity is a queue of its own in the namespace, under the entity's path
+with a suffix; it comes into being with the first request that concerns it. What the service moves
+there by itself may take any time to arrive (DEAD-LETTER-DELAY): such a message stays where it was,
+is given to nobody, and is moved once it is seen among the dead letters.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof.model.deliveries import may_be_spent
+from busproof.model.ledger import remove, store
+from busproof.model.state import NEVER, Namespace, Queue, Stored, everywhere, with_queue
+from busproof.model.values import RuleId
+
+__all__ = [
+    "DELIVERED_TOO_OFTEN",
+    "SUFFIX",
+    "arrivals",
+    "dead_letters",
+    "is_dead_letter_queue",
+    "moved",
+    "owner_of",
+    "with_dead_letters",
+]
+
+SUFFIX: Final = "/$deadletterqueue"
+DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
+"""DLQ-02: the reason of a message that was delivered as often as it may be."""
+
+
+def is_dead_letter_queue(name: str) -> bool:
+    """Whether this is the path of a dead-letter queue."""
+    return name.endswith(SUFFIX)
+
+
+def owner_of(name: str) -> str:
+    """The path of the entity whose dead-letter queue this is; of another path, that path."""
+    return name.removesuffix(SUFFIX)
+
+
+def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
+    """The dead-letter queue of an entity, as yet empty if nothing has concerned it.
+
+    It requires no sessions, detects no copies and never gives a message up (DLQ-09).
+    """
+    name = owner.settings.queue + SUFFIX
+    known = namespace.queues.get(name)
+    if known is not None:
+        return known
+    settings = attrs.evolve(
+        owner.settings,
+        queue=name,
+        requires_session=False,
+        duplicate_detection=False,
+        max_delivery_count=NEVER,
+    )
+    return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful)
+
+
+def with_dead_letters(namespace: Namespace, owner: Queue) -> Namespace:
+    """The namespace, in which the entity's dead-letter queue is remembered."""
+    return with_queue(namespace, dead_letters(namespace, owner))
+
+
+def moved(
+    namespace: Namespace, owner: Queue, stored: Stored, reason: str, rule: RuleId, *, certain: bool
+) -> Namespace:
+    """The namespace with the message among the dead letters, and no longer in its entity.
+
+    Args:
+        namespace: the namespace.
+        owner: the message's entity.
+        stored: the message.
+        reason: why it is moved.
+        rule: the rule by which.
+        certain: whether it is known to have arrived.
+    """
+    same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
+    where = stored.where if same else everywhere(namespace, owner.settings)
+    dead = dead_letters(namespace, owner)
+    dead = store(dead, stored.message, None, where, namespace.now, certain=certain)
+    letter = attrs.evolve(dead.messages[dead.arrivals - 1], reason=reason, returned=rule)
+    dead = attrs.evolve(dead, messages=dead.messages.set(letter.number, letter))
+    return with_queue(with_queue(namespace, remove(owner, stored)), dead)
+
+
+def _why_dead(namespace: Namespace, owner: Queue, stored: Stored) -> Iterator[tuple[str, RuleId]]:
+    """Each reason, and its rule, for which a message of an entity may be a dead letter by now."""
+    for reason in stored.leaving:
+        yield reason, "DLQ-05"
+    free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
+    if stored.spent or (free and may_be_spent(namespace, owner, stored)):
+        yield DELIVERED_TOO_OFTEN, "DLQ-02"
+
+
+def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """What may have arrived in a dead-letter queue by itself, if it is seen there now."""
+    owner = namespace.queues.get(owner_of(dead.settings.queue))
+    if owner is None or not is_dead_letter_queue(dead.settings.queue):
+        return
+    numbers = owner.bodies.get(body, ())
+    for number in numbers if isinstance(numbers, tuple) else ():
+        stored = owner.messages.get(number)
+        if stored is None:
+            continue
+        for reason, rule in _why_dead(namespace, owner, stored):
+            after = moved(namespace, owner, stored, reason, rule, certain=True)
+            arrived = after.queues[dead.settings.queue]
+            yield after, arrived.messages[arrived.arrivals - 1]

@@ -1,0 +1,106 @@
+"""Which rules an answer to a receive shows: those whose situation it is, and no others."""
+
+from collections.abc import Iterator
+
+from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
+from busproof.model.ledger import surely_available
+from busproof.model.sighting import Seen
+from busproof.model.state import Namespace, Queue
+from busproof.model.values import MessageView, RuleId
+
+__all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
+
+
+def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
+    """Whether another front end than the latest receiver's may still hold a cache."""
+    return namespace.now.earliest <= queue.receivers.others_until or left_out(namespace, queue)
+
+
+def left_out(namespace: Namespace, queue: Queue) -> bool:
+    """Whether there were receives over other connections that are not told."""
+    return bool(namespace.vantage.left_out - {queue.receivers.connection})
+
+
+def why_nothing(namespace: Namespace, queue: Queue, *, cached: bool) -> tuple[RuleId, ...]:
+    """What an empty answer shows: what is locked, settled or dead was not given again."""
+    rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
+    if cached and surely_available(queue, cached_elsewhere=False):
+        rules = ("LIFE-08", *rules)
+    if len(queue.messages) < queue.arrivals:
+        rules = ("LIFE-03", *rules)
+    rules = (*_why_no_dead_letter(namespace, queue), *rules)
+    return ("LIFE-02", *rules) if len(queue.locks) else rules
+
+
+def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
+    """DLQ-02, DLQ-07, DLQ-08, DLQ-13, DLQ-14: what was not given, in either of the two places."""
+    name = queue.settings.queue
+    if not is_dead_letter_queue(name):
+        dead = namespace.queues.get(name + SUFFIX)
+        if queue.spent:
+            yield "DLQ-02"
+        if dead is not None and dead.arrivals:
+            yield "DLQ-14"
+        aside = queue.messages.get(queue.latest_deferred)
+        if aside is not None and aside.deferred:
+            yield "DEFER-01"
+        return
+    if not queue.arrivals:
+        yield "DLQ-08"
+    if len(queue.messages) < queue.arrivals:
+        yield "DLQ-07"
+    if queue.outages.any:
+        yield "DLQ-13"
+
+
+def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple[RuleId, ...]:
+    """What it shows that this message was given, whatever its place in a line."""
+    stored, queue = candidate.stored, candidate.queue
+    cached = cached_elsewhere(namespace, queue)
+    again = "LIFE-05" if stored.lock is not None else stored.returned
+    rules: tuple[RuleId, ...] = ("LIFE-01", *candidate.rules)
+    if is_dead_letter_queue(queue.settings.queue):
+        rules = ("DLQ-06", *candidate.rules, *_why_dead_letter(namespace, candidate))
+    if stored.deliveries:
+        rules = (*rules, *_why_again(namespace, candidate, view))
+    if namespace.vantage.assigns_message_ids and stored.message.message_id is None:
+        rules = ("KEY-13", *rules)
+    if cached and stored.since < queue.receivers.switched:
+        rules = (*rules, "LIFE-08")
+    if queue.outages.any:
+        rules = (*rules, "LIFE-11")
+    elif not cached:
+        rules = (*rules, "LIFE-09")
+    return rules if again is None else (again, *rules)
+
+
+def _why_again(namespace: Namespace, candidate: Seen, view: MessageView) -> Iterator[RuleId]:
+    """DLQ-01, DLQ-03, LOCK-08, LOCK-09: what it shows that a message came back."""
+    stored, queue = candidate.stored, candidate.queue
+    if stored.resisted:
+        yield "LOCK-08"
+    if stored.number + 1 < queue.arrivals:
+        yield "LOCK-09"
+    if is_dead_letter_queue(queue.settings.queue):
+        return
+    if view.delivery_count is not None:
+        yield "DLQ-01"
+    if stored.counted + 1 == permitted(namespace, queue)[0]:
+        yield "DLQ-03"
+
+
+def _why_dead_letter(namespace: Namespace, candidate: Seen) -> Iterator[RuleId]:
+    """DLQ-04, DLQ-07, DLQ-09, DLQ-12, DLQ-13: why it came, that it stayed, and from where."""
+    stored, queue = candidate.stored, candidate.queue
+    most = namespace.queues[owner_of(queue.settings.queue)].settings.max_delivery_count
+    if stored.returned == "DLQ-02" and most == DEFAULT_DELIVERIES:
+        yield "DLQ-04"
+    if stored.deliveries:
+        yield "DLQ-07"
+    if stored.deliveries >= most:
+        yield "DLQ-09"
+    if queue.settings.partitioned and queue.arrivals > 1:
+        yield "DLQ-12"
+    if queue.outages.any:
+        yield "DLQ-13"

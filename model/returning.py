@@ -1,0 +1,141 @@
+"""What becomes of a message whose lock ends without a settlement.
+
+Expiry of a lock is a giving back that nobody asks for; `prepared` applies it until nothing changes.
+"""
+
+from typing import Any
+
+import attrs
+
+from busproof.model.dead_letters import DELIVERED_TOO_OFTEN, moved, owner_of, with_dead_letters
+from busproof.model.deliveries import may_be_spent, permitted
+from busproof.model.heap import pop
+from busproof.model.ledger import replace, unlock
+from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
+from busproof.model.values import RuleId, Window
+
+__all__ = ["give_back", "prepared", "without_perhaps_spent"]
+
+
+def give_back(
+    namespace: Namespace,
+    queue: Queue,
+    stored: Stored,
+    when: Window,
+    rule: RuleId,
+    *,
+    since: int | None = None,
+    counts: bool | None = True,
+) -> Namespace:
+    """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
+
+    Args:
+        namespace: the namespace.
+        queue: the queue, which may be ahead of the one in the namespace.
+        stored: the message, locked.
+        when: when it was given back.
+        rule: the rule by which.
+        since: how many receives there had been by then at the least; by default, all so far.
+        counts: whether the delivery counts; `None` if that is not known.
+    """
+    lock = stored.lock
+    if counts is False and lock is not None and lock.expiry.earliest == -NEVER:
+        # It may have been abandoned before, which counts, by a request that was never answered.
+        counts = None
+    expected = None
+    if counts is not None and stored.expected is not None:
+        expected = stored.expected - (not counts)
+    fewest, most = permitted(namespace, queue)
+    back = attrs.evolve(
+        stored,
+        lock=None,
+        returned="DEFER-06" if stored.deferred else rule,
+        counted=stored.counted + (counts is True),
+        uncounted=stored.uncounted + (counts is None),
+        expected=expected,
+        since=queue.receivers.count if since is None else since,
+        available_at=when.earliest,
+    )
+    if back.counted >= most and stored.deferred is False:
+        return _spent(namespace, queue, stored, back)
+    # Whether what was set aside is given up for its deliveries too is not said.
+    if back.counted + back.uncounted >= fewest and not _is_decided(namespace):
+        back = attrs.evolve(back, certain=False)
+    return with_queue(namespace, unlock(queue, stored, back))
+
+
+def _is_decided(namespace: Namespace) -> bool:
+    """Whether it is a bus that asks, which gives nothing up unless it has to."""
+    readings = namespace.profile.readings
+    at_once = readings.get("DEAD-LETTER-DELAY") == "at-once"
+    return at_once and readings.get("CACHE-DELIVERY-COUNT") == "stays"
+
+
+def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:
+    """DLQ-02: delivered as often as it may be, the message becomes a dead letter."""
+    changes: dict[str, Any] = {"spent": queue.spent + 1}
+    queue = attrs.evolve(queue, **changes)
+    if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once":
+        return moved(
+            namespace, queue, stored, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
+        )
+    back = attrs.evolve(back, certain=False, spent=True)
+    return with_queue(namespace, unlock(queue, stored, back))
+
+
+def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
+    """The queue, in which what may have been spent in a cache unseen is not relied on any more.
+
+    It looks at every message, and is asked only where something else would be a violation: what it
+    finds is found once, and where it finds nothing, judging ends.
+    """
+    for stored in queue.messages.values():
+        if stored.available and may_be_spent(namespace, queue, stored):
+            queue = replace(queue, stored, attrs.evolve(stored, certain=False))
+    return queue
+
+
+def prepared(namespace: Namespace, name: str) -> Namespace | None:
+    """The namespace with all locks of a queue ended that have expired; `None` without the queue.
+
+    What expires in an entity may become a dead letter, so its dead-letter queue comes after it.
+    """
+    owner = owner_of(name)
+    if owner not in namespace.queues:
+        return None
+    namespace = _expired(namespace, owner)
+    if owner == name:
+        return namespace
+    if name not in namespace.queues:
+        return with_dead_letters(namespace, namespace.queues[owner])
+    return _expired(namespace, name)
+
+
+def _expired(namespace: Namespace, name: str) -> Namespace:
+    """LIFE-05, SESS-11: the namespace with every lock ended that cannot be held any more."""
+    now, queue = namespace.now, namespace.queues[name]
+    while queue.timers is not None and queue.timers[1][0] < now.earliest:
+        _, number, token = queue.timers[1]
+        queue = attrs.evolve(queue, timers=pop(queue.timers))
+        stored = queue.messages.get(number)
+        lock = None if stored is None else stored.lock
+        ours = lock is not None and lock.token == token and lock.expiry.latest < now.earliest
+        if stored is None or lock is None or not ours:
+            namespace = with_queue(namespace, queue)
+            continue
+        # A receive may already have found it, if the lock's end is not known exactly.
+        exact = lock.expiry.earliest == lock.expiry.latest
+        since = None if exact else stored.since
+        # One that was accepted again, or perhaps closed, may have given it back before.
+        told = lock.session_id is None or lock.expiry.earliest > -NEVER
+        namespace = give_back(
+            namespace,
+            queue,
+            stored,
+            lock.expiry,
+            "LIFE-05" if lock.session_id is None else "SESS-11",
+            since=since,
+            counts=True if told else None,
+        )
+        queue = namespace.queues[name]
+    return namespace

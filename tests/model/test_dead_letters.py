@@ -1,0 +1,411 @@
+"""Deliveries that are counted, dead letters, and what is known of either."""
+
+import pytest
+from telling import DONE, INVALID, OTHER, Told, received, telling, view
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BringPartitionUp,
+    CloseSession,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Peek,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Empty, Indeterminate, Peeked, Refused
+from busproof.model.step import step
+from busproof.model.values import Clock, Error, Message, ReceiveMode
+
+DEAD = "q/$deadletterqueue"
+RECEIVE = Receive(queue="q")
+FROM_DEAD = Receive(queue=DEAD)
+ABANDON = Abandon(queue="q", lock_token="l")
+BURY = DeadLetter(queue="q", lock_token="l", reason="bad")
+LOST = Indeterminate()
+LOCK_LOST = Refused(error=Error.LOCK_LOST)
+MINUTE = 60_000_000
+TOO_OFTEN = "MaxDeliveryCountExceeded"
+
+
+def after(told: Told, duration: int) -> None:
+    told.has(AdvanceClock(duration=duration))
+
+
+def given(told: Told, count: int | None = None, token: str = "l", body: str = "m1") -> bool:
+    """Whether the message may be given with this delivery count; if so, it was."""
+    return bool(
+        told.saw(RECEIVE, received(body, 1, lock_token=token, delivery_count=count)).possible
+    )
+
+
+def locked(told: Told, **settings: object) -> Told:
+    """A queue with one message, which is locked."""
+    told.queue(**settings)
+    told.send(partition=1)
+    assert given(told, 1)
+    return told
+
+
+def buried(told: Told, **settings: object) -> Told:
+    """A queue with one dead letter."""
+    locked(told, **settings)
+    told.has(BURY)
+    return told
+
+
+def test_a_delivery_that_is_abandoned_makes_the_next_count_higher(told: Told) -> None:
+    locked(told)
+    told.has(ABANDON)
+    assert told.saw(RECEIVE, received("m1", 1, delivery_count=1)).rules[0] == "DLQ-01"
+    assert told.saw(RECEIVE, received("m1", 1, delivery_count=3)).rules[0] == "DLQ-01"
+    found = told.saw(RECEIVE, received("m1", 1, delivery_count=2))
+    assert "DLQ-01" in found.rules
+
+
+def test_a_count_that_is_not_told_shows_nothing(told: Told) -> None:
+    locked(told)
+    told.has(ABANDON)
+    assert "DLQ-01" not in told.saw(RECEIVE, received("m1", 1)).rules
+
+
+def test_a_lock_that_may_have_ended_has_counted_when_its_message_comes_again() -> None:
+    told = locked(telling(slack=1000))
+    after(told, MINUTE)
+    assert not given(told, 1, "n")
+    assert given(told, 2, "n")
+
+
+@pytest.mark.parametrize(("reading", "most"), [("exactly", 2), ("one-more", 3)])
+def test_a_message_is_given_as_often_as_permitted(reading: str, most: int) -> None:
+    told = telling({"MAX-DELIVERIES": reading})
+    told.queue(max_delivery_count=2)
+    told.send(partition=1)
+    for count in range(1, most + 1):
+        assert told.saw(RECEIVE, Empty()).possible == ()
+        assert given(told, count)
+        told.has(ABANDON)
+    assert told.saw(RECEIVE, received("m1", 1)).rules[0] == "DLQ-02"
+    assert "DLQ-02" in told.saw(RECEIVE, Empty()).rules
+
+
+def test_where_either_is_read_the_last_delivery_may_come_or_not() -> None:
+    told = telling({"MAX-DELIVERIES": "either"})
+    locked(told, max_delivery_count=1)
+    told.has(ABANDON)
+    told.has(RECEIVE, Empty())
+    assert given(told, 2)
+    told.has(ABANDON)
+    assert not given(told, 3)
+
+
+def test_the_last_permitted_delivery_shows_that_it_was_not_given_up_before(told: Told) -> None:
+    locked(told, max_delivery_count=2)
+    told.has(ABANDON)
+    assert "DLQ-03" in told.saw(RECEIVE, received("m1", 1, lock_token="l")).rules
+
+
+def test_a_dead_letter_that_is_none_yet_is_a_violation(told: Told) -> None:
+    locked(told, max_delivery_count=2)
+    told.has(ABANDON)
+    assert told.saw(FROM_DEAD, received("m1", 1)).rules[0] == "DLQ-03"
+    assert told.saw(RECEIVE, Empty()).rules[0] == "LIFE-04"
+    assert "DLQ-03" in told.saw(RECEIVE, Empty()).rules
+
+
+def test_ten_deliveries_are_the_default(told: Told) -> None:
+    told.queue()
+    told.send(partition=1)
+    for count in range(1, 11):
+        assert given(told, count)
+        told.has(ABANDON)
+    assert told.saw(RECEIVE, received("m1", 1)).rules == ("DLQ-02", "DLQ-04")
+    letter = received("m1", 1, dead_letter_reason=TOO_OFTEN)
+    assert "DLQ-04" in told.saw(FROM_DEAD, letter).rules
+
+
+def spent(readings: dict[str, str] | None = None) -> Told:
+    """A message that had its only delivery."""
+    told = locked(telling(readings), max_delivery_count=1)
+    told.has(ABANDON)
+    return told
+
+
+def test_a_spent_message_arrives_at_any_time_among_the_dead_letters() -> None:
+    told = spent()
+    told.has(FROM_DEAD, Empty())
+    told.has(Peek(queue="q"), Peeked(messages=(view("m1", 1),)))
+    wrong = received("m1", 1, dead_letter_reason="other")
+    assert told.saw(FROM_DEAD, wrong).rules[0] == "DLQ-02"
+    letter = received("m1", 3, 9, lock_token="d", dead_letter_reason=TOO_OFTEN)
+    assert told.saw(FROM_DEAD, letter).rules[0] == "DLQ-02"
+    assert told.saw(Peek(queue="q"), Peeked(messages=(view("m1", 1),))).rules[0] == "DLQ-14"
+    assert told.saw(FROM_DEAD, letter).rules[0] == "LIFE-02"
+
+
+def test_a_spent_message_arrives_at_once_where_that_is_read() -> None:
+    told = spent({"DEAD-LETTER-DELAY": "at-once"})
+    assert told.saw(FROM_DEAD, Empty()).rules[0] == "DLQ-05"
+    assert told.saw(RECEIVE, received("m1", 1)).rules[0] == "DLQ-14"
+    told.has(FROM_DEAD, received("m1", 1, lock_token="d"))
+
+
+def test_a_peek_among_the_dead_letters_finds_what_has_arrived() -> None:
+    told = spent()
+    peek = Peek(queue=DEAD, count=2)
+    letter = view("m1", 1, dead_letter_reason=TOO_OFTEN)
+    assert told.saw(peek, Peeked(messages=(letter, view("m1", 1, 2)))).possible == ()
+    other = view("m1", 1, dead_letter_reason="other")
+    assert told.saw(peek, Peeked(messages=(other,))).possible == ()
+    told.has(peek, Peeked(messages=(letter,)))
+    assert told.saw(FROM_DEAD, Empty()).possible == ()
+
+
+def test_a_message_that_was_dead_lettered_is_there_and_nowhere_else(told: Told) -> None:
+    buried(told)
+    assert told.saw(RECEIVE, received("m1", 1)).rules[0] == "DLQ-14"
+    assert "DLQ-14" in told.saw(RECEIVE, Empty()).rules
+    assert told.saw(FROM_DEAD, Empty()).rules[0] == "DLQ-05"
+    wrong = received("m1", 1, dead_letter_reason="worse")
+    assert told.saw(FROM_DEAD, wrong).rules[0] == "DLQ-05"
+    changed = received("m1", 1, message_id="x", dead_letter_reason="bad")
+    assert told.saw(FROM_DEAD, changed).rules[0] == "DLQ-06"
+    right = received("m1", 2, 7, lock_token="d", dead_letter_reason="bad")
+    assert {"DLQ-05", "DLQ-06"} <= set(told.saw(FROM_DEAD, right).rules)
+
+
+def test_a_dead_letter_stays_until_it_is_completed(told: Told) -> None:
+    buried(told, max_delivery_count=1)
+    for number in range(3):
+        letter = received("m1", 1, lock_token=f"d{number}")
+        found = told.saw(FROM_DEAD, letter)
+        assert ("DLQ-07" in found.rules, "DLQ-09" in found.rules) == (number > 0, number > 0)
+        told.has(Abandon(queue=DEAD, lock_token=f"d{number}"))
+    assert "DLQ-09" in told.saw(FROM_DEAD, Empty()).rules
+    told.has(FROM_DEAD, received("m1", 1, lock_token="last"))
+    told.has(Complete(queue=DEAD, lock_token="last"))
+    assert told.saw(FROM_DEAD, received("m1", 1)).rules[:2] == ("LIFE-03", "DLQ-07")
+    assert "DLQ-07" in told.saw(FROM_DEAD, Empty()).rules
+
+
+def test_a_queue_has_dead_letters_of_its_own_from_the_start(told: Told) -> None:
+    told.queue()
+    assert told.saw(FROM_DEAD, Refused(error=Error.NOT_FOUND)).rules[0] == "DLQ-08"
+    assert told.saw(FROM_DEAD, received("m1", 1)).rules[0] == "DLQ-03"
+    assert told.saw(FROM_DEAD, Empty()).rules == ("DLQ-08",)
+    elsewhere = Receive(queue="r/$deadletterqueue")
+    assert told.saw(elsewhere, Empty()).possible == ()
+    told.has(elsewhere, Refused(error=Error.NOT_FOUND))
+
+
+def test_the_dead_letters_of_a_queue_that_may_not_exist_may_not_either(told: Told) -> None:
+    told.has(CreateQueue(queue="q"), LOST)
+    told.has(FROM_DEAD, Refused(error=Error.NOT_FOUND))
+    told.has(FROM_DEAD, Empty())
+
+
+def test_nothing_is_dead_lettered_from_there_and_nothing_sent_there(told: Told) -> None:
+    buried(told)
+    told.has(FROM_DEAD, received("m1", 1, lock_token="d"))
+    again = DeadLetter(queue=DEAD, lock_token="d")
+    assert "DLQ-10" in told.saw(again).rules
+    assert told.saw(again, INVALID).rules == ("DLQ-10",)
+    sent = Send(queue=DEAD, message=Message(body="m2"))
+    assert told.saw(sent).rules[0] == "DLQ-11"
+    assert told.saw(sent, OTHER).rules == ("DLQ-11",)
+    assert told.saw(CreateQueue(queue=DEAD)).possible == ()
+    told.has(CreateQueue(queue=DEAD), INVALID)
+
+
+def test_a_lost_lock_dead_letters_nothing(told: Told) -> None:
+    locked(told)
+    after(told, MINUTE + 1)
+    assert told.saw(BURY).rules[:2] == ("LOCK-06", "DLQ-14")
+    assert told.saw(BURY, LOCK_LOST).rules == ("LOCK-06", "DLQ-14")
+    assert told.saw(FROM_DEAD, received("m1", 1)).rules[0] == "DLQ-03"
+
+
+def test_a_dead_lettering_that_was_never_answered_may_have_happened_or_not() -> None:
+    letter = received("m1", 1, dead_letter_reason="bad")
+    for told in (locked(telling()), locked(telling())):
+        told.has(BURY, LOST)
+        told.has(DeadLetter(queue="q", lock_token="l", reason="worse"), LOST)
+        told.has(DeadLetter(queue="q", lock_token="none"), LOST)
+        told.has(FROM_DEAD, Empty())
+        told.has(Peek(queue="q"), Peeked(messages=(view("m1", 1),)))
+    told.has(FROM_DEAD, letter)
+    assert not given(told)
+    other = locked(telling())
+    other.has(BURY, LOST)
+    after(other, MINUTE + 1)
+    assert given(other, 2, "n")
+    assert other.saw(FROM_DEAD, letter).possible == ()
+
+
+def test_hidden_deliveries_may_count_and_may_be_the_last() -> None:
+    told = telling(partitions=2)
+    told.queue(max_delivery_count=1)
+    told.send(partition=1)
+    told.send(partition=0)
+    delete = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    told.has(delete, received("m2", 0))
+    assert told.saw(RECEIVE, Empty()).possible == ()
+    after(told, MINUTE + 1)
+    told.has(RECEIVE, Empty())
+    told.has(RECEIVE, Empty())
+    assert given(told, 2)
+
+
+def test_what_may_be_spent_in_a_cache_need_not_come_first_in_its_session() -> None:
+    told = telling(partitions=2)
+    told.queue(max_delivery_count=1, requires_session=True, lock_duration=5 * MINUTE)
+    for _ in range(3):
+        told.send(partition=1, session_id="a")
+    told.has(AcceptSession(queue="q", session_id="a"))
+    in_session = Receive(queue="q", session_id="a", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    told.has(in_session, received("m1", 1, 1, session_id="a"))
+    assert told.saw(in_session, received("m3", 1, 3, session_id="a")).rules[0] == "KEY-06"
+    after(told, 5 * MINUTE + 1)
+    told.has(AcceptSession(queue="q", session_id="a"))
+    told.has(in_session, received("m3", 1, 3, session_id="a"))
+
+
+def test_without_time_left_to_lock_anything_may_be_spent() -> None:
+    told = telling(slack=2 * MINUTE)
+    told.queue(max_delivery_count=1)
+    told.send(partition=1)
+    told.send(partition=2)
+    told.has(RECEIVE, received("m1", 1, lock_token="l"))
+    told.has(RECEIVE, Empty())
+
+
+def test_only_what_a_receiver_gave_back_counts_where_that_is_read() -> None:
+    told = telling({"CACHE-DELIVERY-COUNT": "stays"})
+    told.queue(max_delivery_count=1)
+    told.send(partition=1)
+    told.send(partition=2)
+    told.has(RECEIVE, received("m2", 2, lock_token="l", delivery_count=1))
+    after(told, 2 * MINUTE)
+    assert told.saw(RECEIVE, Empty()).possible == ()
+    assert not given(told, 2)
+    assert given(told, 1)
+
+
+@pytest.mark.parametrize(
+    ("reading", "closed", "possible"),
+    [
+        ("stays", True, {1}),
+        ("stays", False, {2}),
+        ("either", True, {1}),
+        ("either", False, {2}),
+    ],
+)
+def test_a_delivery_that_ends_with_its_session(
+    reading: str, closed: bool, possible: set[int]
+) -> None:
+    counts = set()
+    for count in (1, 2, 3):
+        told = telling({"CACHE-DELIVERY-COUNT": reading})
+        told.queue(requires_session=True)
+        told.send(partition=1, session_id="a")
+        accept = AcceptSession(queue="q", session_id="a")
+        told.has(accept)
+        in_session = Receive(queue="q", session_id="a")
+        seen = {"session_id": "a"}
+        told.has(in_session, received("m1", 1, lock_token="l", **seen))
+        if closed:
+            told.has(CloseSession(queue="q", session_id="a"))
+        else:
+            after(told, MINUTE + 1)
+        told.has(accept)
+        again = received("m1", 1, lock_token="n", delivery_count=count, **seen)
+        if told.saw(in_session, again).possible:
+            counts.add(count)
+    assert possible == counts
+
+
+def test_a_lost_receive_may_have_been_the_last_delivery(told: Told) -> None:
+    told.queue(max_delivery_count=1)
+    told.send(partition=1)
+    told.has(RECEIVE, LOST)
+    told.has(RECEIVE, Empty())
+    told.has(FROM_DEAD, received("m1", 1, dead_letter_reason=TOO_OFTEN))
+
+
+def test_a_message_whose_lock_may_have_ended_may_be_a_dead_letter() -> None:
+    told = locked(telling(slack=1000), max_delivery_count=1)
+    letter = received("m1", 1, dead_letter_reason=TOO_OFTEN)
+    assert told.saw(FROM_DEAD, letter).possible == ()
+    after(told, MINUTE)
+    told.has(FROM_DEAD, letter)
+
+
+@pytest.mark.parametrize(("reading", "moves"), [("either", True), ("same-partition", False)])
+def test_the_partition_of_a_dead_letter(reading: str, moves: bool) -> None:
+    told = buried(telling({"DLQ-PARTITIONS": reading}))
+    assert moves is bool(told.saw(FROM_DEAD, received("m1", 2)).possible)
+    if not moves:
+        assert told.saw(FROM_DEAD, received("m1", 2)).rules[0] == "DLQ-13"
+        told.has(FROM_DEAD, received("m1", 1))
+
+
+def test_dead_letters_share_their_queues_outages(told: Told) -> None:
+    buried(told)
+    told.has(TakePartitionDown(queue="q", partition=1))
+    assert "DLQ-13" in told.saw(FROM_DEAD, Empty()).rules
+    assert "DLQ-13" in told.saw(FROM_DEAD, OTHER).rules
+    told.has(BringPartitionUp(queue="q", partition=1))
+    assert "DLQ-12" in told.saw(FROM_DEAD, Empty()).rules
+    told.has(TakePartitionDown(queue=DEAD, partition=2))
+    assert "DLQ-13" in told.saw(FROM_DEAD, received("m1", 1)).rules
+    assert told.possible[0].queues["q"].outages.down == 4
+
+
+def test_dead_letters_of_several_partitions_all_come(told: Told) -> None:
+    told.queue()
+    for partition in (1, 2):
+        told.send(partition=partition)
+    for number in (1, 2):
+        told.has(RECEIVE, received(f"m{number}", number, lock_token="l"))
+        told.has(BURY)
+    assert "DLQ-12" in told.saw(FROM_DEAD, received("m1", 1)).rules
+
+
+def test_of_two_messages_with_one_body_either_may_be_the_dead_letter() -> None:
+    told = telling()
+    told.queue(max_delivery_count=1)
+    for _ in range(2):
+        told.has(Send(queue="q", message=Message(body="m1")), partition=1)
+    for number in (1, 2):
+        told.has(RECEIVE, received("m1", 1, number, lock_token="l"))
+        told.has(ABANDON)
+    told.has(FROM_DEAD, received("m1", 1, 8, dead_letter_reason=TOO_OFTEN))
+    told.has(FROM_DEAD, received("m1", 1, 9, dead_letter_reason=TOO_OFTEN))
+    assert told.saw(FROM_DEAD, received("m1", 1, 10)).possible == ()
+
+
+def test_the_models_own_bus_gives_dead_letters_with_their_reason(told: Told) -> None:
+    buried(told)
+    offered = step(told.possible[0], FROM_DEAD)
+    assert "bad" == offered[0].outcome.message.dead_letter_reason
+    assert (
+        DONE == step(offered[0].next, Complete(queue=DEAD, lock_token=_token(offered)))[0].outcome
+    )
+
+
+def _token(offered: tuple[object, ...]) -> str:
+    return offered[0].outcome.message.lock_token
+
+
+def test_on_a_real_clock_a_lock_that_may_have_expired_may_have_been_the_last_delivery() -> None:
+    told = telling(clock=Clock.REAL)
+    told.has(CreateQueue(queue="q", max_delivery_count=1), at=(0, 1))
+    told.has(Send(queue="q", message=Message(body="m1")), partition=1, at=(2, 3))
+    told.has(RECEIVE, received("m1", 1, lock_token="l"), at=(4, 5))
+    letter = received("m1", 1, dead_letter_reason=TOO_OFTEN)
+    assert told.saw(FROM_DEAD, letter, at=(10, MINUTE)).possible == ()
+    told.has(FROM_DEAD, letter, at=(10, MINUTE + 6))
