@@ -2,6 +2,8 @@ import { Queue } from './queue.js';
 import { alreadyExists, invalidOperation, notFound } from './refusal.js';
 import { Transaction } from './transaction.js';
 
+const LONGEST_LOCK = 300_000_000;
+
 /**
  * A namespace: its queues, its transactions and its clock.
  *
@@ -23,6 +25,9 @@ export class Namespace {
   createQueue(settings) {
     if (settings.partitioned && this.#tier === 'premium') {
       throw invalidOperation('the premium tier has no partitioned queues');
+    }
+    if (settings.lockDuration > LONGEST_LOCK) {
+      throw invalidOperation('a lock lasts for 5 minutes at most');
     }
     if (this.#queues.has(settings.name)) {
       throw alreadyExists(`there is a queue ${settings.name} already`);

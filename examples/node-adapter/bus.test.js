@@ -19,6 +19,10 @@ describe('creating queues', () => {
     assert.equal(bus.send(), 0);
   });
 
+  it('refuses locks of more than five minutes', () => {
+    assertRefused('invalid-operation', () => new TestBus({ lockDuration: 300_000_001 }));
+  });
+
   it('knows no other queues than those created', () => {
     assertRefused('not-found', () => new TestBus().send({}, { queue: 'other' }));
   });

@@ -39,3 +39,8 @@ def test_a_key_whose_shelf_is_down_goes_nowhere_else(queue: Queue) -> None:
     queue.shelves[place].is_up = False
     with pytest.raises(BusError, match="shelf down"):
         queue.put(Letter("b", partition_key="k"), now=0)
+
+
+def test_a_lock_lasts_for_five_minutes_at_most() -> None:
+    with pytest.raises(BusError, match="lock too long"):
+        Bus(shelves=4).create("q", 300_000_001, max_deliveries=2, duplicate_window=None)

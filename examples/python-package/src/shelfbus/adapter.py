@@ -12,6 +12,7 @@ ERRORS = {
     "two keys": Error.INVALID_OPERATION,
     "shelf down": Error.UNAVAILABLE,
     "lock lost": Error.LOCK_LOST,
+    "lock too long": Error.INVALID_OPERATION,
     "queue exists": Error.ALREADY_EXISTS,
     "no such queue": Error.NOT_FOUND,
     "no such shelf": Error.NOT_FOUND,

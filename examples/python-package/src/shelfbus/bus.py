@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 PARTITION_BITS = 48
 """Bits of a sequence number below the shelf's number."""
+LONGEST_LOCK = 300_000_000
+"""No letter is held for longer than 5 minutes."""
 
 
 class BusError(Exception):
@@ -171,6 +173,8 @@ class Bus:
         self, name: str, lock_duration: int, max_deliveries: int, duplicate_window: int | None
     ) -> None:
         """Make a queue; with a window, letters whose id was seen within it are dropped."""
+        if lock_duration > LONGEST_LOCK:
+            raise BusError("lock too long")
         if name in self._queues:
             raise BusError("queue exists")
         shelves = [Shelf(place) for place in range(self._shelves)]
