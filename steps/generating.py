@@ -313,8 +313,8 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         times=_RECEIVES,
         into=(RECEIPTS,),
     )
-    yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=2)
-    yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=2)
+    yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=3)
+    yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=3)
     for kind in (DeadLetter, Defer):
         yield Generator(kind=kind, draws=once, make=_settled(kind))
     yield Generator(kind=RenewLock, draws={"receipt": RECEIPTS}, make=_settled(RenewLock))
