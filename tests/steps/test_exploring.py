@@ -46,7 +46,7 @@ def test_a_failure_is_made_small_and_asked_three_times_more() -> None:
     found = explored(make("abandoned-is-lost"), sequences=40, rules=1, seed=2)
     (failure,) = found.exploration.found
     assert failure.repeats
-    assert len(failure.commands) <= 6
+    assert len(failure.commands) <= 8
     again = [r for r in found.records if isinstance(r, Started) and r.feature == AGAIN]
     assert [(failure.rule,)] * 3 == [each.rules for each in again]
     assert 4 == sum(each.verdict is ScenarioVerdict.FAILED for each in found.endings)
