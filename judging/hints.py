@@ -16,10 +16,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     Receive,
+    RenewLock,
     RollBackTransaction,
     Send,
 )
+from busproof.model.dead_letters import owner_of
 from busproof.model.outcomes import (
     Done,
     Empty,
@@ -27,11 +31,12 @@ from busproof.model.outcomes import (
     Indeterminate,
     Peeked,
     Received,
+    ReceivedSeveral,
     Refused,
     Unsupported,
 )
 from busproof.model.state import NEVER
-from busproof.model.values import ReceiveMode
+from busproof.model.values import MessageView, ReceiveMode
 
 __all__ = ["Hints"]
 
@@ -45,6 +50,7 @@ _RANKS: Final = {
     Refused: 2,
     Peeked: 3,
     Received: 4,
+    ReceivedSeveral: 4,
 }
 """Answers that say what was there: as soon as they are allowed, in this order."""
 
@@ -158,7 +164,13 @@ class _Index:
         match event.command:
             case Send(queue=queue, message=message):
                 self.sends[queue, message.body].append(number)
-            case Complete(queue=queue, lock_token=token) | Abandon(queue=queue, lock_token=token):
+            case (
+                Complete(queue=queue, lock_token=token)
+                | Abandon(queue=queue, lock_token=token)
+                | DeadLetter(queue=queue, lock_token=token)
+                | Defer(queue=queue, lock_token=token)
+                | RenewLock(queue=queue, lock_token=token)
+            ):
                 self.settles[queue, token].append(number)
             case (
                 AcceptSession(queue=queue, session_id=session)
@@ -175,12 +187,11 @@ class _Index:
 
     def _add_views(self, number: int, event: Event) -> None:
         queue = getattr(event.command, "queue", "")
-        if isinstance(event.outcome, Received):
-            view = event.outcome.message
+        for view in _given(event):
             self.gives[queue, view.body].append(number)
             if view.lock_token is not None:
                 self.tokens.setdefault((queue, view.lock_token), number)
-        elif isinstance(event.outcome, Peeked):
+        if isinstance(event.outcome, Peeked):
             for view in event.outcome.messages:
                 self.peeks[queue, view.body].append(number)
 
@@ -191,6 +202,7 @@ class _Index:
             yield from self._arrivals(body, sends)
         for body in self.gives:
             yield from self._deliveries(body)
+        yield from self._dead_letters()
         for token, settles in self.settles.items():
             yield from self._settlements(token, settles)
         yield from self._lines()
@@ -222,37 +234,53 @@ class _Index:
 
     def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
         """One delivery after another, what gave back between them, and looks before ends."""
-        gives = sorted(self.gives[body], key=self._delivery)
+        gives = sorted(self.gives[body], key=lambda each: self._delivery(each, body))
         for before, after in pairwise(gives):
             yield after, before
-            for settled in self.settles.get(self._token(before), ()):
-                if isinstance(self._events[settled].command, Abandon):
+            for settled in self._settled(before, body):
+                if isinstance(self._events[settled].command, Abandon | Defer):
                     yield after, settled
-        ends = [*self._deletions(gives), *self._completions(gives)]
+        ends = [*self._deletions(gives), *self._completions(gives, body)]
         yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
 
-    def _delivery(self, number: int) -> tuple[bool, int, int]:
+    def _dead_letters(self) -> Iterator[tuple[int, int]]:
+        """A message is made a dead letter before anybody sees it among them."""
+        for found in (self.gives, self.peeks):
+            for (queue, body), seen in found.items():
+                alive = (owner_of(queue), body)
+                if alive[0] == queue:
+                    continue
+                for given in self.gives.get(alive, ()):
+                    for settled in self._settled(given, alive):
+                        if isinstance(self._events[settled].command, DeadLetter):
+                            yield from ((each, settled) for each in seen)
+
+    def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
         """By which deliveries of a message are put into order: one for good is the last."""
         event = self._events[number]
-        count = event.outcome.message.delivery_count if isinstance(event.outcome, Received) else 0
+        count = next((view.delivery_count for view in _given(event) if view.body == body[1]), 0)
         returned = NEVER if event.returned is None else event.returned
         return (self._deletes(event), count or 0, returned)
+
+    def _first_delivery(self, body: _Body) -> int:
+        return min(self.gives[body], key=lambda each: self._delivery(each, body))
 
     def _deletes(self, event: Event) -> bool:
         command = event.command
         return isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE
 
-    def _token(self, number: int) -> tuple[str, str]:
-        event = self._events[number]
-        token = event.outcome.message.lock_token if isinstance(event.outcome, Received) else None
-        return getattr(event.command, "queue", ""), token or ""
+    def _settled(self, number: int, body: _Body) -> Iterator[int]:
+        """The settlements of what a delivery gave of this message."""
+        for view in _given(self._events[number]):
+            if view.body == body[1]:
+                yield from self.settles.get((body[0], view.lock_token or ""), ())
 
     def _deletions(self, gives: Iterable[int]) -> Iterator[int]:
         yield from (each for each in gives if self._deletes(self._events[each]))
 
-    def _completions(self, gives: Iterable[int]) -> Iterator[int]:
+    def _completions(self, gives: Iterable[int], body: _Body) -> Iterator[int]:
         for each in gives:
-            yield from self.settles.get(self._token(each), ())
+            yield from self._settled(each, body)
 
     def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
         """A lock is had before it is settled, and lost after that."""
@@ -275,9 +303,7 @@ class _Index:
             ordered = sorted(line, key=self._turn)
             sends = [self._arrival(self.sends[body][0]) for body in ordered]
             yield from _in_a_row(sends)
-            firsts = [
-                min(self.gives[body], key=self._delivery) for body in ordered if body in self.gives
-            ]
+            firsts = [self._first_delivery(body) for body in ordered if self.gives.get(body)]
             yield from _in_a_row(firsts)
 
     def _turn(self, body: _Body) -> tuple[int, int]:
@@ -350,8 +376,13 @@ def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
     return ((after, before) for before, after in pairwise(numbers))
 
 
+def _given(event: Event) -> tuple[MessageView, ...]:
+    if isinstance(event.outcome, ReceivedSeveral):
+        return event.outcome.messages
+    return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
+
+
 def _views(event: Event) -> Iterator[tuple[str, int | None]]:
-    if isinstance(event.outcome, Received):
-        yield event.outcome.message.body, event.outcome.message.sequence_number
-    elif isinstance(event.outcome, Peeked):
+    yield from ((view.body, view.sequence_number) for view in _given(event))
+    if isinstance(event.outcome, Peeked):
         yield from ((view.body, view.sequence_number) for view in event.outcome.messages)

@@ -1,14 +1,14 @@
 """Cutting a history into parts that can be judged one by one.
 
-**Parts that have nothing to do with each other.** A request works on one queue, or on a transaction
-and the queues that were sent to in it. Nothing that the model says of one queue depends on another
-that shares no transaction with it: the state is one value for each queue. So a history has an
-order in which every answer was allowed exactly if each part has one: an order of the whole gives
-one of each part by leaving out the others, and the parts' orders can be merged by the moments at
-which each event took effect at the earliest (`merged`), because two events of which one returned
-before the other was called keep their order there. Two things are common to all queues, and keep
-queues together: how empty properties are read (EMPTY-KEY), once it was seen, and commands that name
-no queue, or that this module does not know.
+**Parts that have nothing to do with each other.** A request works on one queue, with its dead
+letters, or on a transaction and the queues that were sent to in it. Nothing that the model says of
+one queue depends on another that shares no transaction with it: the state is one value for each
+queue. So a history has an order in which every answer was allowed exactly if each part has one: an
+order of the whole gives one of each part by leaving out the others, and the parts' orders can be
+merged by the moments at which each event took effect at the earliest (`merged`), because two events
+of which one returned before the other was called keep their order there. Two things are common to
+all queues, and keep queues together: how empty properties are read (EMPTY-KEY), once it was seen,
+and commands that name no queue, or that this module does not know.
 """
 
 from collections import defaultdict
@@ -25,16 +25,21 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
     SetSessionState,
     TakePartitionDown,
 )
+from busproof.model.dead_letters import owner_of
 from busproof.model.outcomes import Event
 from busproof.model.values import Message
 
@@ -46,6 +51,10 @@ KNOWN: Final = (
     Receive,
     Complete,
     Abandon,
+    DeadLetter,
+    Defer,
+    ReceiveDeferred,
+    RenewLock,
     Peek,
     AcceptSession,
     AcceptNextSession,
@@ -103,7 +112,7 @@ def _concerned(event: Event) -> Iterator[object]:
     command = event.command
     queue, transaction = getattr(command, "queue", None), getattr(command, "transaction", None)
     if queue is not None:
-        yield ("queue", queue)
+        yield ("queue", owner_of(queue))
     if transaction is not None:
         yield ("transaction", transaction)
     if isinstance(command, Send) and _has_empty(command.message):

@@ -11,12 +11,14 @@ leaving an event out must never forbid what was allowed with it, and this is why
 * Which messages go together: those with one body; those of one transaction, because a send in it
   may be refused for what was sent before; where duplicates are detected, those with one MessageId,
   because a copy is dropped for what was sent before. Nothing else makes a send refused or dropped.
+  A dead letter is the message that it was, and what is received by number goes together.
 * Outages, and the sessions that a topic's messages are in, are kept whole. Less is known of where
   a key leads; everything that depends on it allows more the less is known.
 * Receives of other messages put messages into caches. `Vantage.left_out` names the connections that
   they came over, and the model then takes it that such a cache may hold any message at any time.
-* A receive that was never answered may have taken any one message. One such receive right after the
-  queue was created stands for all of them: it allows every empty answer, and every order.
+* A receive by number that was never answered may have taken what it names; it is kept everywhere.
+  Any other receive that was never answered may have taken any one message. One such receive right
+  after the queue was created stands for all of them: it allows every empty answer, and every order.
 * What a peek showed of other messages is left out: less was shown, still in order.
 * Messages without a key take turns (KEY-14) only where all of them are seen, so that a topic does
   not hold the bus to it.
@@ -42,19 +44,32 @@ from busproof.model.commands import (
     CloseSession,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     Send,
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Empty, Event, Indeterminate, Peeked, Received
+from busproof.model.dead_letters import SUFFIX, owner_of
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+)
 from busproof.model.state import NEVER, Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept
-from busproof.model.values import Profile, Vantage
+from busproof.model.values import MessageView, Profile, Vantage
 
 __all__ = ["impossible_topic"]
 
@@ -169,10 +184,15 @@ def _placed(
 
 
 def _settles(event: Event, delivery: Event) -> bool:
-    command, outcome = event.command, delivery.outcome
-    if not isinstance(command, Complete | Abandon) or not isinstance(outcome, Received):
-        return False
-    return command.lock_token == outcome.message.lock_token
+    token = getattr(event.command, "lock_token", None)
+    return token is not None and any(view.lock_token == token for view in _given(delivery))
+
+
+def _given(event: Event) -> tuple[MessageView, ...]:
+    """What a receive of whichever kind was given."""
+    if isinstance(event.outcome, ReceivedSeveral):
+        return event.outcome.messages
+    return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
 
 
 def _end(event: Event) -> int:
@@ -187,7 +207,8 @@ class _Cutting:
         self._slack = slack
         self._settings: dict[str, CreateQueue] = {}
         self._created: dict[str, list[int]] = defaultdict(list)
-        self._outages: dict[str, list[int]] = defaultdict(list)
+        self._whole_kept: dict[str, list[int]] = defaultdict(list)
+        self._numbered: dict[tuple[str, int], set[str]] = defaultdict(set)
         self._sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
         self._receives: dict[str, list[int]] = defaultdict(list)
         for index, event in enumerate(events):
@@ -199,7 +220,9 @@ class _Cutting:
                 self._created[queue].append(index)
                 self._settings.setdefault(queue, event.command)
             case TakePartitionDown(queue=queue) | BringPartitionUp(queue=queue):
-                self._outages[queue].append(index)
+                self._whole_kept[owner_of(queue)].append(index)
+            case ReceiveDeferred(queue=queue) if isinstance(event.outcome, Indeterminate):
+                self._whole_kept[owner_of(queue)].append(index)
             case (
                 AcceptSession(queue=queue, session_id=session)
                 | CloseSession(queue=queue, session_id=session)
@@ -210,6 +233,12 @@ class _Cutting:
                 self._sessions[queue, session].append(index)
             case Receive(queue=queue):
                 self._receives[queue].append(index)
+
+        views = event.outcome.messages if isinstance(event.outcome, Peeked) else _given(event)
+        for view in views:
+            if view.sequence_number is not None:
+                queue = getattr(event.command, "queue", "")
+                self._numbered[queue, view.sequence_number].add(view.body)
 
     def topics(self, stuck: Collection[int]) -> Iterator[_Topic]:
         """Every topic, those of the events at which the search was stuck first."""
@@ -250,11 +279,17 @@ class _Cutting:
         match command:
             case Send():
                 yield from self._names_of_send(command, lines=lines)
-            case Receive(session_id=session):
+            case Receive(session_id=session) | ReceiveDeferred(session_id=session):
                 yield from self._names_of_receive(event, queue)
                 if lines and session is not None:
                     yield ("key", queue, session)
-            case Complete(lock_token=token) | Abandon(lock_token=token):
+            case (
+                Complete(lock_token=token)
+                | Abandon(lock_token=token)
+                | DeadLetter(lock_token=token)
+                | Defer(lock_token=token)
+                | RenewLock(lock_token=token)
+            ):
                 yield ("token", queue, token)
             case (
                 AcceptSession(session_id=session)
@@ -265,7 +300,8 @@ class _Cutting:
             ) if lines:
                 yield ("key", queue, session)
             case Peek() if isinstance(event.outcome, Peeked):
-                yield from (("shown", queue, view.body) for view in event.outcome.messages)
+                owner = owner_of(queue)
+                yield from (("shown", owner, view.body) for view in event.outcome.messages)
 
     def _names_of_send(self, command: Send, *, lines: bool) -> Iterator[tuple[str, ...]]:
         message, queue = command.message, command.queue
@@ -281,9 +317,8 @@ class _Cutting:
                 yield ("key", queue, message.message_id)
 
     def _names_of_receive(self, event: Event, queue: str) -> Iterator[tuple[str, ...]]:
-        if isinstance(event.outcome, Received):
-            view = event.outcome.message
-            yield ("body", queue, view.body)
+        yield from (("body", *body) for body in self._bodies(event))
+        for view in _given(event):
             if view.lock_token is not None:
                 yield ("token", queue, view.lock_token)
 
@@ -299,11 +334,13 @@ class _Cutting:
             )
         }
         queues = {
-            queue for index in chosen if (queue := getattr(events[index].command, "queue", ""))
+            owner_of(queue)
+            for index in chosen
+            if (queue := getattr(events[index].command, "queue", ""))
         }
         bodies = {body for index in chosen for body in self._bodies(events[index])}
         for queue in queues:
-            chosen.update(self._created[queue], self._outages[queue])
+            chosen.update(self._created[queue], self._whole_kept[queue])
         for index in tuple(chosen):
             for session in self._sessions_of(events[index]):
                 chosen.update(self._sessions[session])
@@ -313,8 +350,12 @@ class _Cutting:
         command = event.command
         if isinstance(command, Send):
             yield command.queue, command.message.body
-        elif isinstance(command, Receive) and isinstance(event.outcome, Received):
-            yield command.queue, event.outcome.message.body
+        elif isinstance(command, Receive | ReceiveDeferred):
+            owner = owner_of(command.queue)
+            yield from ((owner, view.body) for view in _given(event))
+            for number in getattr(command, "sequence_numbers", ()):
+                bodies = self._numbered.get((command.queue, number), ())
+                yield from ((owner, body) for body in sorted(bodies))
 
     def _sessions_of(self, event: Event) -> Iterator[tuple[str, str]]:
         command = event.command
@@ -328,7 +369,7 @@ class _Cutting:
         kept = set(chosen)
         left_out: set[str] = set()
         found = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
-        for queue in sorted(queues):
+        for queue in sorted(name + suffix for name in queues for suffix in ("", SUFFIX)):
             others = [index for index in self._receives[queue] if index not in kept]
             early = [index for index in others if self._events[index].called <= latest]
             lost = [i for i in early if isinstance(self._events[i].outcome, Indeterminate)]
@@ -347,7 +388,7 @@ class _Cutting:
 
     def _lost(self, queue: str) -> Event:
         """A receive that was never answered, at once after the queue was created."""
-        created = [self._events[index] for index in self._created[queue]]
+        created = [self._events[index] for index in self._created[owner_of(queue)]]
         moment = min((each.returned or each.called for each in created), default=0)
         return Event(
             client=ELSEWHERE,
@@ -361,7 +402,7 @@ class _Cutting:
     def _shortened(self, event: Event, bodies: set[tuple[str, str]]) -> Event:
         if not isinstance(event.outcome, Peeked):
             return event
-        queue = getattr(event.command, "queue", "")
+        queue = owner_of(getattr(event.command, "queue", ""))
         views = tuple(view for view in event.outcome.messages if (queue, view.body) in bodies)
         return attrs.evolve(event, outcome=Peeked(messages=views))
 
@@ -398,7 +439,7 @@ class _Cutting:
     def _alone(self, empty: int, queue: str, send: int, life: int) -> _Topic:
         """The empty answer, one send, and of other receives those whose caches may live."""
         events = self._events
-        chosen = sorted({empty, send, *self._created[queue], *self._outages[queue]})
+        chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
         found = [(index, events[index]) for index in chosen]
         others = [
             index

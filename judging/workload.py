@@ -23,13 +23,26 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RollBackTransaction,
     Send,
 )
-from busproof.model.outcomes import Done, Event, Indeterminate, Outcome, Received
-from busproof.model.values import MICROSECONDS, Message, Profile, ReceiveMode
+from busproof.model.dead_letters import SUFFIX
+from busproof.model.outcomes import (
+    Done,
+    Event,
+    Indeterminate,
+    Outcome,
+    Received,
+    ReceivedSeveral,
+    Renewed,
+)
+from busproof.model.values import MICROSECONDS, Message, MessageView, Profile, ReceiveMode
 
 __all__ = ["work"]
 
@@ -51,7 +64,8 @@ class _Worker:
     connection: str
     random: Random
     sent: int = 0
-    locks: list[tuple[str, str]] = attrs.field(factory=list)
+    locks: list[tuple[str, str, int | None]] = attrs.field(factory=list)
+    aside: list[int] = attrs.field(factory=list)
     session: str | None = None
     transaction: str | None = None
     staged: int = 0
@@ -81,6 +95,15 @@ class _Worker:
             mode = ReceiveMode.RECEIVE_AND_DELETE
         return Receive(queue="keyed" if self.random.random() < 0.75 else "detecting", mode=mode)
 
+    def _receive_dead(self) -> Command:
+        return Receive(queue="keyed" + SUFFIX)
+
+    def _receive_aside(self) -> Command:
+        if not self.aside:
+            return self._receive_dead()
+        number = self.aside.pop(self.random.randrange(len(self.aside)))
+        return ReceiveDeferred(queue="keyed", sequence_numbers=(number,))
+
     def _peek(self) -> Command:
         return Peek(queue="keyed", count=self.random.choice((1, 4)))
 
@@ -95,8 +118,17 @@ class _Worker:
         )
 
     def _settle(self) -> Command:
-        queue, token = self.locks.pop()
-        kind = Complete if self.random.random() < 0.85 else Abandon
+        queue, token, number = self.locks.pop()
+        drawn = self.random.random()
+        if queue == "keyed" and drawn > 0.94:
+            if drawn > 0.98:
+                self.locks.append((queue, token, number))
+                return RenewLock(queue=queue, lock_token=token)
+            if drawn > 0.96 and number is not None:
+                self.aside.append(number)
+                return Defer(queue=queue, lock_token=token)
+            return DeadLetter(queue=queue, lock_token=token, reason="broken")
+        kind = Complete if drawn < 0.85 else Abandon
         return kind(queue=queue, lock_token=token)
 
     def _in_session(self) -> Command:
@@ -126,9 +158,10 @@ class _Worker:
 
     def learn(self, command: Command, outcome: Outcome) -> None:
         """Take note of an answer."""
-        if isinstance(outcome, Received) and outcome.message.lock_token:
-            queue = getattr(command, "queue", "")
-            self.locks.append((queue, outcome.message.lock_token))
+        for view in _given(outcome):
+            if view.lock_token:
+                queue = getattr(command, "queue", "")
+                self.locks.append((queue, view.lock_token, view.sequence_number))
         if isinstance(command, AcceptSession) and not isinstance(outcome, Done):
             self.session = None
         if isinstance(command, BeginTransaction) and not isinstance(outcome, Done):
@@ -142,7 +175,9 @@ _KINDS: Final[tuple[tuple[Callable[[_Worker], Command], int], ...]] = (
     (_Worker._in_session, 20),
     (_Worker._peek, 2),
     (_Worker._begin, 2),
-    (_Worker._receive, 36),
+    (_Worker._receive, 34),
+    (_Worker._receive_dead, 1),
+    (_Worker._receive_aside, 1),
 )
 """What a client does that holds nothing, and how often."""
 
@@ -213,10 +248,9 @@ class _Scene:
             self._now = moment
         observed = self._adapter.do(command, worker.connection)
         outcome = observed.outcome
-        if isinstance(outcome, Received) and not self._adapter.declaration.slack:
+        if not self._adapter.declaration.slack:
             # A real clock tells no such times; only a bus whose locks may be shorter has to.
-            message = attrs.evolve(outcome.message, locked_until=None)
-            outcome = attrs.evolve(outcome, message=message)
+            outcome = _without_times(outcome)
         returned = moment + self._random.randrange(10 * MILLISECOND) if moment else 0
         lost = isinstance(outcome, Indeterminate)
         event = Event(
@@ -231,3 +265,23 @@ class _Scene:
         self.events.append(event)
         worker.learn(command, outcome)
         return returned
+
+
+def _given(outcome: Outcome) -> tuple[MessageView, ...]:
+    if isinstance(outcome, ReceivedSeveral):
+        return outcome.messages
+    return (outcome.message,) if isinstance(outcome, Received) else ()
+
+
+def _without_times(outcome: Outcome) -> Outcome:
+    match outcome:
+        case Received(message=view):
+            return Received(message=attrs.evolve(view, locked_until=None))
+        case ReceivedSeveral(messages=views):
+            return ReceivedSeveral(
+                messages=tuple(attrs.evolve(view, locked_until=None) for view in views)
+            )
+        case Renewed():
+            return Renewed()
+        case _:
+            return outcome

@@ -45,7 +45,7 @@ from busproof.model.settling import DEFAULT_DURATION
 from busproof.model.sighting import Seen, recognised
 from busproof.model.state import Key, Namespace, Queue, Stored
 from busproof.model.transition import Sighting, Transition
-from busproof.model.values import MessageView, RuleId
+from busproof.model.values import MessageView, ReceiveMode, RuleId
 
 __all__ = ["blamed"]
 
@@ -163,7 +163,8 @@ def _lock_broken(
     lock = candidate.stored.lock
     if lock is not None and namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
-    if not lock_is_possible(namespace, candidate, command.session_id, view):
+    keeps = command.mode is ReceiveMode.PEEK_LOCK
+    if keeps and not lock_is_possible(namespace, candidate, command.session_id, view):
         return _wrongly_locked(candidate.queue)
     return ("LIFE-02",) if lock is not None else ()
 

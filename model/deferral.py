@@ -147,7 +147,8 @@ def _may_be_given(
         return False
     if not count_is_possible(namespace, candidate.queue, stored, view):
         return False
-    return lock_is_possible(namespace, candidate, session_id, view)
+    unlocked = command.mode is ReceiveMode.RECEIVE_AND_DELETE
+    return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
 
 def _why_given(candidate: Seen, command: ReceiveDeferred, view: MessageView) -> Iterator[RuleId]:

@@ -47,8 +47,8 @@ def counts_deferral(namespace: Namespace) -> int:
 def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     """How many deliveries of a message may have counted by now, seen or unseen.
 
-    Each unseen one needs a receive to fill a cache and a lock's time to expire there; where receives
-    are left out, there may have been any number, and one without an answer stands for all of those.
+    Each unseen one needs a receive to fill a cache and a lock's time to expire there. Where some
+    are left out, there may have been any number, and one without an answer stands for all those.
     """
     left_out = bool(namespace.vantage.left_out)
     if left_out and queue.receivers.lost:

@@ -154,7 +154,9 @@ def _allowed(
     stored, queue = candidate.stored, candidate.queue
     if not _is_possible(namespace, candidate, command, view):
         return ()
-    rules = (*why_given(namespace, candidate, view), *why_locked(namespace, candidate, view))
+    rules = why_given(namespace, candidate, view)
+    if command.mode is ReceiveMode.PEEK_LOCK:
+        rules = (*rules, *why_locked(namespace, candidate, view))
     if command.session_id is not None:
         rules = (*_of_the_session(queue, stored, command.session_id), *rules)
     if stored.line is None:
@@ -180,7 +182,9 @@ def _is_possible(
         return False
     if stored.spent or not count_is_possible(namespace, candidate.queue, stored, view):
         return False
-    return lock_is_possible(namespace, candidate, session_id, view)
+    # What is deleted at once is not locked, whatever is told of a lock.
+    unlocked = command.mode is ReceiveMode.RECEIVE_AND_DELETE
+    return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
 
 def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[RuleId, ...]:

@@ -3,13 +3,14 @@
 import attrs
 from telling import Told, received, telling
 
-from busproof.model.commands import Complete, CreateQueue, Receive
-from busproof.model.outcomes import Empty, Event
+from busproof.model.commands import AdvanceClock, Complete, CreateQueue, Receive
+from busproof.model.outcomes import Empty, Event, Indeterminate
 from busproof.model.step import accept
 from busproof.model.values import Profile, Vantage
 
 RECEIVE = Receive(queue="q")
 KEYED = {"partition_key": "k"}
+MINUTE = 60_000_000
 
 
 def over(*connections: str, clock: Vantage | None = None) -> Told:
@@ -59,3 +60,18 @@ def test_whoever_only_tries_an_order_is_told_of_no_rule() -> None:
     tried = accept(told.possible, event, explain=False)
     assert ((), (), ()) == (tried.possible, tried.rules, tried.allowed)
     assert isinstance(told.possible[0].profile, Profile)
+
+
+def test_deliveries_into_a_cache_of_which_nothing_is_told_may_have_counted() -> None:
+    """As many as there was time for; one without an answer stands for any number."""
+    for connections, lost, highest in (((), False, 1), (("c2",), False, 3), (("c2",), True, 99)):
+        told = over(*connections)
+        told.send(partition=1)
+        if lost:
+            told.has(RECEIVE, Indeterminate())
+        told.has(AdvanceClock(duration=2 * MINUTE))
+        for count in (highest, highest + 1):
+            given = told.possible
+            first = received("m1", 1, delivery_count=count)
+            assert bool(told.saw(RECEIVE, first).possible) is (count == highest or lost)
+            told.possible = given

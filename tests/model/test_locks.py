@@ -15,7 +15,7 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import Empty, Indeterminate, Refused, Renewed
 from busproof.model.step import step
-from busproof.model.values import Error
+from busproof.model.values import Error, ReceiveMode
 
 RECEIVE = Receive(queue="q")
 RENEW = RenewLock(queue="q", lock_token="l")
@@ -179,3 +179,12 @@ def test_the_models_own_bus_tells_until_when_a_lock_is_renewed(told: Told) -> No
     locked(told)
     after(told, SECOND)
     assert step(told.possible[0], RENEW)[0].outcome == Renewed(locked_until=MINUTE + SECOND)
+
+
+def test_what_is_deleted_at_once_is_not_held_to_a_lock(told: Told) -> None:
+    told.queue()
+    told.send(partition=1)
+    delete = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    found = told.saw(delete, received("m1", 1, locked_until=1))
+    assert found.possible
+    assert "LOCK-01" not in found.rules

@@ -10,8 +10,11 @@ from busproof.model.commands import (
     CloseSession,
     CommitTransaction,
     Complete,
+    DeadLetter,
+    Defer,
     Peek,
     Receive,
+    RenewLock,
     RollBackTransaction,
     Send,
 )
@@ -56,7 +59,7 @@ class History:
         return [
             event
             for event in self.events
-            if isinstance(event.command, Complete | Abandon)
+            if isinstance(event.command, Complete | Abandon | DeadLetter | Defer | RenewLock)
             and (event.command.queue, event.command.lock_token) == (queue, token)
         ]
 

@@ -128,6 +128,7 @@ class Queue:
             item.token = f"{item.number}-{next(self.tokens)}"
             item.locked_until = now + self.lock_duration
         else:
+            item.token, item.locked_until = "", 0
             shelf.items.remove(item)
 
     def settle(self, token: str, now: int, *, done: bool) -> None:
