@@ -36,7 +36,8 @@ def test_as_many_sequences_are_made_up_as_were_asked_for() -> None:
 def test_the_machine_is_a_test_of_its_own() -> None:
     """Whoever has an adapter can put it into a test module."""
     machine = machine_for(make("property-lost"))
-    machine.TestCase.settings = settings(phases=[Phase.generate], max_examples=20, database=None)
+    few = settings(machine.TestCase.settings, phases=[Phase.generate], max_examples=20)
+    machine.TestCase.settings = settings(few, database=None)
     with pytest.raises(AssertionError, match="LIFE-01"):
         machine.TestCase("runTest").runTest()
 
