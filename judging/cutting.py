@@ -94,6 +94,22 @@ class Cutting:
             rest = [indices for indices in grouped if first.isdisjoint(indices)]
             for indices in (*chosen, *rest):
                 yield self._topic(indices)
+        yield from map(self._topic, self._sent_alike())
+
+    def _sent_alike(self) -> list[list[int]]:
+        """Sends by key, with nothing else; where each of them went leaves no order to search for.
+
+        Not those that may have been dropped for a copy.
+        """
+        found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for index, event in enumerate(self._events):
+            command = event.command
+            if isinstance(command, Send) and command.transaction is None:
+                names = list(self._names_of_send(command, lines=True))
+                if all(name[0] != "id" for name in names):
+                    for name in names[1:]:
+                        found[name].append(index)
+        return [indices for indices in found.values() if len(indices) > 1]
 
     def _grouped(self, *, lines: bool) -> list[list[int]]:
         """The events by message, or by key and session; those about neither are in no group."""

@@ -11,6 +11,8 @@ leaving an event out must never forbid what was allowed with it, and this is why
 * Which messages go together: those with one body; those of one transaction, because a send in it
   may be refused for what was sent before; where duplicates are detected, those with one MessageId,
   because a copy is dropped for what was sent before. Nothing else makes a send refused or dropped.
+* Sends with one key say by themselves where it leads, those in transactions and those that may be
+  dropped for a copy left aside.
 * Outages, and the sessions that a topic's messages are in, are kept whole. Less is known of where
   a key leads; everything that depends on it allows more the less is known.
 * Receives of other messages put messages into caches. `Vantage.left_out` names the connections that
