@@ -27,7 +27,7 @@ run: $(BASE)/.installed ## run the suite on the embedded model (ADAPTER=… for 
 test: node-there $(DEV)/.installed ## run every test at gate size (BUSPROOF_SIZE=full for all of it)
 	@cd examples/node-adapter && said=$$(node --test 2>&1) || { echo "$$said"; exit 1; }; \
 		echo "examples/node-adapter: node --test"; echo "$$said" | tail -n 8
-	$(DEV)/bin/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PYTEST)
+	$(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term-missing:skip-covered $(PYTEST)
 
 lint: $(DEV)/.installed ## ruff and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)

@@ -8,6 +8,7 @@ effect, at once or much later.
 """
 
 import time
+from collections.abc import Iterator
 from random import Random
 from typing import Final
 
@@ -40,6 +41,7 @@ from busproof.model.outcomes import (
     Received,
     ReceivedSeveral,
     Renewed,
+    SessionAccepted,
     Witness,
 )
 from busproof.model.state import Namespace, fresh_namespace
@@ -231,7 +233,7 @@ class ModelAdapter:
 
     def _some(self, command: Command, connection: str) -> list[Transition]:
         found = []
-        for transition in transitions(self._namespace, command, connection):
+        for transition in self._allowed(command, connection):
             found.append(transition)
             if len(found) == CHOICES_WEIGHED:
                 break
@@ -247,7 +249,19 @@ class ModelAdapter:
                     if found.choice is not None:
                         self._turn = (found.choice.partition + 1) % partitions
                         return found
-        return next(transitions(self._namespace, command, connection))
+        return next(self._allowed(command, connection))
+
+    def _allowed(self, command: Command, connection: str) -> Iterator[Transition]:
+        """Every allowed answer, in an order that is the same in each process."""
+        found = transitions(self._namespace, command, connection)
+        if not isinstance(command, AcceptNextSession):
+            yield from found
+            return
+        queue = self._namespace.queues.get(command.queue)
+        for session_id in sorted(queue.members) if queue is not None else ():
+            accepted = Sighting(SessionAccepted(session_id=session_id))
+            yield from self._sighted(command, connection, accepted)
+        yield from (each for each in found if not isinstance(each.outcome, SessionAccepted))
 
     def _sighted(self, command: Command, connection: str, seen: Sighting) -> list[Transition]:
         return list(transitions(self._namespace, command, connection, seen))

@@ -17,7 +17,8 @@ from busproof.model.values import MessageView  # noqa: E402
 from busproof.steps import allure  # noqa: E402
 from busproof.steps.asking import Asking  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
-from busproof.steps.running import RUN, Run, give_up, rule_asked_for, verdict_on  # noqa: E402
+from busproof.steps.options import rule_asked_for  # noqa: E402
+from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 
 for _module in (import_module(f"busproof.steps.{name}") for name in STEP_MODULES):
     # pytest-bdd makes fixtures of step functions, under names of its own; fixtures of a conftest

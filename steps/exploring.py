@@ -29,16 +29,15 @@ from busproof.history.records import (
 )
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
-from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
-from busproof.judging.verdicts import to_blame
+from busproof.judging.shrinking import minimised, off_the_wire, simplified
 from busproof.model.outcomes import Event
 from busproof.model.values import MICROSECONDS, Clock, RuleId
 from busproof.steps.generating import generators
 from busproof.steps.harness import NotConforming, Undeclared
 from busproof.steps.machine import LOCK, Watch, machine_of, scope_of
 from busproof.steps.machine import Sequence as Run
-from busproof.steps.replaying import replay
 from busproof.steps.sizes import Size
+from busproof.steps.trying import Trial, Trials, blamed, ended_with
 
 __all__ = ["Exploration", "Found"]
 
@@ -61,9 +60,6 @@ KEPT: Final = 3_000
 
 DEAR: Final = 0.005
 """Seconds an answer from which on nothing is asked without need."""
-
-LONGEST_DETAIL: Final = 65536
-"""Of how a sequence ended, in characters; an adapter may raise anything."""
 
 REAL_LOCK: Final = 5 * MICROSECONDS
 """The queues' lock duration on a real clock, the shortest that the service takes."""
@@ -183,15 +179,6 @@ class Exploration(Watch):
         slow = self._asking > DEAR * max(1, self.commands)
         return self._size.dear or self._real or slow
 
-    @property
-    def trials(self) -> tuple[int, float]:
-        """How often, and for how many seconds, a failure may be replayed to make it smaller."""
-        return (self._size.replays if self._is_dear else MANY), self._size.shrinking
-
-    def blamed(self, violation: Violation) -> RuleId:
-        """The rule that a violation is charged to, as verdicts do."""
-        return to_blame(violation.rules, (), self.terms)
-
     # What the machine tells of its sequences.
 
     def opened(self) -> Run:
@@ -253,10 +240,10 @@ class Exploration(Watch):
 
     def violated(self, sequence: Run, violation: Violation) -> None:
         """Begin a hunt, or go on with it; a rule that was found broken before is left alone."""
-        rule = self.blamed(violation)
+        rule = blamed(violation, self.terms)
         if self._hunted is None:
             detail = str(sequence.bus.complaint(sequence.events[-1], violation))
-            self._ending = _ended(ScenarioVerdict.FAILED, detail)
+            self._ending = ended_with(ScenarioVerdict.FAILED, detail)
             self.closed(sequence)
             if any(each.rule == rule for each in self.found):
                 return
@@ -275,7 +262,7 @@ class Exploration(Watch):
         name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
         self._breakdowns += 1
         if self._hunted is None:
-            self._ending = _ended(ScenarioVerdict.ERRORED, f"{name}{error}")
+            self._ending = ended_with(ScenarioVerdict.ERRORED, f"{name}{error}")
 
     def closed(self, sequence: Run) -> None:
         """Write how a recorded sequence ended, once; one that was interrupted has no end."""
@@ -286,7 +273,7 @@ class Exploration(Watch):
             return
         ending, self._ending = self._ending, None
         if sequence.bus.exhausted:
-            ending = _ended(ScenarioVerdict.INCONCLUSIVE, sequence.bus.exhausted)
+            ending = ended_with(ScenarioVerdict.INCONCLUSIVE, sequence.bus.exhausted)
         if self._pending is None or ending.verdict is not ScenarioVerdict.PASSED:
             self._write_pending()
             self._write(ending)
@@ -300,7 +287,9 @@ class Exploration(Watch):
         self.found.append(Found(rule=rule, commands=commands, again=again))
 
     def _shrunk(self, rule: RuleId, events: Sequence[Event]) -> tuple[Asked, ...]:
-        trials = _Trials(self, rule)
+        most = self._size.replays if self._is_dear else MANY
+        trial = Trial(self.adapter, self.terms, rule)
+        trials = Trials(trial, most=most, seconds=self._size.shrinking)
         if self._is_dear:
             needed = off_the_wire(
                 events, rule, self.terms.profile, self._vantage, self.terms.oracle
@@ -311,14 +300,6 @@ class Exploration(Watch):
         commands = minimised(commands_of(events, self._vantage.clock), trials.fails)
         return numbered(simplified(commands, trials.fails))
 
-    def tried(self, rule: RuleId, commands: Sequence[Asked]) -> bool:
-        """Whether these commands break the rule, asked once and not recorded."""
-        trial = _Trial(self, rule)
-        with suppress(AdapterError):
-            run = Watch.opened(trial)
-            replay(run, commands)
-        return trial.broken
-
     def _asked_again(self, rule: RuleId, commands: Sequence[Asked], time_: int) -> bool:
         self._write(
             Started(
@@ -327,78 +308,17 @@ class Exploration(Watch):
                 feature=AGAIN,
             )
         )
-        trial = _Trial(self, rule, self._write)
-        try:
-            replay(Watch.opened(trial), commands)
-        except AdapterError as error:
-            trial.ended = _ended(ScenarioVerdict.ERRORED, str(error))
+        trial = Trial(self.adapter, self.terms, rule, self._write)
+        broken = trial.breaks(commands)
         self._write(trial.ended)
-        return trial.broken
+        return broken
 
     def _summary(self) -> Ended:
         """How the whole exploration ended, in a sentence."""
         told = f"{self.sequences} sequences, {self.commands} commands"
         if self.found:
             rules = ", ".join(found.rule for found in self.found)
-            return _ended(ScenarioVerdict.FAILED, f"{told}; broken: {rules}")
+            return ended_with(ScenarioVerdict.FAILED, f"{told}; broken: {rules}")
         if self._breakdowns:
-            return _ended(ScenarioVerdict.ERRORED, f"{told}; the adapter broke")
-        return _ended(ScenarioVerdict.PASSED, told)
-
-
-def _ended(verdict: ScenarioVerdict, detail: str) -> Ended:
-    told = detail[:LONGEST_DETAIL]
-    return Ended(verdict=verdict, cause=(told.splitlines() or [""])[0], detail=told)
-
-
-class _Trial(Watch):
-    """One replay: whether it breaks the rule in question, and no other before it."""
-
-    def __init__(
-        self,
-        exploration: Exploration,
-        rule: RuleId,
-        write: Callable[[Record], None] | None = None,
-    ) -> None:
-        super().__init__(exploration.adapter, exploration.terms)
-        self._exploration = exploration
-        self._rule = rule
-        self._write = write
-        self.broken = False
-        self.ended = Ended(verdict=ScenarioVerdict.PASSED)
-
-    def record(self, event: Event) -> None:
-        """Write an event, if it is to be kept."""
-        if self._write is not None:
-            self._write(event)
-
-    def violated(self, sequence: Run, violation: Violation) -> None:
-        """Note whether it is the rule in question."""
-        self.broken = self._exploration.blamed(violation) == self._rule
-        complaint = sequence.bus.complaint(sequence.events[-1], violation)
-        self.ended = _ended(ScenarioVerdict.FAILED, str(complaint))
-
-    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
-        """A breakdown is no violation."""
-        self.ended = _ended(ScenarioVerdict.ERRORED, str(error))
-
-
-class _Trials:
-    """Replays within what the size allows."""
-
-    def __init__(self, exploration: Exploration, rule: RuleId) -> None:
-        self._exploration = exploration
-        self._rule = rule
-        self._left, seconds = exploration.trials
-        self._until = time.monotonic() + seconds
-
-    def fails(self, commands: Sequence[Asked]) -> bool:
-        """Whether these commands break the rule.
-
-        Raises:
-            Spent: no more may be tried.
-        """
-        if self._left == 0 or time.monotonic() > self._until:
-            raise Spent
-        self._left -= 1
-        return self._exploration.tried(self._rule, commands)
+            return ended_with(ScenarioVerdict.ERRORED, f"{told}; the adapter broke")
+        return ended_with(ScenarioVerdict.PASSED, told)

@@ -1,10 +1,8 @@
 """One run of the features under pytest: its adapter, its history, and how each scenario ended."""
 
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
-from random import SystemRandom
 from typing import NoReturn
 
 import attrs
@@ -14,13 +12,11 @@ from busproof import __version__
 from busproof.adapters.base import Adapter, Capability, Declaration, Implementation
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
-from busproof.history.commands import CommandFile, read_commands
 from busproof.history.files import HistoryWriter, RecordTooLong
 from busproof.history.lines import LIMIT
 from busproof.history.records import (
     Ended,
     Header,
-    Oracle,
     Record,
     ScenarioVerdict,
     Started,
@@ -28,7 +24,6 @@ from busproof.history.records import (
 )
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for
 from busproof.model.values import Clock, Profile, RuleId
 from busproof.spec import Catalogue, load
 from busproof.steps.exploring import Exploration
@@ -42,71 +37,21 @@ from busproof.steps.harness import (
     blaming_the_adapter,
 )
 from busproof.steps.machine import Watch
+from busproof.steps.options import (
+    commands_of,
+    option,
+    oracle_of,
+    profile_of,
+    seed_of,
+    size_of,
+    timeout_of,
+)
 from busproof.steps.replaying import replay
-from busproof.steps.sizes import Size, size_named
 
-__all__ = ["RUN", "Run", "give_up", "rule_asked_for", "verdict_on"]
+__all__ = ["RUN", "Run", "give_up", "verdict_on"]
 
-DEFAULT_PARTITIONS = "16"
-FEWEST_PARTITIONS = 2
-"""Nothing can go round an outage of the only one."""
-
-MOST_PARTITIONS = 65536
-"""As many as the bits of a sequence number that name the partition can tell apart."""
-
-MOST_DIGITS = 18
-"""Of a seed: what 64 bits hold."""
-
-DEFAULT_TIMEOUT = "10"
 LONGEST_DETAIL = 65536
 """Of how a scenario ended, in characters."""
-
-LONGEST_TIMEOUT = 86400
-"""A day, in seconds."""
-
-
-def _option(config: pytest.Config, name: str, default: str | None = None) -> str | None:
-    value = config.getoption(f"--bus-{name}")
-    return default if value is None else str(value)
-
-
-def _partitions(config: pytest.Config, default: str) -> int:
-    text = _option(config, "partitions", default) or ""
-    number = int(text[:9]) if text.isascii() and text.isdecimal() else 0
-    if not FEWEST_PARTITIONS <= number <= MOST_PARTITIONS:
-        raise UsageError(
-            f"the number of partitions is {text!r}; give a whole number from {FEWEST_PARTITIONS} "
-            f"to {MOST_PARTITIONS}"
-        )
-    return number
-
-
-def _timeout(config: pytest.Config) -> float:
-    text = _option(config, "timeout", DEFAULT_TIMEOUT) or ""
-    seconds = math.nan
-    with suppress(ValueError):
-        seconds = float(text)
-    if not 0 < seconds <= LONGEST_TIMEOUT:
-        raise UsageError(
-            f"the timeout is {text!r}; give a number of seconds above 0, and at most "
-            f"{LONGEST_TIMEOUT}"
-        )
-    return seconds
-
-
-def _readings(texts: list[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    wrong = [text for text, pair in zip(texts, pairs, strict=True) if not pair[2]]
-    if wrong:
-        raise UsageError(f"{wrong[0]!r} is no reading; write AMBIGUITY=READING")
-    return {name: reading for name, _, reading in pairs}
-
-
-def _oracle(text: str | None) -> Oracle | None:
-    try:
-        return None if text is None else Oracle(text)
-    except ValueError:
-        raise UsageError(f"there is no oracle {text!r}; choose strict or client") from None
 
 
 def _declaration(adapter: Adapter, name: str) -> Declaration:
@@ -123,45 +68,6 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
     if not isinstance(declared.clock, Clock):
         raise AdapterError(f"{wrong}a clock of busproof.model.values.Clock")
     return declared
-
-
-def _profile(config: pytest.Config, catalogue: Catalogue, commands: CommandFile | None) -> Profile:
-    """What was asked for; what was not is as it was where commands to replay were found."""
-    before = None if commands is None else commands.profile
-    given = _readings(config.getoption("--bus-reading"))
-    return profile_for(
-        catalogue,
-        edition=_option(config, "edition", None if before is None else before.edition),
-        tier=_tier(_option(config, "tier", before.tier.value if before else "standard")),
-        readings={**(before.readings if before else {}), **given},
-        partitions=_partitions(config, str(before.partitions) if before else DEFAULT_PARTITIONS),
-    )
-
-
-def _commands(config: pytest.Config) -> CommandFile | None:
-    path = _option(config, "replay")
-    try:
-        return None if path is None else read_commands(path)
-    except HistoryError as error:
-        raise UsageError(str(error)) from None
-
-
-def _size(config: pytest.Config) -> Size | None:
-    name, minutes = _option(config, "profile"), _option(config, "minutes")
-    if name is None and minutes is not None:
-        raise UsageError("--minutes is for --profile soak")
-    return None if name is None else size_named(name, minutes)
-
-
-def _seed(config: pytest.Config) -> int:
-    text = _option(config, "seed")
-    if text is None:
-        return SystemRandom().getrandbits(32)
-    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
-        raise UsageError(
-            f"the seed is {text!r}; give a whole number of at most {MOST_DIGITS} digits"
-        )
-    return int(text)
 
 
 def _raise(ended: Ended) -> None:
@@ -186,19 +92,19 @@ class Run:
 
     def __init__(self, config: pytest.Config) -> None:
         self.catalogue: Catalogue = load()
-        self.commands = _commands(config)
-        self.profile: Profile = _profile(config, self.catalogue, self.commands)
-        self.size = _size(config)
-        self.seed = _seed(config) if self.size is not None else None
-        oracle = _oracle(_option(config, "oracle"))
+        self.commands = commands_of(config)
+        self.profile: Profile = profile_of(config, self.catalogue, self.commands)
+        self.size = size_of(config)
+        self.seed = seed_of(config) if self.size is not None else None
+        oracle = oracle_of(option(config, "oracle"))
         self._config = config
-        self.name = _option(config, "adapter", "model") or ""
-        self.adapter: Adapter = find(self.name, timeout=_timeout(config))
+        self.name = option(config, "adapter", "model") or ""
+        self.adapter: Adapter = find(self.name, timeout=timeout_of(config))
         self.declaration = _declaration(self.adapter, self.name)
         told = [each.value for each in self.declaration.capabilities]
         self.oracle = oracle or auto_oracle(told)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
-        path = _option(config, "history")
+        path = option(config, "history")
         self._writer = HistoryWriter(path) if path else None
         self.steps: list[StepResult] = []
         self._open = False
@@ -333,29 +239,11 @@ class Replay(Watch):
 RUN: pytest.StashKey[Run] = pytest.StashKey()
 
 
-def _tier(text: str | None) -> str:
-    if text not in ("basic", "standard", "premium"):
-        raise UsageError(f"there is no tier {text!r}; choose basic, standard or premium")
-    return text
-
-
 def _kind(name: str) -> str:
     """The adapter's name without what may tell of a machine, a user or a key."""
     if name.startswith("exec:"):
         return "exec"
     return name.partition("://")[0] if "://" in name else name
-
-
-def rule_asked_for(config: pytest.Config) -> str | None:
-    """The rule whose scenarios alone are to run, if there is one.
-
-    Raises:
-        UsageError: there is no such rule, or none that a scenario could show.
-    """
-    asked = _option(config, "rule")
-    if asked is not None and (rule := load().rule(asked)).shown_by == "never":
-        raise UsageError(f"no scenario shows {asked}: {rule.why_never}")
-    return asked
 
 
 def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:

@@ -31,7 +31,7 @@ from busproof.judging.parts import parts
 from busproof.judging.topics import impossible_topic
 from busproof.judging.workload import work
 from busproof.model.commands import AdvanceClock
-from busproof.model.outcomes import Event, Outcome, Received, ReceivedSeveral, Renewed
+from busproof.model.outcomes import Empty, Event, Outcome, Received, ReceivedSeveral, Renewed
 from busproof.model.profiles import profile_for
 from busproof.model.state import fresh_namespace
 from busproof.model.step import accept
@@ -192,7 +192,10 @@ def corrupted(kind: str, clients: int) -> list[tuple[list[Event], int]]:
 def test_a_history_that_was_changed_in_one_event_is_accused_of_that_rule(
     kind: str, clients: int
 ) -> None:
-    """The changed event is among those that show it."""
+    """The changed event is among those that show it.
+
+    Where a message was withheld, a later answer that withheld it too may show it instead.
+    """
     rules, _ = CORRUPTIONS[kind]
     cases = corrupted(kind, clients)
     assert cases or (clients == 1 and kind in TAKE_TWO)
@@ -200,4 +203,8 @@ def test_a_history_that_was_changed_in_one_event_is_accused_of_that_rule(
         found = judged(events, profile(), REAL)
         assert found.violation is not None, found.exhausted or event_words(events[index])
         assert rules & set(found.violation.rules), found.violation.rules
-        assert index in found.order
+        assert index in found.order or (kind == "withheld" and _comes_back_empty(events, found))
+
+
+def _comes_back_empty(events: list[Event], found: Judged) -> bool:
+    return isinstance(events[found.order[-1]].outcome, Empty)
