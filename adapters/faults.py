@@ -8,12 +8,15 @@ from busproof.adapters.seeded import (
     faults_copies,
     faults_dead,
     faults_deferral,
+    faults_filters,
+    faults_forwarding,
     faults_keys,
     faults_life,
     faults_locks,
     faults_order,
     faults_placing,
     faults_sessions,
+    faults_topics,
     faults_transactions,
 )
 from busproof.adapters.seeded.bus import AssigningBus, SeededBus
@@ -33,6 +36,9 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_dead.FAULTS,
     *faults_locks.FAULTS,
     *faults_deferral.FAULTS,
+    *faults_topics.FAULTS,
+    *faults_filters.FAULTS,
+    *faults_forwarding.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

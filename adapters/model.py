@@ -20,14 +20,18 @@ from busproof.errors import UsageError
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
+    AddRule,
     Command,
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
     Receive,
     ReceiveDeferred,
+    RemoveRule,
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
@@ -68,6 +72,10 @@ CAPABILITIES: Final = frozenset(
         Capability.PEEK,
         Capability.PEEK_LOCK,
         Capability.REGULAR_QUEUES,
+        Capability.TOPICS,
+        Capability.FILTERS,
+        Capability.SQL_FILTERS,
+        Capability.FORWARDING,
         Capability.NEXT_SESSION,
         Capability.SESSION_STATE,
         Capability.SESSION_LISTING,
@@ -84,14 +92,17 @@ LOSABLE = (
     Complete,
     Abandon,
     AcceptNextSession,
-    RenewSessionLock,
-    SetSessionState,
+    AddRule,
     DeadLetter,
     Defer,
     ReceiveDeferred,
     RenewLock,
     CommitTransaction,
+    CreateSubscription,
+    RemoveRule,
+    RenewSessionLock,
     RollBackTransaction,
+    SetSessionState,
 )
 
 OWN_CHOICES: Final = {
@@ -153,7 +164,7 @@ class ModelAdapter:
 
     def start(self, profile: Profile) -> None:
         """Begin with an empty namespace."""
-        self._state = fresh_namespace(_decided(profile), Vantage(assigns_message_ids=False))
+        self._state = fresh_namespace(_decided(profile), Vantage(decides=True))
         self._turn = 0
         self._late = []
         self._started = time.monotonic()
@@ -194,6 +205,11 @@ class ModelAdapter:
                 lock_duration=self._skewed(command.lock_duration),
                 duplicate_window=self._skewed(command.duplicate_window),
             )
+        if isinstance(command, CreateTopic) and self._policy == "hostile":
+            window = self._skewed(command.duplicate_window)
+            return attrs.evolve(command, duplicate_window=window)
+        if isinstance(command, CreateSubscription) and self._policy == "hostile":
+            return attrs.evolve(command, lock_duration=self._skewed(command.lock_duration))
         return command
 
     def _skewed(self, duration: int) -> int:

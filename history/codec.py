@@ -13,6 +13,7 @@ from busproof.history.complaints import complaint
 from busproof.history.converters import strict_converter, tag_union
 from busproof.history.lines import excerpt
 from busproof.model.commands import Command
+from busproof.model.filters import Filter
 from busproof.model.outcomes import Outcome
 
 __all__ = [
@@ -123,6 +124,6 @@ _HOME: Final[dict[type, object]] = {
     member: union for union in (Command, Outcome) for member in get_args(union)
 }
 
-for _name, _union in (("Command", Command), ("Outcome", Outcome)):
+for _name, _union in (("Filter", Filter), ("Command", Command), ("Outcome", Outcome)):
     _members = {member.__name__: member for member in get_args(_union)}
     declare_union(_union, TaggedUnion(_name, "type", _members))

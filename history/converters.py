@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
+from math import isfinite
 from types import GenericAlias
 from typing import Any, Final, get_args, get_origin
 
@@ -13,6 +14,7 @@ from cattrs.strategies import configure_tagged_union
 from immutables import Map
 
 from busproof.history.complaints import Mismatch, one_of
+from busproof.model.filters import PropertyValue
 
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 
@@ -34,6 +36,10 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
     for kind, hook in ((str, _text), (bool, _truth), (int, _number), (StrEnum, _member)):
         converter.register_structure_hook(kind, hook)
+    converter.register_structure_hook_func(lambda kind: kind == PropertyValue, _property_value)
+    converter.register_unstructure_hook_func(
+        lambda kind: kind == PropertyValue, lambda value: value
+    )
     converter.register_structure_hook_factory(_is_sequence, _sequence_hook)
     converter.register_structure_hook_factory(_is_map, _map_hook)
     converter.register_structure_hook_factory(attrs.has, _class_hook)
@@ -96,6 +102,16 @@ def _number(value: object, _: object) -> int:
     if not INTEGERS[0] <= value <= INTEGERS[1]:
         raise Mismatch.of(value, "a whole number of at most 64 bits")
     return value
+
+
+def _property_value(value: object, _: object) -> PropertyValue:
+    if type(value) is int:
+        return _number(value, int)
+    if type(value) is float and isfinite(value):
+        return value
+    if type(value) is str or type(value) is bool:
+        return value
+    raise Mismatch.of(value, "a string, a number, true or false")
 
 
 @cache

@@ -17,6 +17,7 @@ from busproof.history.codec import PROTOCOL, TaggedUnion, union_of
 from busproof.history.converters import INTEGERS
 from busproof.history.protocol import ANSWERS, REQUESTS
 from busproof.history.records import Record
+from busproof.model.filters import PropertyValue
 
 __all__ = ["FOLDER", "history_schema", "protocol_schema", "render", "schemas", "write"]
 
@@ -48,6 +49,8 @@ class _Definitions:
             return self._union(union)
         if isinstance(kind, type) and attrs.has(kind):
             return self._class(kind)
+        if kind == PropertyValue:
+            return {"type": ["string", "number", "boolean"]}
         arguments = get_args(kind)
         if NoneType in arguments:
             rest = [self.refer(each) for each in arguments if each is not NoneType]

@@ -13,6 +13,7 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    AddRule,
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
@@ -21,19 +22,30 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
     GetSessionState,
+    ListRules,
     ListSessions,
     Peek,
     Receive,
     ReceiveDeferred,
+    RemoveRule,
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
     SetSessionState,
     TakePartitionDown,
+)
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    TrueFilter,
 )
 from busproof.model.outcomes import (
     Done,
@@ -46,6 +58,7 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Refused,
     Renewed,
+    RulesListed,
     SessionAccepted,
     SessionsListed,
     SessionState,
@@ -54,6 +67,7 @@ from busproof.model.outcomes import (
 from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView
 
 __all__ = [
+    "PROPERTIES",
     "Told",
     "command_words",
     "event_words",
@@ -65,6 +79,19 @@ __all__ = [
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+$-]{1,64}")
 """A name that needs no quotes."""
+
+PROPERTIES: Final = {
+    "MessageId": "message_id",
+    "SessionId": "session_id",
+    "PartitionKey": "partition_key",
+    "CorrelationId": "correlation_id",
+    "To": "to",
+    "ReplyTo": "reply_to",
+    "Label": "subject",
+    "ReplyToSessionId": "reply_to_session_id",
+    "ContentType": "content_type",
+}
+"""The properties that a sender can set, as the documents call them."""
 
 _LONGEST: Final = 80
 _HEAD: Final = 48
@@ -81,7 +108,12 @@ _SessionCommands = (
 )
 
 _RestOfCommands = (
-    _SessionCommands
+    CreateTopic
+    | CreateSubscription
+    | AddRule
+    | RemoveRule
+    | ListRules
+    | _SessionCommands
     | BeginTransaction
     | CommitTransaction
     | RollBackTransaction
@@ -170,6 +202,11 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return "Empty"
         case Peeked(messages=views):
             return _peeked_words([_view_words(view, partitioned) for view in views])
+        case RulesListed(rules=rules):
+            names = ", ".join(
+                f"{_name(each.name)} ({_filter_words(each.filter)})" for each in rules
+            )
+            return f"Listed rules: {names or 'none'}"
         case SessionAccepted() | SessionState() | SessionsListed() | Renewed():
             return _session_outcome_words(outcome)
         case Refused(error=error, detail=detail):
@@ -213,9 +250,11 @@ def _tell(events: list[Event]) -> Iterator[Told]:
     for event in events:
         if isinstance(event.command, CreateQueue) and not event.command.partitioned:
             regular.add(event.command.queue)
+        if isinstance(event.command, CreateTopic) and not event.command.partitioned:
+            regular.add(event.command.topic)
         parts = [_client(event)] * several + [_times(event)] * timed
-        queue = str(getattr(event.command, "queue", ""))
-        partitioned = queue.removesuffix("/$deadletterqueue") not in regular
+        queue = str(getattr(event.command, "queue", "")).removesuffix("/$deadletterqueue")
+        partitioned = queue.partition("/subscriptions/")[0] not in regular
         yield _told(event, who=" ".join(parts), partitioned=partitioned)
 
 
@@ -238,17 +277,60 @@ def _times(event: Event) -> str:
 
 
 def _create_words(command: CreateQueue) -> str:
-    defaults = CreateQueue(queue=command.queue)
-    parts = ["partitioned" if command.partitioned else "not partitioned"]
-    if command.requires_session:
-        parts.append("requires sessions")
+    sessions, *others = _receiving_parts(command)
+    parts = ["partitioned" if command.partitioned else "not partitioned", sessions]
     if command.duplicate_detection:
         parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
-    if command.lock_duration != defaults.lock_duration:
-        parts.append(f"locks of {seconds(command.lock_duration)}")
-    if command.max_delivery_count != defaults.max_delivery_count:
-        parts.append(f"max delivery count {command.max_delivery_count}")
+    parts = [part for part in (*parts, *others) if part]
     return f"Create queue {_name(command.queue)}: {', '.join(parts)}"
+
+
+def _topic_words(command: CreateTopic) -> str:
+    parts = ["partitioned" if command.partitioned else "not partitioned"]
+    if command.duplicate_detection:
+        parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
+    return f"Create topic {_name(command.topic)}: {', '.join(parts)}"
+
+
+def _subscription_words(command: CreateSubscription) -> str:
+    parts = [part for part in _receiving_parts(command) if part]
+    words = f"Create subscription {_name(command.subscription)} of topic {_name(command.topic)}"
+    return f"{words}: {', '.join(parts)}" if parts else words
+
+
+def _rule_words(command: AddRule | RemoveRule | ListRules) -> str:
+    of = f"subscription {_name(command.subscription)} of topic {_name(command.topic)}"
+    if isinstance(command, ListRules):
+        return f"List the rules of {of}"
+    within = "" if command.transaction is None else f", in transaction {_name(command.transaction)}"
+    if isinstance(command, RemoveRule):
+        return f"Remove rule {_name(command.rule)} from {of}{within}"
+    return f"Add rule {_name(command.rule)} to {of}: {_filter_words(command.filter)}{within}"
+
+
+def _filter_words(wanted: Filter) -> str:
+    match wanted:
+        case TrueFilter():
+            return "everything"
+        case FalseFilter():
+            return "nothing"
+        case SqlFilter(expression=expression):
+            return f"SQL {_quoted(expression)}"
+        case CorrelationFilter():
+            return ", ".join(_properties(wanted)) or "no condition"
+
+
+def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
+    """What differs from the defaults of all that can be received from; sessions come first."""
+    defaults = attrs.fields_dict(type(command))
+    parts = ["requires sessions" if command.requires_session else ""]
+    if command.lock_duration != defaults["lock_duration"].default:
+        parts.append(f"locks of {seconds(command.lock_duration)}")
+    if command.max_delivery_count != defaults["max_delivery_count"].default:
+        parts.append(f"max delivery count {command.max_delivery_count}")
+    if command.forward_to is not None:
+        parts.append(f"forwards to {_name(command.forward_to)}")
+    return parts
 
 
 def _send_words(command: Send) -> str:
@@ -260,8 +342,14 @@ def _send_words(command: Send) -> str:
     return f"Send to {_name(command.queue)}: {', '.join(parts)}"
 
 
-def _rest_words(command: _RestOfCommands) -> str:
+def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return a case
     match command:
+        case CreateTopic():
+            return _topic_words(command)
+        case CreateSubscription():
+            return _subscription_words(command)
+        case AddRule() | RemoveRule() | ListRules():
+            return _rule_words(command)
         case BeginTransaction(transaction=transaction):
             return f"Begin transaction {_name(transaction)}"
         case CommitTransaction(transaction=transaction):
@@ -343,13 +431,13 @@ def _number_words(number: int, partitioned: bool) -> str:
     return f"partition {partition}, sequence number {within}"
 
 
-def _properties(message: Message | MessageView) -> Iterator[str]:
-    named = {
-        "MessageId": message.message_id,
-        "SessionId": message.session_id,
-        "PartitionKey": message.partition_key,
-    }
-    return (f"{name} {_quoted(value)}" for name, value in named.items() if value is not None)
+def _properties(message: Message | MessageView | CorrelationFilter) -> Iterator[str]:
+    for name, field in PROPERTIES.items():
+        value = getattr(message, field, None)
+        if value is not None:
+            yield f"{name} {_quoted(value)}"
+    for name, own in sorted(message.properties.items()):
+        yield f"property {_name(name)} {_quoted(own) if isinstance(own, str) else repr(own)}"
 
 
 def _session(queue: str, session: str) -> str:

@@ -4,6 +4,7 @@ from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.keys import ASSIGNED, home_name, rule_of
 from busproof.model.sighting import is_unchanged
 from busproof.model.state import Namespace, Queue, Stored
+from busproof.model.topics import why_absent
 from busproof.model.values import MessageView, RuleId
 
 __all__ = ["absence"]
@@ -15,7 +16,7 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
     if known is None:
-        return ("LIFE-01",)
+        return (*why_absent(namespace, queue, view.body), "LIFE-01")
     if isinstance(known, str):
         return (known,)
     present = [queue.messages[number] for number in known if number in queue.messages]

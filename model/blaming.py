@@ -12,6 +12,7 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     GetSessionState,
+    ListRules,
     ListSessions,
     Peek,
     Receive,
@@ -23,6 +24,7 @@ from busproof.model.commands import (
 )
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import DEFAULT_DELIVERIES, count_is_possible
+from busproof.model.entities import concerned
 from busproof.model.keys import SESSION_ID, effective_key, home_name, interpretations, rule_of
 from busproof.model.ledger import first_in_line
 from busproof.model.locks import lock_is_possible
@@ -38,12 +40,13 @@ from busproof.model.outcomes import (
 )
 from busproof.model.peeking import in_order
 from busproof.model.placing import home_of
-from busproof.model.queues import LONGEST_LOCK
 from busproof.model.receiving import COUNTED_AGAIN, order_rule
 from busproof.model.sending import REROUTING_TIMEOUT
 from busproof.model.settling import DEFAULT_DURATION
 from busproof.model.sighting import Seen, recognised
-from busproof.model.state import Key, Namespace, Queue, Stored
+from busproof.model.sources import LONGEST_LOCK
+from busproof.model.state import Key, Namespace, Queue, Stored, Subscription, Topic
+from busproof.model.topics import told_of_topics
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MessageView, ReceiveMode, RuleId
 
@@ -60,8 +63,22 @@ _OF_REQUESTS: Final[dict[type[Command], tuple[RuleId, ...]]] = {
     SetSessionState: ("SESS-17", "SESS-21", "SESS-12"),
     GetSessionState: ("SESS-17", "SESS-18", "SESS-19", "SESS-16", "SESS-20", "SESS-21", "SESS-12"),
     ListSessions: ("SESS-22",),
+    ListRules: ("FILTER-10", "FILTER-07", "FILTER-08", "FILTER-19"),
 }
 """What is to blame for any answer to a request that nothing allowed."""
+
+_OF_DESTINATIONS: Final = (
+    "FWD-01",
+    "FWD-02",
+    "FWD-03",
+    "FWD-04",
+    "FWD-05",
+    "FWD-06",
+    "FWD-07",
+    "FWD-09",
+    "FWD-12",
+)
+"""What the message that an entity gives may break if it was forwarded."""
 
 
 def blamed(
@@ -73,7 +90,7 @@ def blamed(
     something impossible was shown, the rules that make it impossible.
     """
     command, outcome = event.command, event.outcome
-    queue = namespace.queues.get(getattr(command, "queue", ""))
+    queue = namespace.queues.get(concerned(command) or "")
     rules: tuple[RuleId, ...] = ()
     if queue is not None:
         match command, outcome:
@@ -94,6 +111,8 @@ def blamed(
             case _:
                 rules = _OF_REQUESTS.get(type(command), ())
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
+    found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
+    found = (*found, *_of_forwarding(queue, outcome))
     return tuple(dict.fromkeys(found)) or ("LIFE-01",)
 
 
@@ -102,6 +121,39 @@ def _wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:
     if isinstance(outcome, Done):
         return ("LIFE-06", "LOCK-07")
     return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
+
+
+def _of_forwarding(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
+    """What else is wrong with what a source gives, or what messages were forwarded to."""
+    if queue is None or not isinstance(outcome, Received | Peeked):
+        return ()
+    if queue.settings.forward_to is not None:
+        return ("FWD-12", "FWD-04")
+    return (*queue.kept_away, *_OF_DESTINATIONS) if queue.fed else queue.kept_away
+
+
+def _of_topics(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
+    """What else is wrong with what a subscription gives, or with its giving nothing."""
+    if queue is not None and isinstance(queue.role, Topic):
+        return ("TOPIC-04",) if isinstance(outcome, Refused) else ()
+    if queue is None or not isinstance(queue.role, Subscription):
+        return ()
+    role, rules = queue.role, _of_rules(queue.role)
+    if queue.settings.partitioned and (role.added or role.removed):
+        rules = (*rules, "FEAT-01", "FEAT-02")
+    if queue.settings.partitioned:
+        rules = (*rules, "FEAT-03")
+    if isinstance(outcome, Received | Peeked):
+        return ("TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-18", "TOPIC-07", *rules)
+    return ("TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13", *rules)
+
+
+def _of_rules(role: Subscription) -> tuple[RuleId, ...]:
+    """What rules that have changed have to do with it."""
+    changed: tuple[RuleId, ...] = ("FILTER-07",) if role.added or role.removed else ()
+    if role.removed and not role.rules:
+        changed = ("FILTER-06", *changed)
+    return ("FILTER-05", *changed) if len(role.rules) > 1 else changed
 
 
 def _wrongly_given(
@@ -198,6 +250,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
         rules = (*rules, "DLQ-03")
     if any(stored.resisted for stored in waiting):
         rules = (*rules, "LOCK-08")
+    rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
     if queue.peeked:
         rules = (*rules, "LIFE-07")
     if any(stored.key is None and stored.message.message_id is not None for stored in waiting):

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from busproof.model.filters import Filter
 from busproof.model.values import MICROSECONDS, Message, ReceiveMode
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Abandon",
     "AcceptNextSession",
     "AcceptSession",
+    "AddRule",
     "AdvanceClock",
     "BeginTransaction",
     "BringPartitionUp",
@@ -22,13 +24,17 @@ __all__ = [
     "CommitTransaction",
     "Complete",
     "CreateQueue",
+    "CreateSubscription",
+    "CreateTopic",
     "DeadLetter",
     "Defer",
     "GetSessionState",
+    "ListRules",
     "ListSessions",
     "Peek",
     "Receive",
     "ReceiveDeferred",
+    "RemoveRule",
     "RenewLock",
     "RenewSessionLock",
     "RollBackTransaction",
@@ -45,7 +51,8 @@ DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
 class CreateQueue:
     """Create a queue; what it is created with never changes.
 
-    `duplicate_window` and `lock_duration` are in microseconds.
+    `duplicate_window` and `lock_duration` are in microseconds; `forward_to` names the queue or
+    topic that its messages go on to.
     """
 
     queue: str
@@ -57,11 +64,71 @@ class CreateQueue:
     )
     lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
     max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    forward_to: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class CreateTopic:
+    """Create a topic; `duplicate_window` is in microseconds."""
+
+    topic: str
+    partitioned: bool = True
+    duplicate_detection: bool = False
+    duplicate_window: int = attrs.field(
+        default=600 * MICROSECONDS, validator=attrs.validators.gt(0)
+    )
+
+
+@attrs.frozen(kw_only=True)
+class CreateSubscription:
+    """Create a subscription of a topic; `lock_duration` is in microseconds.
+
+    It is addressed as `topic/subscriptions/name` wherever a queue can be.
+    """
+
+    topic: str
+    subscription: str
+    requires_session: bool = False
+    lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
+    max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    forward_to: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class AddRule:
+    """Add a rule to a subscription, in a transaction if one is named."""
+
+    topic: str
+    subscription: str
+    rule: str
+    filter: Filter
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RemoveRule:
+    """Remove a rule from a subscription, in a transaction if one is named."""
+
+    topic: str
+    subscription: str
+    rule: str
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ListRules:
+    """Ask for the rules of a subscription."""
+
+    topic: str
+    subscription: str
 
 
 @attrs.frozen(kw_only=True)
 class Send:
-    """Send one message, in a transaction if one is named; `timeout` is the sender's, in µs."""
+    """Send one message to a queue or topic, in a transaction if one is named.
+
+    `timeout` is the sender's, in microseconds.
+    """
 
     queue: str
     message: Message
@@ -219,7 +286,10 @@ class RollBackTransaction:
 
 @attrs.frozen(kw_only=True)
 class TakePartitionDown:
-    """Make one partition of a queue unavailable; partitions are numbered from 0."""
+    """Make one partition of a queue or topic unavailable; partitions are numbered from 0.
+
+    A topic's partition takes the share of its subscriptions with it.
+    """
 
     queue: str
     partition: int = attrs.field(validator=attrs.validators.ge(0))
@@ -242,6 +312,11 @@ class AdvanceClock:
 
 Command = (
     CreateQueue
+    | CreateTopic
+    | CreateSubscription
+    | AddRule
+    | RemoveRule
+    | ListRules
     | Send
     | Receive
     | Complete

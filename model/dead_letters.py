@@ -56,6 +56,7 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
         queue=name,
         requires_session=False,
         duplicate_detection=False,
+        forward_to=None,
         max_delivery_count=NEVER,
     )
     return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful)

@@ -7,6 +7,7 @@ from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.model.ledger import surely_available
 from busproof.model.sighting import Seen
 from busproof.model.state import Namespace, Queue
+from busproof.model.topics import shown_by_copy, shown_by_nothing
 from busproof.model.values import MessageView, RuleId
 
 __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
@@ -27,6 +28,8 @@ def why_nothing(namespace: Namespace, queue: Queue, *, cached: bool) -> tuple[Ru
     rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
     if cached and surely_available(queue, cached_elsewhere=False):
         rules = ("LIFE-08", *rules)
+    if not cached:
+        rules = (*queue.kept_away, *shown_by_nothing(queue), *rules)
     if len(queue.messages) < queue.arrivals:
         rules = ("LIFE-03", *rules)
     rules = (*_why_no_dead_letter(namespace, queue), *rules)
@@ -59,7 +62,8 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
     stored, queue = candidate.stored, candidate.queue
     cached = cached_elsewhere(namespace, queue)
     again = "LIFE-05" if stored.lock is not None else stored.returned
-    rules: tuple[RuleId, ...] = ("LIFE-01", *candidate.rules)
+    copied = shown_by_copy(namespace, queue, stored.message.body)
+    rules: tuple[RuleId, ...] = (*stored.shows, *copied, "LIFE-01", *candidate.rules)
     if is_dead_letter_queue(queue.settings.queue):
         rules = ("DLQ-06", *candidate.rules, *_why_dead_letter(namespace, candidate))
     if stored.deliveries:

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-def store(
+def store(  # noqa: PLR0913 - each is a fact of its own
     queue: Queue,
     message: Message,
     key: Key | None,
@@ -50,6 +50,7 @@ def store(
     now: Window,
     *,
     certain: bool = True,
+    shows: tuple[RuleId, ...] = (),
     also: dict[str, Any] | None = None,
 ) -> Queue:
     """The queue with one more message at the end; uncertain ones are never waited for."""
@@ -64,6 +65,7 @@ def store(
         certain=certain,
         since=queue.receivers.count,
         available_at=now.earliest,
+        shows=shows,
     )
     changes = _available(queue, stored) if certain else {}
     return attrs.evolve(

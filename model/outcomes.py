@@ -3,6 +3,7 @@
 import attrs
 
 from busproof.model.commands import Command
+from busproof.model.filters import SubscriptionRule
 from busproof.model.values import Error, MessageView
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ReceivedSeveral",
     "Refused",
     "Renewed",
+    "RulesListed",
     "SessionAccepted",
     "SessionState",
     "SessionsListed",
@@ -53,6 +55,13 @@ class Peeked:
     """A peek was shown these messages, possibly none."""
 
     messages: tuple[MessageView, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class RulesListed:
+    """The rules of a subscription, in any order."""
+
+    rules: tuple[SubscriptionRule, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -110,6 +119,7 @@ Outcome = (
     | Received
     | Empty
     | Peeked
+    | RulesListed
     | SessionAccepted
     | SessionState
     | SessionsListed

@@ -1,7 +1,7 @@
 """Creating queues, and what a test does to the world around them: outages and time."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -12,12 +12,12 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.sources import refused_source, sources, told_not_to_forward, with_lawful_locks
 from busproof.model.state import Namespace, Outages, Queue, Spread, everywhere, with_queue
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import MICROSECONDS, Error, RuleId, Tier, Window
+from busproof.model.values import Error, Tier, Window
 
 __all__ = [
-    "LONGEST_LOCK",
     "advance_clock",
     "bring_up",
     "create_queue",
@@ -26,9 +26,6 @@ __all__ = [
     "lost_outage",
     "take_down",
 ]
-
-LONGEST_LOCK: Final = 300 * MICROSECONDS
-"""LOCK-03: no entity has longer locks than this."""
 
 
 def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transition]:
@@ -44,19 +41,25 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     if known is not None and not known.doubtful:
         return
-    rules: tuple[RuleId, ...] = ()
-    if command.lock_duration > LONGEST_LOCK:
-        rules = ("LOCK-03",)
-        yield refusal(namespace, Error.INVALID_OPERATION, *rules, any_error=True)
-        command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
+    yield from refused_source(namespace, command)
+    command, limits = with_lawful_locks(command)
+    if limits:
+        yield refusal(namespace, Error.INVALID_OPERATION, *limits, any_error=True)
+    for source, rules in sources(namespace, command):
+        for created in _creations(namespace, source):
+            after = told_not_to_forward(created.next, command) if rules else created.next
+            yield attrs.evolve(created, next=after, rules=(*limits, *rules, *created.rules))
+
+
+def _creations(namespace: Namespace, command: CreateQueue) -> Iterator[Transition]:
     if command.partitioned and namespace.profile.tier is Tier.PREMIUM:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield done(_created(namespace, attrs.evolve(command, partitioned=False)), *rules)
+        yield done(_created(namespace, attrs.evolve(command, partitioned=False)))
     if namespace.profile.tier is Tier.BASIC and _asks_too_much_of_basic(command):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         plain = attrs.evolve(command, requires_session=False, duplicate_detection=False)
-        yield done(_created(namespace, plain), *rules)
-    yield done(_created(namespace, command), *rules)
+        yield done(_created(namespace, plain))
+    yield done(_created(namespace, command))
 
 
 def _asks_too_much_of_basic(command: CreateQueue) -> bool:

@@ -6,6 +6,8 @@ from typing import Any, Final
 import attrs
 
 from busproof.model import staging
+from busproof.model.arrivals import Arrival
+from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted
@@ -25,7 +27,7 @@ from busproof.model.placing import (
     spread_after,
     spread_allows,
 )
-from busproof.model.state import Key, Namespace, Partitions, Queue, everywhere, with_queue
+from busproof.model.state import Key, Namespace, Partitions, Queue, Topic, everywhere, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import MICROSECONDS, Error, Message, RuleId
 
@@ -172,22 +174,18 @@ def _accepted(
     """The send took effect; as a copy it is dropped (KEY-11)."""
     becomes = fate(namespace, queue, message, key)
     copies = noted(namespace, queue, message, key, certain=becomes is Fate.KEPT)
+    if isinstance(queue.role, Topic) and not queue.role.subscriptions:
+        rules = ("TOPIC-04", *rules)
     if becomes is Fate.DROPPED:
         dropped = never_arrives(queue, message.body, "KEY-11")
-        queue = attrs.evolve(dropped, copies=copies, **also)
+        after = with_queue(namespace, attrs.evolve(dropped, copies=copies, **also))
         rules = ("KEY-11", *rules)
     else:
-        queue = store(
-            queue,
-            message,
-            key,
-            where,
-            namespace.now,
-            certain=becomes is Fate.KEPT,
-            also={"copies": copies, **also},
-        )
+        certain = becomes is Fate.KEPT
+        arrival = Arrival(message=message, key=key, where=where, certain=certain)
+        after = arrive(namespace, queue, arrival, {"copies": copies, **also})
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
-    return done(with_queue(namespace, queue), *rules, choice=choice)
+    return done(after, *rules, choice=choice)
 
 
 def lost_send(namespace: Namespace, command: Send) -> Namespace:
@@ -199,5 +197,5 @@ def lost_send(namespace: Namespace, command: Send) -> Namespace:
     key = effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)
     copies = noted(namespace, queue, message, key, certain=False, answered=False)
-    stored = store(queue, message, key, home, namespace.now, certain=False, also={"copies": copies})
-    return with_queue(namespace, stored)
+    lost = Arrival(message=message, key=key, where=home, certain=False, answered=False)
+    return arrive(namespace, queue, lost, {"copies": copies})

@@ -1,16 +1,28 @@
 """Recognising a message that was received or peeked, and what its sequence number tells."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
-from busproof.model.keys import rule_of
+from busproof.model.keys import MESSAGE_ID, rule_of
 from busproof.model.placing import home_of, narrowed
-from busproof.model.state import Namespace, Partitions, Queue, Stored
+from busproof.model.state import Namespace, Partitions, Queue, Stored, Subscription
 from busproof.model.transition import Sighting
-from busproof.model.values import SEQUENCE_BITS, MessageView, RuleId
+from busproof.model.values import SEQUENCE_BITS, Message, MessageView, RuleId
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
+
+
+_CARRIED: Final = (
+    "correlation_id",
+    "to",
+    "reply_to",
+    "subject",
+    "reply_to_session_id",
+    "content_type",
+)
+"""Properties that come back as they were sent, and mean nothing else to the bus."""
 
 
 @attrs.frozen
@@ -61,8 +73,11 @@ def is_unchanged(
     told = reason and None not in (stored.reason, view.dead_letter_reason)
     if told and not _same(stored.reason, view.dead_letter_reason):
         return False
-    same = _same(sent.session_id, view.session_id) and _same(
-        sent.partition_key, view.partition_key, or_else=sent.session_id
+    same = (
+        _same(sent.session_id, view.session_id)
+        and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
+        and all(_same(getattr(sent, name), getattr(view, name)) for name in _CARRIED)
+        and sent.properties == view.properties
     )
     if sent.message_id is None and namespace.vantage.assigns_message_ids:
         return same and bool(view.message_id)
@@ -117,20 +132,19 @@ def _at_home(
     rules: tuple[RuleId, ...] = ("LIFE-12", "KEY-01")
     if stored.where.bit_count() > 1 and home.bit_count() == 1:
         rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
+    if isinstance(queue.role, Subscription) and home.bit_count() == 1:
+        rules = ("TOPIC-07", *rules)
+    if "FWD-12" in stored.shows and home.bit_count() == 1:
+        rules = ("FWD-09" if key.taken_from == MESSAGE_ID else "FWD-07", *rules)
     homes = narrowed(namespace, queue, key, where)
     yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
 
 
 def view_of(stored: Stored) -> MessageView:
     """What a client would see of the message, without a lock."""
-    message = stored.message
+    carried = {field.name: getattr(stored.message, field.name) for field in attrs.fields(Message)}
     return MessageView(
-        body=message.body,
-        message_id=message.message_id,
-        session_id=message.session_id,
-        partition_key=message.partition_key,
-        sequence_number=sequence_number(stored),
-        dead_letter_reason=stored.reason,
+        **carried, sequence_number=sequence_number(stored), dead_letter_reason=stored.reason
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof.model.arrivals import Arrival
+from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.duplicates import noted
 from busproof.model.keys import (
@@ -15,7 +17,7 @@ from busproof.model.keys import (
     keys_may_differ,
     transaction_key,
 )
-from busproof.model.ledger import never_arrives, store
+from busproof.model.ledger import never_arrives
 from busproof.model.limits import may_be_over, with_transaction
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.state import (
@@ -24,6 +26,7 @@ from busproof.model.state import (
     Partitions,
     Queue,
     Staged,
+    Topic,
     Transaction,
     everywhere,
     with_queue,
@@ -31,7 +34,14 @@ from busproof.model.state import (
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import Error, Message, RuleId
 
-__all__ = ["conflicting", "lost_send_in", "regular_accepts", "send_in", "unavailable"]
+__all__ = [
+    "after_refusal",
+    "conflicting",
+    "lost_send_in",
+    "regular_accepts",
+    "send_in",
+    "unavailable",
+]
 
 
 def send_in(
@@ -165,7 +175,7 @@ def _refused(
     reading = namespace.profile.readings.get("TXN-REFUSAL")
     for transition in refusals:
         if reading != "at-commit":
-            after = _after_refusal(transition.next, name, transaction)
+            after = after_refusal(transition.next, name, transaction)
             yield attrs.evolve(transition, next=after)
         if reading in ("at-commit", "either"):
             doomed = attrs.evolve(transaction, doomed=True)
@@ -174,7 +184,7 @@ def _refused(
             yield done(with_queue(accepted, gone))
 
 
-def _after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
+def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
     """What a refused send leaves of its transaction (TXN-AFTER-REFUSAL)."""
     match namespace.profile.readings.get("TXN-AFTER-REFUSAL"):
         case "continues":
@@ -237,7 +247,8 @@ def _staged(
     rules: tuple[RuleId, ...],
 ) -> Transition:
     transaction = _running(namespace, command)
-    staged = Staged(queue=command.queue, message=message, key=key, where=where)
+    revision = queue.role.revision if isinstance(queue.role, Topic) else 0
+    staged = Staged(command.queue, message, key, where, revision)
     keys = transaction.keys
     if key is not None:
         keys = keys.set(command.queue, keys.get(command.queue, key))
@@ -260,7 +271,6 @@ def lost_send_in(namespace: Namespace, command: Send) -> Namespace:
     message, where = command.message, everywhere(namespace, queue.settings)
     key = effective_key(namespace, queue.settings, message)
     copies = noted(namespace, queue, message, key, certain=False, answered=False)
-    also = {"copies": copies}
-    uncertain = store(queue, message, key, where, namespace.now, certain=False, also=also)
-    doubtful = attrs.evolve(transaction, doubtful=True)
-    return with_transaction(with_queue(namespace, uncertain), name, doubtful)
+    lost = Arrival(message=message, key=key, where=where, certain=False, answered=False)
+    after = arrive(namespace, queue, lost, {"copies": copies})
+    return with_transaction(after, name, attrs.evolve(transaction, doubtful=True))

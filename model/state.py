@@ -10,7 +10,8 @@ from typing import NamedTuple
 import attrs
 from immutables import Map
 
-from busproof.model.commands import CreateQueue
+from busproof.model.commands import AddRule, CreateQueue, RemoveRule
+from busproof.model.filters import Filter
 from busproof.model.heap import Heap
 from busproof.model.values import Message, Profile, RuleId, Vantage, Window
 
@@ -29,7 +30,9 @@ __all__ = [
     "Spread",
     "Staged",
     "Stored",
+    "Subscription",
     "Tally",
+    "Topic",
     "Transaction",
     "everywhere",
     "fresh_namespace",
@@ -91,6 +94,7 @@ class Stored:
         sequence_number: as seen; `None` until it was.
         expected: the delivery count that its next delivery in a session shows, if that is known.
         lock: the hold on it, if it is locked.
+        shows: the rules besides that its being received shows.
     """
 
     number: int
@@ -113,6 +117,7 @@ class Stored:
     sequence_number: int | None = None
     expected: int | None = None
     lock: Lock | None = None
+    shows: tuple[RuleId, ...] = ()
 
     @property
     def available(self) -> bool:
@@ -245,11 +250,56 @@ class Copy:
     certain: bool
 
 
-@attrs.frozen(kw_only=True)
-class Queue:
-    """One queue.
+@attrs.frozen
+class Topic:
+    """What makes an entity a topic.
 
     Attributes:
+        subscriptions: the paths of its subscriptions, which hold its messages.
+        revision: how often a subscription came to be or a rule of one changed.
+        adrift: messages whose sending was never answered; they may arrive at any time.
+    """
+
+    subscriptions: tuple[str, ...] = ()
+    revision: int = 0
+    adrift: tuple[Message, ...] = ()
+
+
+@attrs.frozen
+class Subscription:
+    """What makes an entity a subscription.
+
+    Attributes:
+        topic: its topic, whose partitions are its own.
+        late: whether the topic had taken messages before the subscription was there.
+        rules: name to what the rule takes.
+        pending: changes of rules that may take effect, now, later or never.
+        added: whether a rule was ever added, and
+        removed: whether one was ever removed.
+        revision: of the topic when the subscription or its rules changed last.
+        kept_out: body to the rules by which the message was not taken.
+        kept_by: all of those rules.
+        taken: message without body to whether it was taken, once rules have changed.
+    """
+
+    topic: str
+    late: bool = False
+    rules: Map[str, Filter] = Map()
+    pending: tuple[AddRule | RemoveRule, ...] = ()
+    added: bool = False
+    removed: bool = False
+    revision: int = 0
+    kept_out: Map[str, tuple[RuleId, ...]] = Map()
+    kept_by: tuple[RuleId, ...] = ()
+    taken: Map[Message, bool] = Map()
+
+
+@attrs.frozen(kw_only=True)
+class Queue:
+    """One entity: a queue, or what takes the part of one for a topic or a subscription.
+
+    Attributes:
+        role: what else it is, unless it is a queue.
         settings: what it was created with.
         doubtful: whether it is not known to exist, its creation never having been answered.
         outages: its partitions that are down.
@@ -280,10 +330,13 @@ class Queue:
         deferred: sequence number to arrival number, of messages that were ever set aside.
         latest_deferred: arrival number of the message that was set aside last.
         tokens: every lock token that was ever given to the arrival number of its message.
+        fed: whether messages were forwarded to it.
+        kept_away: the rules by which messages that were forwarded are not found here.
     """
 
     settings: CreateQueue
     outages: Outages
+    role: Topic | Subscription | None = None
     doubtful: bool = False
     arrivals: int = 0
     messages: Map[int, Stored] = Map()
@@ -310,16 +363,19 @@ class Queue:
     deferred: Map[int, int] = Map()
     latest_deferred: int = -1
     tokens: Map[str, int] = Map()
+    fed: bool = False
+    kept_away: tuple[RuleId, ...] = ()
 
 
 @attrs.frozen
 class Staged:
-    """A message sent in a transaction that has not ended."""
+    """A message sent in a transaction that has not ended; `revision` is the topic's by then."""
 
     queue: str
     message: Message
     key: Key | None
     where: Partitions
+    revision: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -331,6 +387,7 @@ class Transaction:
         staged: what was sent in it, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
         keys: queue to the key of its first message in this transaction.
+        changes: changes of rules that are to take effect with it, oldest first.
         doubtful: whether it may have been ended by a refusal or by an answer that never came.
         doomed: whether its commit must be refused.
     """
@@ -339,6 +396,7 @@ class Transaction:
     staged: "tuple[Staged, object] | None" = None
     size: int = 0
     keys: Map[str, Key] = Map()
+    changes: tuple[AddRule | RemoveRule, ...] = ()
     doubtful: bool = False
     doomed: bool = False
 

@@ -1,57 +1,18 @@
 """What the documents allow: every transition of a command, and what a seen one leaves possible."""
 
 from collections.abc import Iterator
-from typing import assert_never
 
 import attrs
 
 from busproof.model import commands as c
 from busproof.model.blaming import blamed
-from busproof.model.deferral import defer, lost_defer, lost_receive_deferred, receive_deferred
+from busproof.model.dispatching import dispatched, lost
+from busproof.model.entities import concerned
 from busproof.model.ledger import never_arrives
-from busproof.model.locks import lost_renew_lock, renew_lock
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
-from busproof.model.peeking import peek
-from busproof.model.queues import (
-    advance_clock,
-    bring_up,
-    create_queue,
-    lost_advance,
-    lost_create,
-    lost_outage,
-    take_down,
-)
-from busproof.model.receiving import lost_receive, receive
 from busproof.model.returning import prepared
-from busproof.model.sending import lost_send, send
-from busproof.model.session_states import get_state, list_sessions, lost_set_state, set_state
-from busproof.model.sessions import (
-    accept_next,
-    accept_session,
-    close_session,
-    lost_accept,
-    lost_accept_next,
-    lost_close,
-    lost_renew,
-    renew,
-)
-from busproof.model.settling import (
-    abandon,
-    complete,
-    dead_letter,
-    lost_abandon,
-    lost_complete,
-    lost_dead_letter,
-)
-from busproof.model.state import Namespace, with_queue
-from busproof.model.transactions import (
-    begin,
-    commit,
-    lost_begin,
-    lost_commit,
-    lost_roll_back,
-    roll_back,
-)
+from busproof.model.state import Namespace, Queue, Subscription, Topic, with_queue
+from busproof.model.topics import returned, told_of_topics, with_partitions_of_topic
 from busproof.model.transition import NOTHING_SEEN, Sighting, Transition, refusal
 from busproof.model.values import Clock, Error, RuleId, Window
 
@@ -86,13 +47,13 @@ def transitions(
     """Every transition that the documents allow and that agrees with what was seen, lazily."""
     ready = _prepared(namespace, command)
     if ready is None:
-        yield from _on_unknown_queue(namespace, seen)
+        yield from _on_unknown_entity(namespace, command, seen, known=False)
         return
-    for transition in _dispatched(ready, command, connection, seen):
+    for transition in dispatched(ready, command, connection, seen):
         if transition.admits(seen.outcome):
             yield _confirmed(transition, command)
     if _is_doubtful(ready, command):
-        yield from _on_unknown_queue(namespace, seen)
+        yield from _on_unknown_entity(namespace, command, seen, known=True)
 
 
 def step(
@@ -104,21 +65,31 @@ def step(
 
 def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
     """The namespace with all locks ended that have expired; `None` if there is no such queue."""
-    name = getattr(command, "queue", None)
-    if name is None or isinstance(command, c.CreateQueue):
+    name = concerned(command)
+    if name is None:
         return namespace
-    return prepared(namespace, name)
+    return prepared(with_partitions_of_topic(namespace, name), name)
 
 
-def _on_unknown_queue(namespace: Namespace, seen: Sighting) -> Iterator[Transition]:
-    transition = refusal(namespace, Error.NOT_FOUND, any_error=True)
+def _on_unknown_entity(
+    namespace: Namespace, command: c.Command, seen: Sighting, *, known: bool
+) -> Iterator[Transition]:
+    """TOPIC-17: what does not exist, or may not, cannot be asked."""
+    subscribing = isinstance(command, c.CreateSubscription)
+    rules = ("TOPIC-17",) if subscribing and not known else ()
+    any_error = known or not subscribing
+    transition = refusal(namespace, Error.NOT_FOUND, *rules, any_error=any_error)
     if transition.admits(seen.outcome):
         yield transition
 
 
 def _is_doubtful(namespace: Namespace, command: c.Command) -> bool:
-    queue = namespace.queues.get(getattr(command, "queue", ""))
-    return queue is not None and queue.doubtful and not isinstance(command, c.CreateQueue)
+    queue = _entity(namespace, command)
+    return queue is not None and queue.doubtful
+
+
+def _entity(namespace: Namespace, command: c.Command) -> Queue | None:
+    return namespace.queues.get(concerned(command) or "")
 
 
 def _confirmed(transition: Transition, command: c.Command) -> Transition:
@@ -128,116 +99,21 @@ def _confirmed(transition: Transition, command: c.Command) -> Transition:
     has answered.
     """
     if isinstance(transition.outcome, Refused) and isinstance(command, c.Send):
-        queue = transition.next.queues[command.queue]
-        if transition.rules and command.message.body not in queue.bodies:
-            told = never_arrives(queue, command.message.body, transition.rules[0])
-            return attrs.evolve(transition, next=with_queue(transition.next, told))
-    if isinstance(transition.outcome, Refused) or not _is_doubtful(transition.next, command):
+        sent_to = transition.next.queues[command.queue]
+        if transition.rules and command.message.body not in sent_to.bodies:
+            told = never_arrives(sent_to, command.message.body, transition.rules[0])
+            transition = attrs.evolve(transition, next=with_queue(transition.next, told))
+    queue = _entity(transition.next, command)
+    if queue is None:
         return transition
-    queue = transition.next.queues[getattr(command, "queue", "")]
-    known = with_queue(transition.next, attrs.evolve(queue, doubtful=False))
-    return attrs.evolve(transition, next=known)
-
-
-def _dispatched(
-    namespace: Namespace, command: c.Command, connection: str, seen: Sighting
-) -> Iterator[Transition]:
-    match command:
-        case c.Send():
-            return send(namespace, command, seen)
-        case c.Receive():
-            return receive(namespace, command, connection, seen)
-        case c.Complete():
-            return complete(namespace, command)
-        case c.Abandon():
-            return abandon(namespace, command)
-        case c.DeadLetter():
-            return dead_letter(namespace, command)
-        case c.Defer():
-            return defer(namespace, command)
-        case c.ReceiveDeferred():
-            return receive_deferred(namespace, command, connection, seen)
-        case c.RenewLock():
-            return renew_lock(namespace, command, seen)
-        case c.Peek():
-            return peek(namespace, command, seen)
-        case c.AcceptSession():
-            return accept_session(namespace, command, connection)
-        case c.CloseSession():
-            return close_session(namespace, command, connection)
-        case c.AcceptNextSession():
-            return accept_next(namespace, command, connection, seen)
-        case c.RenewSessionLock():
-            return renew(namespace, command, connection, seen)
-        case c.SetSessionState():
-            return set_state(namespace, command, connection)
-        case c.GetSessionState():
-            return get_state(namespace, command, connection, seen)
-        case c.ListSessions():
-            return list_sessions(namespace, command, seen)
-        case c.BeginTransaction():
-            return begin(namespace, command)
-        case c.CommitTransaction():
-            return commit(namespace, command)
-        case c.RollBackTransaction():
-            return roll_back(namespace, command)
-        case c.CreateQueue():
-            return create_queue(namespace, command)
-        case c.TakePartitionDown():
-            return take_down(namespace, command)
-        case c.BringPartitionUp():
-            return bring_up(namespace, command)
-        case c.AdvanceClock():
-            return advance_clock(namespace, command)
-        case _:
-            assert_never(command)
-
-
-def _lost(namespace: Namespace, command: c.Command, connection: str) -> Namespace:
-    """The state after a request that was never answered, all its ends kept possible."""
-    match command:
-        case c.Send():
-            return lost_send(namespace, command)
-        case c.Receive():
-            return lost_receive(namespace, command, connection)
-        case c.Complete():
-            return lost_complete(namespace, command)
-        case c.Abandon():
-            return lost_abandon(namespace, command)
-        case c.DeadLetter():
-            return lost_dead_letter(namespace, command)
-        case c.Defer():
-            return lost_defer(namespace, command)
-        case c.ReceiveDeferred():
-            return lost_receive_deferred(namespace, command)
-        case c.RenewLock():
-            return lost_renew_lock(namespace, command)
-        case c.Peek() | c.GetSessionState() | c.ListSessions():
-            return namespace
-        case c.AcceptSession():
-            return lost_accept(namespace, command, connection)
-        case c.CloseSession():
-            return lost_close(namespace, command)
-        case c.AcceptNextSession():
-            return lost_accept_next(namespace, command, connection)
-        case c.RenewSessionLock():
-            return lost_renew(namespace, command)
-        case c.SetSessionState():
-            return lost_set_state(namespace, command)
-        case c.BeginTransaction():
-            return lost_begin(namespace, command)
-        case c.CommitTransaction():
-            return lost_commit(namespace, command)
-        case c.RollBackTransaction():
-            return lost_roll_back(namespace, command)
-        case c.CreateQueue():
-            return lost_create(namespace, command)
-        case c.TakePartitionDown() | c.BringPartitionUp():
-            return lost_outage(namespace, command)
-        case c.AdvanceClock():
-            return lost_advance(namespace, command)
-        case _:
-            assert_never(command)
+    if isinstance(queue.role, Subscription | Topic):
+        rules = told_of_topics(queue, transition.rules)
+        learned = returned(transition.next, queue)
+        transition = attrs.evolve(transition, next=learned, rules=rules)
+    if isinstance(transition.outcome, Refused) or not queue.doubtful:
+        return transition
+    known = attrs.evolve(transition.next.queues[queue.settings.queue], doubtful=False)
+    return attrs.evolve(transition, next=with_queue(transition.next, known))
 
 
 def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = True) -> Acceptance:
@@ -256,11 +132,11 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     if isinstance(event.outcome, Unsupported):
         return Acceptance(possible=timed)
     if isinstance(event.outcome, Indeterminate):
-        lost = (_prepared(namespace, event.command) for namespace in timed)
+        prepared_ones = (_prepared(namespace, event.command) for namespace in timed)
         return Acceptance(
             possible=tuple(
-                _lost(ready, event.command, event.connection) if ready is not None else namespace
-                for namespace, ready in zip(timed, lost, strict=True)
+                lost(ready, event.command, event.connection) if ready is not None else namespace
+                for namespace, ready in zip(timed, prepared_ones, strict=True)
             )
         )
     seen = Sighting(event.outcome, event.witness)
@@ -272,7 +148,8 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     if not found:
         return _violation(timed, event, seen) if explain else Acceptance(possible=())
     if len(found) > 1 and isinstance(event.command, c.Send) and isinstance(event.outcome, Refused):
-        found = _for_one_reason(found, event.command)
+        known = all(event.command.queue in transition.next.queues for transition in found)
+        found = _for_one_reason(found, event.command) if known else found
     return Acceptance(possible=_distinct(found), rules=found[0].rules)
 
 

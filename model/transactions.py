@@ -4,14 +4,18 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof.model.arrivals import Arrival
+from busproof.model.arriving import arrive
 from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import effective_key
-from busproof.model.ledger import never_arrives, store
+from busproof.model.ledger import never_arrives
 from busproof.model.limits import may_be_over, with_transaction
+from busproof.model.rules import with_changes
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
+from busproof.model.topics import told_of_topics
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import Error, Tier
+from busproof.model.values import Error, RuleId, Tier
 
 __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back"]
 
@@ -38,10 +42,19 @@ def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transit
     hit, must_hit = _outage(namespace, transaction)
     reading = namespace.profile.readings.get("TXN-OUTAGE")
     if not transaction.doomed and not (must_hit and reading == "refused"):
-        rules = ("SESS-26", "TXN-12") if _spans_sessions(namespace, transaction) else ("TXN-12",)
+        rules = _shown_by_commit(namespace, transaction)
+        if _spans_sessions(namespace, transaction):
+            rules = ("SESS-26", *rules)
         yield done(_committed(ended, transaction, certain=True), *rules)
     if transaction.doomed or transaction.doubtful or hit or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), Error.INVALID_OPERATION, any_error=True)
+
+
+def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[RuleId, ...]:
+    sent_to = [namespace.queues[each.queue] for each in _in_order(transaction)]
+    rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
+    changes = ("FEAT-04",) if transaction.changes else ()
+    return tuple(dict.fromkeys((*changes, "TXN-12", *rules)))
 
 
 def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
@@ -76,30 +89,31 @@ def _in_order(transaction: Transaction) -> list[Staged]:
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    namespace = with_changes(namespace, transaction, certain=certain)
     for staged in _in_order(transaction):
         queue = namespace.queues[staged.queue]
         body = staged.message.body
         if isinstance(queue.bodies.get(body), str):
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
-        namespace = with_queue(namespace, _arrived(namespace, queue, staged, certain=certain))
+        namespace = _arrived(namespace, queue, staged, certain=certain)
     return namespace
 
 
-def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Queue:
+def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Namespace:
     becomes = fate(namespace, queue, staged.message, staged.key)
     if becomes is Fate.DROPPED:
-        return never_arrives(queue, staged.message.body, "KEY-11")
+        return with_queue(namespace, never_arrives(queue, staged.message.body, "KEY-11"))
     kept = certain and becomes is Fate.KEPT
     copies = noted(namespace, queue, staged.message, staged.key, certain=kept, answered=certain)
-    return store(
-        queue,
-        staged.message,
-        effective_key(namespace, queue.settings, staged.message),
-        staged.where,
-        namespace.now,
+    arrival = Arrival(
+        message=staged.message,
+        key=effective_key(namespace, queue.settings, staged.message),
+        where=staged.where,
         certain=kept,
-        also={"copies": copies},
+        answered=certain,
+        revision=staged.revision,
     )
+    return arrive(namespace, queue, arrival, {"copies": copies})
 
 
 def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Transition]:
@@ -110,6 +124,8 @@ def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Tr
         return
     ended = with_transaction(namespace, command.transaction, None)
     rules = ("TXN-13",) if transaction.size else ()
+    if transaction.changes:
+        rules = ("FEAT-04", *rules)
     yield done(_forgotten(ended, transaction), *rules)
     if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), Error.NOT_FOUND, any_error=True)
@@ -135,7 +151,7 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return namespace
-    doubtful = attrs.evolve(transaction, doubtful=True, staged=None, size=0)
+    doubtful = attrs.evolve(transaction, doubtful=True, staged=None, size=0, changes=())
     namespace = _committed(namespace, transaction, certain=False)
     return with_transaction(namespace, command.transaction, doubtful)
 

@@ -11,6 +11,8 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof.model.filters import PropertyValue, frozen_properties
+
 __all__ = [
     "MICROSECONDS",
     "SEQUENCE_BITS",
@@ -85,13 +87,21 @@ class Error(StrEnum):
 class Message:
     """A message as its sender wrote it; `body` tells it from every other message of a history.
 
-    `None` means that the sender did not set the property.
+    `None` means that the sender did not set the property; `subject` is what older libraries call
+    the label, and `properties` are the application's own.
     """
 
     body: str
     message_id: str | None = None
     session_id: str | None = None
     partition_key: str | None = None
+    correlation_id: str | None = None
+    to: str | None = None
+    reply_to: str | None = None
+    subject: str | None = None
+    reply_to_session_id: str | None = None
+    content_type: str | None = None
+    properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
 
 
 @attrs.frozen(kw_only=True)
@@ -108,6 +118,13 @@ class MessageView:
     message_id: str | None = None
     session_id: str | None = None
     partition_key: str | None = None
+    correlation_id: str | None = None
+    to: str | None = None
+    reply_to: str | None = None
+    subject: str | None = None
+    reply_to_session_id: str | None = None
+    content_type: str | None = None
+    properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
     sequence_number: int | None = None
     delivery_count: int | None = None
     lock_token: str | None = None
@@ -141,6 +158,7 @@ class Vantage:
         left_out: connections over which there were receives that are not told, because only a
             part of a history is looked at; what they may have put into caches stays possible.
         assigns_message_ids: whether the client library sets a MessageId that the sender left out.
+        decides: whether the state is a bus of its own, which decides what a client cannot see.
     """
 
     clock: Clock = Clock.VIRTUAL
@@ -149,6 +167,7 @@ class Vantage:
     witness: bool = True
     assigns_message_ids: bool = False
     left_out: frozenset[str] = frozenset()
+    decides: bool = False
 
 
 def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:

@@ -4,6 +4,8 @@ from typing import Final
 
 STEP_MODULES: Final = (
     "creating",
+    "publishing",
+    "forwarding",
     "sending",
     "receiving",
     "dead_letters",

@@ -74,3 +74,15 @@ def committed(bus: Bus, transaction: str) -> None:
 def rolled_back(bus: Bus, transaction: str) -> None:
     """Roll back, which has to succeed."""
     bus.expect(bus.do(RollBackTransaction(transaction=transaction)), Done)
+
+
+@when("the transaction is committed, if it can be")
+def committed_perhaps(bus: Bus, transaction: str) -> None:
+    """Commit; a refusal before may have ended the transaction."""
+    bus.do(CommitTransaction(transaction=transaction))
+
+
+@when("the transaction is rolled back, unless it has ended")
+def rolled_back_perhaps(bus: Bus, transaction: str) -> None:
+    """Roll back; a refusal before may have ended the transaction."""
+    bus.do(RollBackTransaction(transaction=transaction))

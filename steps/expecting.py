@@ -35,6 +35,20 @@ def is_invalid(outcome: Outcome) -> None:
     assert outcome.error is Error.INVALID_OPERATION, outcome
 
 
+@then("it is refused because it is not found")
+def is_not_found(outcome: Outcome) -> None:
+    """The request was refused, for what it concerns does not exist."""
+    assert isinstance(outcome, Refused), outcome
+    assert outcome.error is Error.NOT_FOUND, outcome
+
+
+@then("it is refused because it exists already")
+def is_there_already(outcome: Outcome) -> None:
+    """The request was refused, for its name is taken."""
+    assert isinstance(outcome, Refused), outcome
+    assert outcome.error is Error.ALREADY_EXISTS, outcome
+
+
 @then("it, or the transaction's commit, is refused")
 def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
     """The request was refused or, where refusals come at the commit (TXN-REFUSAL), the commit."""
@@ -68,6 +82,12 @@ def so_many_received(views: list[MessageView], number: int) -> None:
     """So many messages came, each once."""
     assert sorted(view.body for view in views) == sorted({view.body for view in views})
     assert len(views) == number, [view.body for view in views]
+
+
+@then(parsers.parse("at most {number:d} message was received"))
+def not_more_received(views: list[MessageView], number: int) -> None:
+    """Not more messages came; the documents permit that fewer do."""
+    assert len(views) <= number, [view.body for view in views]
 
 
 @then(parsers.parse("exactly {number:d} messages were received by then"))
@@ -138,6 +158,13 @@ def all_have_ids(views: list[MessageView]) -> None:
     """No message came without MessageId."""
     assert views
     assert all(view.message_id for view in views), views
+
+
+@then("no two of them have one sequence number")
+def numbers_differ(views: list[MessageView]) -> None:
+    """Where sequence numbers are told, each message has its own."""
+    numbers = [view.sequence_number for view in views if view.sequence_number is not None]
+    assert len(set(numbers)) == len(numbers), numbers
 
 
 @then("every sequence number names the partition that took the message")

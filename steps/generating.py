@@ -27,6 +27,8 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
     GetSessionState,
@@ -43,6 +45,7 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import Event, Received
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
+from busproof.steps.generating_topics import as_queue, rows_of_topics
 from busproof.steps.needing import NEEDED
 from busproof.steps.worlds import (
     ANY_SESSION,
@@ -104,6 +107,8 @@ class Generator:
         match made:
             case CreateQueue():
                 return made
+            case CreateTopic() | CreateSubscription():
+                return as_queue(made)
             case BeginTransaction(transaction=name):
                 return name
             case Receive():
@@ -277,6 +282,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *_of_sessions(),
         *_of_transactions(scope),
         *_of_the_world(scope),
+        *_of_topics(scope),
     )
     return tuple(row for row in rows if _is_usable(row, scope))
 
@@ -388,6 +394,19 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         draws=over,
         make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
     )
+
+
+def _of_topics(scope: Scope) -> Iterator[Generator]:
+    for kind, draws, make, weight, name in rows_of_topics(scope, TRANSACTIONS):
+        creates = issubclass(kind, CreateQueue | CreateTopic | CreateSubscription)
+        yield Generator(
+            kind=kind,
+            draws=draws,
+            make=make,
+            weight=weight,
+            name=name,
+            into=(QUEUES,) if creates else (),
+        )
 
 
 def _of_the_world(scope: Scope) -> Iterator[Generator]:

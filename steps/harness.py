@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import attrs
 
@@ -232,7 +233,7 @@ class Bus:
             if view.sequence_number is not None:
                 self.partition_of[view.body] = view.sequence_number >> SEQUENCE_BITS
 
-    def message(self, **properties: str | None) -> Message:
+    def message(self, **properties: Any) -> Message:
         """A message with these properties and a body that no other message has."""
         self._bodies += 1
         return Message(body=f"m{self._bodies}", **properties)

@@ -8,32 +8,41 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    AddRule,
     BeginTransaction,
     BringPartitionUp,
     CloseSession,
     Command,
     CommitTransaction,
     Complete,
-    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
     GetSessionState,
+    ListRules,
     ListSessions,
     Peek,
     Receive,
     ReceiveDeferred,
+    RemoveRule,
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
-    Send,
     SetSessionState,
     TakePartitionDown,
 )
+from busproof.model.filters import SqlFilter
 from busproof.model.values import ReceiveMode
 
 __all__ = ["NEEDED", "needs"]
 
 NEEDED: Final[dict[type[Command], Capability]] = {
+    CreateTopic: Capability.TOPICS,
+    CreateSubscription: Capability.TOPICS,
+    AddRule: Capability.FILTERS,
+    RemoveRule: Capability.FILTERS,
+    ListRules: Capability.FILTERS,
     AcceptSession: Capability.SESSIONS,
     AcceptNextSession: Capability.NEXT_SESSION,
     RenewSessionLock: Capability.LOCK_RENEWAL,
@@ -60,18 +69,21 @@ def needs(command: Command) -> Iterator[Capability]:
     """What an implementation has to declare before it is asked this."""
     if type(command) in NEEDED:
         yield NEEDED[type(command)]
+    if getattr(command, "requires_session", False):
+        yield Capability.SESSIONS
+    if getattr(command, "duplicate_detection", False):
+        yield Capability.DUPLICATE_DETECTION
+    if not getattr(command, "partitioned", True):
+        yield Capability.REGULAR_QUEUES
+    if getattr(command, "forward_to", None) is not None:
+        yield Capability.FORWARDING
+    if getattr(command, "transaction", None) is not None:
+        yield Capability.TRANSACTIONS
     match command:
-        case CreateQueue():
-            if command.requires_session:
-                yield Capability.SESSIONS
-            if command.duplicate_detection:
-                yield Capability.DUPLICATE_DETECTION
-            if not command.partitioned:
-                yield Capability.REGULAR_QUEUES
+        case AddRule(filter=SqlFilter()):
+            yield Capability.SQL_FILTERS
         case Receive():
             if command.session_id is not None:
                 yield Capability.SESSIONS
             if command.mode is ReceiveMode.PEEK_LOCK:
                 yield Capability.PEEK_LOCK
-        case Send(transaction=str()):
-            yield Capability.TRANSACTIONS

@@ -1,23 +1,40 @@
 """How the features word messages: `SessionId "a" and MessageId each its own`."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
 
-from busproof.model.commands import CreateQueue
+from busproof.history.words import PROPERTIES
+from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    PropertyValue,
+    SqlFilter,
+    TrueFilter,
+)
 from busproof.model.values import MICROSECONDS, Message, MessageView
 from busproof.steps.harness import Bus
 
-__all__ = ["Properties", "properties", "queue_settings", "seconds"]
+__all__ = [
+    "Properties",
+    "properties",
+    "queue_settings",
+    "seconds",
+    "subscription_settings",
+    "topic_settings",
+    "wanted",
+]
 
-FIELDS: Final = {
-    "SessionId": "session_id",
-    "PartitionKey": "partition_key",
-    "MessageId": "message_id",
-}
-PROPERTY: Final = re.compile(r'(SessionId|PartitionKey|MessageId) (?:"([^"]*)"|each its own)')
+PROPERTY: Final = re.compile(
+    rf"""(?P<name>{"|".join(PROPERTIES)})[ ](?:"(?P<text>[^"]*)"|each[ ]its[ ]own)
+    |property[ ](?P<own>\w+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))""",
+    re.VERBOSE,
+)
 
 
 @attrs.frozen
@@ -25,13 +42,16 @@ class Properties:
     """What messages of a step carry; `None` as a value means that each has its own."""
 
     values: dict[str, str | None]
+    own: dict[str, PropertyValue] = attrs.field(factory=dict)
 
     def message(self, bus: Bus) -> Message:
         """The next message of this kind."""
         message = bus.message()
-        own = f"own-{message.body}"
-        values = {FIELDS[name]: own if text is None else text for name, text in self.values.items()}
-        return Message(body=message.body, **values)
+        each = f"own-{message.body}"
+        values: dict[str, Any] = {
+            PROPERTIES[name]: each if text is None else text for name, text in self.values.items()
+        }
+        return attrs.evolve(message, properties=self.own, **values)
 
     @property
     def session_id(self) -> str | None:
@@ -40,11 +60,12 @@ class Properties:
 
     def fit(self, view: MessageView) -> bool:
         """Whether a received message carries these properties."""
-        return all(getattr(view, FIELDS[name]) == text for name, text in self.values.items())
+        carried = all(getattr(view, PROPERTIES[name]) == text for name, text in self.values.items())
+        return carried and all(view.properties.get(n) == value for n, value in self.own.items())
 
 
 def properties(text: str) -> Properties:
-    """Read `SessionId "a" and PartitionKey "b"`, or `without key`.
+    """Read `SessionId "a" and PartitionKey "b"`, `property size 5`, or `without key`.
 
     Raises:
         ValueError: the text says something else.
@@ -54,10 +75,36 @@ def properties(text: str) -> Properties:
     found = [PROPERTY.fullmatch(part) for part in text.removeprefix("with ").split(" and ")]
     if None in found:
         raise ValueError(f"{text!r} is not a wording of message properties: {PROPERTY.pattern}")
-    values = {match[1]: match[2] for match in found if match is not None}
-    if len(values) < len(found):
+    matches = [match for match in found if match is not None]
+    values = {match["name"]: match["text"] for match in matches if match["name"]}
+    own = {match["own"]: _value(match) for match in matches if match["own"]}
+    if len(values) + len(own) < len(found):
         raise ValueError(f"{text!r} names a property twice, and a message has each once")
-    return Properties(values)
+    return Properties(values, own)
+
+
+def _value(match: re.Match[str]) -> PropertyValue:
+    """A value as JSON writes it; texts stand in quotes."""
+    if match["value"] is None:
+        return str(match["words"])
+    value: PropertyValue = json.loads(match["value"])
+    return value
+
+
+def wanted(text: str) -> Filter:
+    """Read `everything`, `nothing`, `messages with Label "x"` or `messages where color = 'red'`.
+
+    Raises:
+        ValueError: the text says something else.
+    """
+    if text in ("everything", "nothing"):
+        return TrueFilter() if text == "everything" else FalseFilter()
+    kind, _, rest = text.removeprefix("messages ").partition(" ")
+    if kind == "where":
+        return SqlFilter(expression=rest)
+    carried = properties(rest)
+    values: dict[str, Any] = {PROPERTIES[name]: text for name, text in carried.values.items()}
+    return CorrelationFilter(properties=carried.own, **values)
 
 
 def seconds(number: int) -> int:
@@ -79,17 +126,43 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
 }
 
 
-def queue_settings(queue: str, kind: str, traits: str) -> CreateQueue:
+def queue_settings(
+    queue: str, kind: str, traits: str, *, forward_to: str | None = None
+) -> CreateQueue:
     """Read what a queue is created with: `with locks of 5 seconds and that requires sessions`.
 
     Raises:
         ValueError: the text says something else.
     """
+    settings = _settings(traits)
+    partitioned = kind == "partitioned"
+    return CreateQueue(queue=queue, partitioned=partitioned, forward_to=forward_to, **settings)
+
+
+def topic_settings(topic: str, kind: str, traits: str) -> CreateTopic:
+    """Read what a topic is created with: `with duplicate detection`.
+
+    Raises:
+        ValueError: the text says something else.
+    """
+    return CreateTopic(topic=topic, partitioned=kind == "partitioned", **_settings(traits))
+
+
+def subscription_settings(topic: str, name: str, traits: str) -> CreateSubscription:
+    """Read what a subscription is created with: `that requires sessions`.
+
+    Raises:
+        ValueError: the text says something else.
+    """
+    return CreateSubscription(topic=topic, subscription=name, **_settings(traits))
+
+
+def _settings(traits: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for trait in traits.split(" and ") if traits else ():
         number = re.search(r"\d+", trait)
         wording = re.sub(r"\d+", "#", trait)
         if wording not in TRAITS:
-            raise ValueError(f"{trait!r} is no trait of a queue; there are: {', '.join(TRAITS)}")
+            raise ValueError(f"{trait!r} is no trait of an entity; there are: {', '.join(TRAITS)}")
         settings |= TRAITS[wording](int(number[0]) if number else 0)
-    return CreateQueue(queue=queue, partitioned=kind == "partitioned", **settings)
+    return settings

@@ -92,6 +92,7 @@ class World:
     scope: Scope
     keys: tuple[str, ...] = ("a", "b")
     queues: list[CreateQueue] = attrs.field(factory=list)
+    topics: list[str] = attrs.field(factory=list)
     bodies: int = 0
     transactions: int = 0
     palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)

@@ -24,7 +24,13 @@ PACKAGE = ROOT / "src" / "busproof"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 
-VOCABULARY = {"model.values", "model.commands", "model.outcomes", "model.profiles"}
+VOCABULARY = {
+    "model.values",
+    "model.filters",
+    "model.commands",
+    "model.outcomes",
+    "model.profiles",
+}
 MAY_IMPORT: dict[str, set[str]] = {
     "spec": set(),
     "model": {"spec"},

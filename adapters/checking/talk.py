@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from busproof.adapters.base import Adapter, Declaration, Observed
 from busproof.adapters.checking.findings import Exchange, NoAnswer, Wrong
@@ -142,7 +142,7 @@ class Talk:
         create = CreateQueue(queue="q", **settings)  # type: ignore[arg-type]  # the checks' own
         self.expect(Done, create)
 
-    def send(self, body: str = "m1", **properties: str) -> Message:
+    def send(self, body: str = "m1", **properties: Any) -> Message:
         """Send a message to `q`; raises `Wrong` where it is not taken."""
         message = Message(body=body, **properties)
         self.expect(Done, Send(queue="q", message=message))

@@ -24,10 +24,13 @@ LONGEST_LOCK: Final = 300 * MICROSECONDS
 NamespaceCommand = (
     c.AdvanceClock
     | c.CreateQueue
+    | c.CreateTopic
+    | c.CreateSubscription
     | c.BeginTransaction
     | c.CommitTransaction
     | c.RollBackTransaction
 )
+RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
     SessionCommand
     | c.Receive
@@ -56,6 +59,10 @@ class SeededBus(Sessions, Transacting):
             Capability.PEEK,
             Capability.PEEK_LOCK,
             Capability.REGULAR_QUEUES,
+            Capability.TOPICS,
+            Capability.FILTERS,
+            Capability.SQL_FILTERS,
+            Capability.FORWARDING,
             Capability.NEXT_SESSION,
             Capability.SESSION_STATE,
             Capability.SESSION_LISTING,
@@ -90,9 +97,13 @@ class SeededBus(Sessions, Transacting):
         """Do what is asked and tell what came of it."""
         if isinstance(command, NamespaceCommand):
             return Observed(self.ask_namespace(command))
+        if isinstance(command, RuleCommand):
+            return Observed(self.ask_of_rules(command))
         queue = self.found(command.queue)
         if queue is None:
             return Observed(Refused(error=Error.NOT_FOUND))
+        if self.is_misaddressed(queue, command):
+            return Observed(Refused(error=Error.INVALID_OPERATION))
         if isinstance(command, c.Send):
             return self.send(queue, command)
         return Observed(self.ask(queue, command, connection))
@@ -108,7 +119,9 @@ class SeededBus(Sessions, Transacting):
         self.end_what_is_over(owner.dead)
         return owner.dead
 
-    def ask_namespace(self, command: NamespaceCommand) -> Outcome:
+    def ask_namespace(  # noqa: PLR0911 - one closed match over the vocabulary
+        self, command: NamespaceCommand
+    ) -> Outcome:
         """Do what concerns no single queue that exists."""
         match command:
             case c.AdvanceClock():
@@ -116,6 +129,10 @@ class SeededBus(Sessions, Transacting):
                 return Done()
             case c.CreateQueue():
                 return self.create(command)
+            case c.CreateTopic():
+                return self.create_topic(command)
+            case c.CreateSubscription():
+                return self.create_subscription(command)
             case c.BeginTransaction():
                 return self.begin(command.transaction)
             case c.CommitTransaction():
@@ -130,6 +147,8 @@ class SeededBus(Sessions, Transacting):
         if settings.queue in self.queues:
             return Refused(error=Error.ALREADY_EXISTS)
         if settings.queue.endswith(DEAD_LETTERS) or self.locks_too_long(settings):
+            return Refused(error=Error.INVALID_OPERATION)
+        if settings.forward_to is not None and not self.may_forward(settings):
             return Refused(error=Error.INVALID_OPERATION)
         partitions = self.partitions if settings.partitioned else 1
         queue = Queue(settings=settings, partitions=partitions)
@@ -148,8 +167,60 @@ class SeededBus(Sessions, Transacting):
             queue=owner.name + DEAD_LETTERS,
             requires_session=False,
             duplicate_detection=False,
+            forward_to=None,
         )
         return Queue(settings=settings, partitions=owner.partitions, down=owner.down)
+
+    def may_forward(self, settings: c.CreateQueue) -> bool:
+        """Whether a queue or subscription can be created that forwards in this way."""
+        there = self.queues.get(settings.forward_to or "")
+        return there is not None and there.topic is None and not settings.requires_session
+
+    def destination_of(self, queue: Queue) -> Queue | None:
+        """Where the messages of a queue or subscription go on to, if it forwards."""
+        return self.queues.get(queue.settings.forward_to or "")
+
+    def ask_of_rules(self, command: RuleCommand) -> Outcome:
+        """Do what concerns the rules of a subscription."""
+        subscription = self.queues.get(f"{command.topic}/subscriptions/{command.subscription}")
+        if subscription is None or subscription.topic is None:
+            return Refused(error=Error.NOT_FOUND)
+        if isinstance(command, c.ListRules):
+            return self.listed(subscription)
+        if command.transaction is not None:
+            return self.change_in_transaction(subscription, command)
+        return self.change(subscription, command)
+
+    def create_topic(self, command: c.CreateTopic) -> Outcome:
+        """Create a topic, once."""
+        settings = c.CreateQueue(
+            queue=command.topic,
+            partitioned=command.partitioned,
+            duplicate_detection=command.duplicate_detection,
+            duplicate_window=command.duplicate_window,
+        )
+        created = self.create(settings)
+        if isinstance(created, Done):
+            self.queues[command.topic].subscriptions = []
+        return created
+
+    def create_subscription(self, command: c.CreateSubscription) -> Outcome:
+        """Create a subscription, once, with the partitions of its topic."""
+        topic = self.queues.get(command.topic)
+        if topic is None or topic.subscriptions is None:
+            return Refused(error=Error.NOT_FOUND)
+        settings = c.CreateQueue(
+            queue=f"{command.topic}/subscriptions/{command.subscription}",
+            partitioned=topic.settings.partitioned,
+            requires_session=command.requires_session,
+            lock_duration=command.lock_duration,
+            max_delivery_count=command.max_delivery_count,
+            forward_to=command.forward_to,
+        )
+        created = self.create(settings)
+        if isinstance(created, Done):
+            self.subscribe(topic, self.queues[settings.queue])
+        return created
 
     def ask(  # noqa: PLR0911 - one closed match over the vocabulary
         self, queue: Queue, command: QueueCommand, connection: str
@@ -178,6 +249,13 @@ class SeededBus(Sessions, Transacting):
                 return self.switch(queue, command)
             case _:
                 return self.ask_session(queue, command, connection)
+
+    def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
+        """Whether a topic is asked what is for subscriptions, or the other way round."""
+        of_topics = isinstance(command, c.Send | c.TakePartitionDown | c.BringPartitionUp)
+        if queue.topic is not None:
+            return of_topics
+        return queue.subscriptions is not None and not of_topics
 
     def switch(self, queue: Queue, command: c.TakePartitionDown | c.BringPartitionUp) -> Outcome:
         """Take a partition down or bring it up; what it holds stays."""

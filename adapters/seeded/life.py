@@ -119,14 +119,10 @@ class Life(Dead):
 
     def view(self, queue: Queue, held: Held) -> MessageView:  # noqa: ARG002 - for faults
         """The message as a receiver or a browser sees it."""
-        message = held.message
+        names = [field.name for field in attrs.fields(Message)]
+        sent = {name: getattr(held.message, name) for name in names}
         return MessageView(
-            body=message.body,
-            message_id=message.message_id,
-            session_id=message.session_id,
-            partition_key=message.partition_key,
-            sequence_number=held.sequence_number,
-            dead_letter_reason=held.reason,
+            **sent, sequence_number=held.sequence_number, dead_letter_reason=held.reason
         )
 
     def settle(self, queue: Queue, token: str, action: Callable[[Queue, Held], None]) -> Outcome:

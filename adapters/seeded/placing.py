@@ -3,7 +3,7 @@
 import zlib
 from typing import Final
 
-from busproof.adapters.seeded.life import Life
+from busproof.adapters.seeded.publishing import Publishing
 from busproof.adapters.seeded.queues import Key, Queue
 from busproof.model.values import MICROSECONDS, Error, Message
 
@@ -16,7 +16,7 @@ REROUTING_TIMEOUT: Final = 15 * MICROSECONDS
 """A sender's timeout must exceed this for its message to go round a partition that is down."""
 
 
-class Placing(Life):
+class Placing(Publishing):
     """Finds each message's partition; every method is a hook."""
 
     conflict_error: Error = Error.INVALID_OPERATION

@@ -4,14 +4,26 @@ from typing import Final
 
 import attrs
 
-from busproof.model.commands import CreateQueue
+from busproof.model.commands import AddRule, CreateQueue, RemoveRule
+from busproof.model.filters import Filter
 from busproof.model.values import SEQUENCE_BITS, Message
 
-__all__ = ["DEAD_LETTERS", "Held", "Hold", "Key", "Lock", "Queue", "Staged", "Transaction"]
+__all__ = [
+    "DEAD_LETTERS",
+    "Change",
+    "Held",
+    "Hold",
+    "Key",
+    "Lock",
+    "Queue",
+    "Staged",
+    "Transaction",
+]
 
 DEAD_LETTERS: Final = "/$deadletterqueue"
 """What follows an entity's path in that of its dead-letter queue."""
 
+Change = AddRule | RemoveRule
 Key = tuple[str, str]
 """The property that a partition key was taken from, and its value."""
 
@@ -58,6 +70,8 @@ class Hold:
 class Queue:
     """A queue; a regular one is a queue with a single partition.
 
+    A topic and its subscriptions are kept as queues too; they share the partitions that are down.
+
     Attributes:
         settings: what it was created with.
         partitions: how many it has.
@@ -68,6 +82,9 @@ class Queue:
         turn: the partition that is next for a message without key.
         accepted: key and MessageId to the time at which such a message was accepted.
         sessions: the sessions that are locked.
+        subscriptions: of a topic; `None` of everything else.
+        topic: of a subscription.
+        rules: of a subscription, by name.
         states: what is stored with sessions.
         dead: its dead-letter queue; a dead-letter queue has none.
     """
@@ -81,6 +98,9 @@ class Queue:
     turn: int = 0
     accepted: dict[tuple[Key | None, str], int] = attrs.field(factory=dict)
     sessions: dict[str, Hold] = attrs.field(factory=dict)
+    subscriptions: "list[Queue] | None" = None
+    topic: "Queue | None" = None
+    rules: dict[str, Filter] = attrs.field(factory=dict)
     states: dict[str, str] = attrs.field(factory=dict)
     dead: "Queue | None" = None
 
@@ -102,7 +122,11 @@ class Staged:
 
 @attrs.define(kw_only=True, eq=False)
 class Transaction:
-    """A transaction that has begun and not ended; `keys` are those of each queue's messages."""
+    """A transaction that has begun and not ended.
 
+    `keys` are those of each queue's messages, `changes` those of rules that wait for its commit.
+    """
+
+    changes: "list[tuple[Queue, Change]]" = attrs.field(factory=list)
     staged: list[Staged] = attrs.field(factory=list)
     keys: dict[str, list[Key]] = attrs.field(factory=dict)

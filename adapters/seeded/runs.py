@@ -107,11 +107,16 @@ def create(**settings: Any) -> CreateQueue:
 
 
 def send(
-    body: str, *, within: str | None = None, seconds: int = 60, **properties: str | None
+    body: str,
+    *,
+    within: str | None = None,
+    seconds: int = 60,
+    queue: str = QUEUE,
+    **properties: Any,
 ) -> Send:
     """Send a message; `within` names a transaction, `seconds` is the sender's timeout."""
     message = Message(body=body, **properties)
-    return Send(queue=QUEUE, message=message, transaction=within, timeout=seconds * MICROSECONDS)
+    return Send(queue=queue, message=message, transaction=within, timeout=seconds * MICROSECONDS)
 
 
 def receive(session_id: str | None = None, *, delete: bool = False, queue: str = QUEUE) -> Receive:

@@ -3,8 +3,9 @@
 from typing import Final
 
 from busproof.adapters.seeded.deferring import Deferring
-from busproof.adapters.seeded.placing import SESSION_ID, Placing
-from busproof.adapters.seeded.queues import Key, Queue, Staged, Transaction
+from busproof.adapters.seeded.forwarding import Forwarding
+from busproof.adapters.seeded.placing import SESSION_ID
+from busproof.adapters.seeded.queues import Change, Key, Queue, Staged, Transaction
 from busproof.model.outcomes import Done, Outcome, Refused
 from busproof.model.values import Error, Message
 
@@ -13,7 +14,7 @@ __all__ = ["Transacting"]
 _UNKNOWN: Final = Refused(error=Error.NOT_FOUND)
 
 
-class Transacting(Deferring, Placing):
+class Transacting(Deferring, Forwarding):
     """Stages messages until their transaction ends; every method is a hook.
 
     `transactions` has a name for each transaction that ever began, and `None` for those that ended.
@@ -45,6 +46,16 @@ class Transacting(Deferring, Placing):
         transaction.staged.append(staged)
         if staged.key is not None:
             transaction.keys.setdefault(staged.queue.name, []).append(staged.key)
+
+    def change_in_transaction(self, subscription: Queue, command: Change) -> Outcome:
+        """Let a rule of a regular topic's subscription change with the commit, no other."""
+        transaction = self.transactions.get(command.transaction or "")
+        if transaction is None:
+            return _UNKNOWN
+        if subscription.settings.partitioned:
+            return Refused(error=Error.INVALID_OPERATION)
+        transaction.changes.append((subscription, command))
+        return Done()
 
     def key_in_transaction(self, queue: Queue, message: Message) -> Key | None:
         """The key of a message in a transaction: the same as outside of one."""
@@ -106,6 +117,8 @@ class Transacting(Deferring, Placing):
             return _UNKNOWN
         if any(staged.partition in staged.queue.down for staged in transaction.staged):
             return Refused(error=Error.UNAVAILABLE)
+        for subscription, change in transaction.changes:
+            self.change(subscription, change)
         for staged in self.committed(transaction):
             self.store(staged.queue, staged.message, staged.key, staged.partition)
         return Done()

@@ -13,6 +13,7 @@ from busproof.errors import UsageError
 if TYPE_CHECKING:
     from busproof.adapters.faults import Fault
     from busproof.judging.audit import Audited
+    from busproof.spec import Rule
 
 __all__ = ["add_parser", "run"]
 
@@ -100,16 +101,31 @@ def _one(fault: "Fault", args: argparse.Namespace, scratch: Path) -> "Audited":
     from busproof.runs import HISTORY, Request, record, run_folder  # noqa: PLC0415
     from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
+    catalogue = load_catalogue()
     folder = run_folder(fault.id, "faulty", scratch)
     adapter = f"faulty:{fault.id}"
+    edition, tier = _where_it_holds(catalogue.rule(fault.rule))
     if args.by == "exploration":
-        request = Request(adapter=adapter, profile="audit", seed=str(args.seed), only="exploration")
+        request = Request(
+            adapter=adapter,
+            edition=edition,
+            tier=tier,
+            profile="audit",
+            seed=str(args.seed),
+            only="exploration",
+        )
     else:
-        request = Request(adapter=adapter, rule=fault.rule if args.matrix == "own" else None)
+        rule = fault.rule if args.matrix == "own" else None
+        request = Request(adapter=adapter, edition=edition, tier=tier, rule=rule)
     record(request, folder, lambda *_counts: None)
-    found = conformance(load(folder / HISTORY), load_catalogue())
+    found = conformance(load(folder / HISTORY), catalogue)
     told = explored if args.by == "exploration" else audited
     return told(fault.id, fault.rule, fault.equivalent, found)
+
+
+def _where_it_holds(rule: "Rule") -> tuple[str, str]:
+    """The newest edition that states the rule, and Standard unless it holds in other tiers only."""
+    return rule.editions[-1], "standard" if "standard" in rule.tiers else rule.tiers[0]
 
 
 def _view(found: "Audited") -> dict[str, object]:

@@ -10,10 +10,13 @@ from busproof.adapters.finding import find
 from busproof.adapters.seeded import (
     shown_dead,
     shown_deferral,
+    shown_filters,
+    shown_forwarding,
     shown_keys,
     shown_life,
     shown_locks,
     shown_sessions,
+    shown_topics,
     shown_transactions,
 )
 from busproof.adapters.seeded.runs import PARTITIONS, Run, play
@@ -33,7 +36,13 @@ SHOWN = {
     **shown_dead.SHOWN,
     **shown_locks.SHOWN,
     **shown_deferral.SHOWN,
+    **shown_topics.SHOWN,
+    **shown_filters.SHOWN,
+    **shown_forwarding.SHOWN,
 }
+
+EDITION = "cs-2020-12"
+"""The edition that states the most."""
 
 each_fault = pytest.mark.parametrize("seeded", FAULTS, ids=[each.id for each in FAULTS])
 
@@ -45,7 +54,7 @@ def catalogue() -> Catalogue:
 
 @pytest.fixture(scope="module")
 def profile(catalogue: Catalogue) -> Profile:
-    return profile_for(catalogue, partitions=PARTITIONS)
+    return profile_for(catalogue, edition=EDITION, partitions=PARTITIONS)
 
 
 def violation(bus: SeededBus, profile: Profile, run: Run) -> Acceptance | None:

@@ -18,6 +18,7 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    AddRule,
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
@@ -26,19 +27,30 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
     GetSessionState,
+    ListRules,
     ListSessions,
     Peek,
     Receive,
     ReceiveDeferred,
+    RemoveRule,
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
     SetSessionState,
     TakePartitionDown,
+)
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
 )
 from busproof.model.outcomes import (
     Done,
@@ -51,6 +63,7 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Refused,
     Renewed,
+    RulesListed,
     SessionAccepted,
     SessionsListed,
     SessionState,
@@ -73,6 +86,48 @@ COMMANDS = [
         "Create queue q: not partitioned, requires sessions, duplicate detection over 600 s, "
         "locks of 0.5 s, max delivery count 1",
     ),
+    (CreateQueue(queue="q", forward_to="p"), "Create queue q: partitioned, forwards to p"),
+    (CreateTopic(topic="t"), "Create topic t: partitioned"),
+    (
+        CreateTopic(topic="t", partitioned=False, duplicate_detection=True),
+        "Create topic t: not partitioned, duplicate detection over 600 s",
+    ),
+    (CreateSubscription(topic="t", subscription="s"), "Create subscription s of topic t"),
+    (
+        CreateSubscription(topic="t", subscription="s", requires_session=True, lock_duration=1),
+        "Create subscription s of topic t: requires sessions, locks of 0.000001 s",
+    ),
+    (
+        AddRule(topic="t", subscription="s", rule="$Default", filter=TrueFilter()),
+        "Add rule '$Default' to subscription s of topic t: everything",
+    ),
+    (
+        AddRule(topic="t", subscription="s", rule="r", filter=FalseFilter(), transaction="x"),
+        "Add rule r to subscription s of topic t: nothing, in transaction x",
+    ),
+    (
+        AddRule(topic="t", subscription="s", rule="r", filter=SqlFilter(expression="a = 'b'")),
+        "Add rule r to subscription s of topic t: SQL \"a = 'b'\"",
+    ),
+    (
+        AddRule(
+            topic="t",
+            subscription="s",
+            rule="r",
+            filter=CorrelationFilter(subject="x", properties={"a": "1", "b": 1, "c": True}),
+        ),
+        "Add rule r to subscription s of topic t: Label 'x', property a '1', property b 1, "
+        "property c True",
+    ),
+    (
+        AddRule(topic="t", subscription="s", rule="r", filter=CorrelationFilter()),
+        "Add rule r to subscription s of topic t: no condition",
+    ),
+    (
+        RemoveRule(topic="t", subscription="s", rule="r"),
+        "Remove rule r from subscription s of topic t",
+    ),
+    (ListRules(topic="t", subscription="s"), "List the rules of subscription s of topic t"),
     (Send(queue="q", message=Message(body="m1")), "Send to q: body 'm1'"),
     (
         Send(
@@ -166,6 +221,11 @@ OUTCOMES = [
     (
         Peeked(messages=(VIEW, MessageView(body="m2"))),
         f"Peeked 2 messages: {VIEW_WORDS}; 'm2'",
+    ),
+    (RulesListed(), "Listed rules: none"),
+    (
+        RulesListed(rules=(SubscriptionRule(name="r", filter=FalseFilter()),)),
+        "Listed rules: r (nothing)",
     ),
     (Refused(error=Error.INVALID_OPERATION), "Refused: invalid-operation"),
     (Refused(error=Error.OTHER, detail="not\nnow"), "Refused: other (not now)"),

@@ -51,7 +51,7 @@ def test_a_wording_names_what_messages_carry(text, values):
         'with SessionId "a", PartitionKey "b"',
         'with SessionId "a" and',
         "with SessionId each their own",
-        'with Label "a"',
+        'with Colour "a"',
         "Without key",
         'without key and SessionId "a"',
     ],

@@ -1,0 +1,241 @@
+"""Faults of forwarding: FWD-01 to FWD-18."""
+
+from typing import Final
+
+import attrs
+
+from busproof.adapters.seeded.bus import SeededBus
+from busproof.adapters.seeded.fault import Faults
+from busproof.adapters.seeded.queues import Key, Queue
+from busproof.model.commands import CreateQueue
+from busproof.model.values import Message
+
+__all__ = ["FAULTS"]
+
+faulty = Faults()
+
+
+class _Dropping(SeededBus):
+    """Loses some messages on their way."""
+
+    def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:
+        raise NotImplementedError
+
+    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
+        if not self.drops(queue, destination, partition):
+            super().pass_on(queue, destination, message, partition)
+
+
+class _Changing(SeededBus):
+    """Changes the body of some messages on their way, so that they are not those that were sent."""
+
+    def changes(self, queue: Queue, destination: Queue) -> bool:
+        raise NotImplementedError
+
+    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
+        if self.changes(queue, destination):
+            message = attrs.evolve(message, body=f"{message.body}!")
+        super().pass_on(queue, destination, message, partition)
+
+
+def _kinds(queue: Queue, destination: Queue) -> tuple[bool, bool]:
+    return queue.settings.partitioned, destination.settings.partitioned
+
+
+@faulty(
+    "last-partition-not-forwarded",
+    "FWD-01",
+    "The last partition of a queue that forwards to a regular one keeps its messages.",
+    literal=True,
+)
+class _LastPartitionNotForwarded(_Dropping):
+    def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:
+        return _kinds(queue, destination) == (True, False) and partition == queue.partitions - 1
+
+
+@faulty(
+    "regular-not-forwarded-to-partitioned",
+    "FWD-02",
+    "A regular queue does not forward to a partitioned one.",
+    literal=True,
+)
+class _RegularNotForwarded(_Dropping):
+    def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:  # noqa: ARG002
+        return _kinds(queue, destination) == (False, True)
+
+
+@faulty(
+    "first-partition-not-forwarded",
+    "FWD-03",
+    "Between partitioned queues, the first partition's messages are lost.",
+    literal=True,
+)
+class _FirstPartitionNotForwarded(_Dropping):
+    def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:
+        return _kinds(queue, destination) == (True, True) and partition == 0
+
+
+@faulty(
+    "body-changed-between-partitioned",
+    "FWD-03",
+    "Between partitioned queues, a message arrives with another body.",
+)
+class _BodyChanged(_Changing):
+    def changes(self, queue: Queue, destination: Queue) -> bool:
+        return _kinds(queue, destination) == (True, True)
+
+
+@faulty("subscription-does-not-forward", "FWD-04", "Subscriptions keep what they should forward.")
+class _SubscriptionDoesNotForward(SeededBus):
+    def destination_of(self, queue: Queue) -> Queue | None:
+        return None if queue.topic is not None else super().destination_of(queue)
+
+
+@faulty(
+    "topic-takes-nothing-forwarded",
+    "FWD-04",
+    "What is forwarded to a topic reaches the first of its subscriptions only.",
+    deep=True,
+    literal=True,
+)
+class _TopicTakesNothingForwarded(SeededBus):
+    def copy(self, subscription: Queue, message: Message, partition: int) -> None:
+        topic = subscription.topic
+        first = topic is not None and subscription in (topic.subscriptions or [])[:1]
+        if first or not self.hops:
+            super().copy(subscription, message, partition)
+
+
+@faulty(
+    "regular-does-not-forward",
+    "FWD-05",
+    "Regular queues do not forward to each other.",
+    literal=True,
+)
+class _RegularDoesNotForward(_Dropping):
+    def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:  # noqa: ARG002
+        return _kinds(queue, destination) == (False, False)
+
+
+@faulty("partition-key-lost", "FWD-06", "A forwarded message loses its PartitionKey.")
+class _PartitionKeyLost(SeededBus):
+    def onward(self, queue: Queue, message: Message) -> Message:  # noqa: ARG002
+        return attrs.evolve(message, partition_key=None)
+
+
+@faulty(
+    "session-id-lost-at-second-hop",
+    "FWD-06",
+    "At its second hop a message loses its SessionId.",
+    deep=True,
+)
+class _SessionIdLost(SeededBus):
+    def onward(self, queue: Queue, message: Message) -> Message:  # noqa: ARG002
+        return attrs.evolve(message, session_id=None) if self.hops == 2 else message
+
+
+@faulty(
+    "key-ignored-at-destination",
+    "FWD-07",
+    "At its destination a forwarded message is placed as if it had no key.",
+)
+class _KeyIgnored(SeededBus):
+    def key_onward(self, queue: Queue, destination: Queue, message: Message) -> Key | None:
+        key = super().key_onward(queue, destination, message)
+        return key if key is not None and key[0] == "MessageId" else None
+
+
+@faulty(
+    "key-ignored-at-third-hop",
+    "FWD-07",
+    "At its third hop a message is placed as if it had no key.",
+    deep=True,
+)
+class _KeyIgnoredAtThirdHop(SeededBus):
+    def key_onward(self, queue: Queue, destination: Queue, message: Message) -> Key | None:
+        found = super().key_onward(queue, destination, message)
+        return None if self.hops == 3 else found
+
+
+@faulty(
+    "message-id-no-key-when-forwarded",
+    "FWD-09",
+    "A destination with duplicate detection spreads what is forwarded to it.",
+    literal=True,
+)
+class _MessageIdNoKey(SeededBus):
+    def place_onward(self, destination: Queue, key: Key | None, partition: int) -> int:
+        ignored = key is not None and key[0] == "MessageId"
+        return super().place_onward(destination, None if ignored else key, partition)
+
+
+@faulty(
+    "forwarded-copies-kept",
+    "FWD-11",
+    "Duplicate detection does not look at forwarded messages.",
+    literal=True,
+)
+class _ForwardedCopiesKept(SeededBus):
+    def is_copy(self, queue: Queue, message: Message, key: Key | None) -> bool:
+        return not self.hops and super().is_copy(queue, message, key)
+
+
+@faulty("forwarded-twice", "FWD-12", "A message is forwarded twice.")
+class _ForwardedTwice(SeededBus):
+    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
+        super().pass_on(queue, destination, message, partition)
+        super().pass_on(queue, destination, message, partition)
+
+
+@faulty("copied-instead-of-moved", "FWD-12", "The source keeps and gives what it has forwarded.")
+class _CopiedInsteadOfMoved(SeededBus):
+    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
+        super().pass_on(queue, destination, message, partition)
+        forward, hops = queue.settings, self.hops
+        queue.settings = attrs.evolve(forward, forward_to=None)
+        self.append(queue, message, partition)
+        queue.settings, self.hops = forward, hops
+
+
+@faulty("source-gives", "FWD-13", "A source gives its messages and forwards none.")
+class _SourceGives(SeededBus):
+    def destination_of(self, queue: Queue) -> Queue | None:  # noqa: ARG002
+        return None
+
+
+@faulty(
+    "third-hop-lost", "FWD-14", "A message does not pass its third hop.", deep=True, literal=True
+)
+class _ThirdHopLost(SeededBus):
+    most_hops = 2
+
+
+@faulty("hops-without-end", "FWD-15", "A message is forwarded as often as it can be.", deep=True)
+class _HopsWithoutEnd(SeededBus):
+    most_hops = 100
+
+
+@faulty(
+    "forwarded-out-of-session",
+    "FWD-16",
+    "What is forwarded to a queue that requires sessions is lost.",
+    literal=True,
+)
+class _ForwardedOutOfSession(_Dropping):
+    def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:  # noqa: ARG002
+        return destination.settings.requires_session
+
+
+@faulty("session-source-forwards", "FWD-17", "A source that requires sessions forwards.")
+class _SessionSourceForwards(SeededBus):
+    def may_forward(self, settings: CreateQueue) -> bool:
+        return super().may_forward(attrs.evolve(settings, requires_session=False))
+
+
+@faulty("source-of-nothing", "FWD-18", "A source of a queue that does not exist is created.")
+class _SourceOfNothing(SeededBus):
+    def may_forward(self, settings: CreateQueue) -> bool:
+        return settings.forward_to not in self.queues or super().may_forward(settings)
+
+
+FAULTS: Final = faulty.all()

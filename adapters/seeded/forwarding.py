@@ -1,0 +1,67 @@
+"""Forwarding in the seeded bus: at once, as far as a message may go."""
+
+from typing import Final
+
+from busproof.adapters.seeded.placing import Placing
+from busproof.adapters.seeded.queues import Key, Queue
+from busproof.model.values import MICROSECONDS, Message
+
+__all__ = ["Forwarding"]
+
+_PATIENCE: Final = 60 * MICROSECONDS
+
+
+class Forwarding(Placing):
+    """Lets messages go on from where they arrive; every method is a hook.
+
+    `hops` counts how often the message that is under way has been forwarded.
+    """
+
+    hops = 0
+    most_hops = 4
+
+    def append(self, queue: Queue, message: Message, partition: int) -> None:
+        """Put a message at the end of a queue, or let it go on."""
+        destination = self.destination_of(queue)
+        if destination is None:
+            super().append(queue, message, partition)
+        elif self.hops < self.most_hops:
+            self.hops += 1
+            self.pass_on(queue, destination, message, partition)
+            self.hops -= 1
+
+    def destination_of(self, queue: Queue) -> Queue | None:
+        """Where the messages of a queue or subscription go on to, if it forwards."""
+        raise NotImplementedError
+
+    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
+        """Forward a message; its key places it anew."""
+        going = self.onward(queue, message)
+        key = self.key_onward(queue, destination, going)
+        where = self.place_onward(destination, key, partition)
+        self.store(destination, going, key, where)
+
+    def onward(self, queue: Queue, message: Message) -> Message:  # noqa: ARG002 - for faults
+        """The message as it goes on: as it is."""
+        return message
+
+    def key_onward(
+        self,
+        queue: Queue,  # noqa: ARG002 - for faults
+        destination: Queue,
+        message: Message,
+    ) -> Key | None:
+        """The key of a forwarded message: the same as if it was sent to its destination."""
+        return self.key_of(destination, message)
+
+    def place_onward(
+        self,
+        destination: Queue,
+        key: Key | None,
+        partition: int,  # noqa: ARG002 - for faults
+    ) -> int:
+        """The partition of a forwarded message; one that is down has it once it is up again."""
+        if key is not None:
+            return self.partition_of(destination, key)
+        placed = self.place_without_key(destination, _PATIENCE)
+        return placed if isinstance(placed, int) else 0

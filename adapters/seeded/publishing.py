@@ -1,0 +1,81 @@
+"""Topics of the seeded bus: a message that arrives at one is copied into its subscriptions."""
+
+from collections.abc import Iterable
+
+from busproof.adapters.seeded.filtering import is_valid, takes
+from busproof.adapters.seeded.life import Life
+from busproof.adapters.seeded.queues import Change, Queue
+from busproof.model.commands import RemoveRule
+from busproof.model.filters import DEFAULT_RULE, Filter, SubscriptionRule, TrueFilter
+from busproof.model.outcomes import Done, Outcome, Refused, RulesListed
+from busproof.model.values import Error, Message
+
+__all__ = ["Publishing"]
+
+
+class Publishing(Life):
+    """Copies what arrives at a topic; every method is a hook."""
+
+    def append(self, queue: Queue, message: Message, partition: int) -> None:
+        """Put a message at the end of a queue, or of each subscription of a topic."""
+        if queue.subscriptions is None:
+            super().append(queue, message, partition)
+            return
+        for subscription in self.subscribers(queue, message):
+            self.copy(subscription, message, partition)
+
+    def subscribers(self, topic: Queue, message: Message) -> Iterable[Queue]:
+        """The subscriptions that get a copy: those whose receivers can have it."""
+        return [
+            subscription
+            for subscription in topic.subscriptions or ()
+            if message.session_id is not None or not subscription.settings.requires_session
+            for _ in range(self.copies(subscription, message))
+        ]
+
+    def copies(self, subscription: Queue, message: Message) -> int:
+        """How many copies a subscription gets: one, if any rule of it takes the message."""
+        return int(any(self.takes(each, message) for each in subscription.rules.values()))
+
+    def takes(self, wanted: Filter, message: Message) -> bool:
+        """Whether a filter takes a message."""
+        return takes(wanted, message)
+
+    def copy(self, subscription: Queue, message: Message, partition: int) -> None:
+        """Put a copy at the end of a subscription, in the partition that took the message."""
+        self.append(subscription, message, partition)
+
+    def change(self, subscription: Queue, command: Change) -> Outcome:
+        """Add or remove a rule."""
+        if isinstance(command, RemoveRule):
+            if command.rule not in subscription.rules:
+                return Refused(error=Error.NOT_FOUND)
+            del subscription.rules[command.rule]
+            return Done()
+        if not self.is_valid(command.filter):
+            return Refused(error=Error.INVALID_OPERATION)
+        if command.rule in subscription.rules:
+            return Refused(error=Error.ALREADY_EXISTS)
+        subscription.rules[command.rule] = command.filter
+        return Done()
+
+    def is_valid(self, wanted: Filter) -> bool:
+        """Whether a filter may be added."""
+        return is_valid(wanted)
+
+    def listed(self, subscription: Queue) -> RulesListed:
+        """The rules of a subscription."""
+        rules = subscription.rules.items()
+        return RulesListed(
+            rules=tuple(SubscriptionRule(name=name, filter=each) for name, each in rules)
+        )
+
+    def subscribe(self, topic: Queue, subscription: Queue) -> None:
+        """Let a subscription have what is sent to its topic from now on."""
+        subscription.topic = topic
+        subscription.down = topic.down
+        if subscription.dead is not None:
+            subscription.dead.down = topic.down
+        subscription.rules = {DEFAULT_RULE: TrueFilter()}
+        if topic.subscriptions is not None:
+            topic.subscriptions.append(subscription)

@@ -1,0 +1,109 @@
+"""The shortest runs in which the faults of forwarding show.
+
+Forwarded messages may take their time, so one that never arrives shows in no run: those faults are
+found by the scenarios, which wait for it, and are listed without a run.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from busproof.adapters.seeded.runs import PARTITIONS, Run, receive, send
+from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+
+__all__ = ["SHOWN"]
+
+_TAKE: Final = receive(delete=True, queue="end")
+_KEYED: Final[Mapping[str, Any]] = {"partition_key": "a"}
+
+
+def _end(**settings: Any) -> CreateQueue:
+    return CreateQueue(queue="end", **settings)
+
+
+def _source(forward_to: str = "end", queue: str = "q", **settings: Any) -> CreateQueue:
+    return CreateQueue(queue=queue, forward_to=forward_to, **settings)
+
+
+_PAIR: Final[Run] = (_end(), _source())
+_UNIQUE: Final[Run] = (_end(duplicate_detection=True), _source())
+_CHAIN: Final[Run] = (
+    _end(),
+    _source("end", "three"),
+    _source("three", "two"),
+    _source("two"),
+)
+_MANY: Final[Run] = (
+    *(send(f"m{number}", **_KEYED) for number in range(PARTITIONS)),
+    *(_TAKE for _ in range(PARTITIONS)),
+)
+_DIRECT: Final[Run] = (send("m0", queue="end", message_id="x"), _TAKE)
+
+SHOWN: Final[Mapping[str, Run]] = {
+    "last-partition-not-forwarded": (_end(partitioned=False), _source(), send("m1"), _TAKE),
+    "regular-not-forwarded-to-partitioned": (_end(), _source(partitioned=False), send("m1"), _TAKE),
+    "first-partition-not-forwarded": (*_PAIR, send("m1"), _TAKE),
+    "body-changed-between-partitioned": (*_PAIR, send("m1"), _TAKE),
+    "subscription-does-not-forward": (
+        _end(),
+        CreateTopic(topic="q"),
+        CreateSubscription(topic="q", subscription="one", forward_to="end"),
+        send("m1"),
+        receive(delete=True, queue="q/subscriptions/one"),
+    ),
+    "topic-takes-nothing-forwarded": (
+        CreateTopic(topic="end"),
+        CreateSubscription(topic="end", subscription="one"),
+        CreateSubscription(topic="end", subscription="two"),
+        _source(),
+        send("m1"),
+        receive(delete=True, queue="end/subscriptions/two"),
+    ),
+    "regular-does-not-forward": (
+        _end(partitioned=False),
+        _source(partitioned=False),
+        send("m1"),
+        _TAKE,
+    ),
+    "partition-key-lost": (*_PAIR, send("m1", **_KEYED), _TAKE),
+    "session-id-lost-at-second-hop": (*_CHAIN, send("m1", session_id="a"), _TAKE),
+    "key-ignored-at-destination": (*_PAIR, *_MANY),
+    "key-ignored-at-third-hop": (*_CHAIN, *_MANY),
+    "message-id-no-key-when-forwarded": (
+        *_UNIQUE,
+        *(
+            each
+            for number in range(PARTITIONS)
+            for each in (
+                send(f"m{number}", queue="end", message_id=f"{number}"),
+                _TAKE,
+            )
+        ),
+        *_DIRECT,
+    ),
+    "forwarded-copies-kept": (*_UNIQUE, *_DIRECT, send("m1", message_id="x"), _TAKE),
+    "forwarded-twice": (*_PAIR, send("m1"), _TAKE, _TAKE),
+    "copied-instead-of-moved": (*_PAIR, send("m1"), receive(delete=True)),
+    "source-gives": (*_PAIR, send("m1"), receive(delete=True)),
+    "third-hop-lost": (*_CHAIN, send("m1"), _TAKE),
+    "hops-without-end": (
+        *_CHAIN[:-1],
+        _source("two", "one"),
+        _source("one", "none"),
+        _source("none"),
+        send("m1"),
+        _TAKE,
+    ),
+    "forwarded-out-of-session": (
+        _end(requires_session=True),
+        _source(),
+        send("m1", session_id="s"),
+        _TAKE,
+    ),
+    "session-source-forwards": (
+        _end(),
+        _source(requires_session=True),
+        send("m1", session_id="s"),
+        _TAKE,
+    ),
+    "source-of-nothing": (_source(),),
+}

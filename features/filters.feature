@@ -1,0 +1,446 @@
+Feature: Rules of subscriptions
+  A subscription takes what any of its rules takes. A rule has a filter: true, false, one that
+  compares properties for equality, or a condition in a subset of SQL.
+
+  Rule: A subscription begins with a rule that takes everything
+
+    @FILTER-01
+    Scenario Outline: A subscription whose rules nobody has changed takes every message
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      When a message with Label "x" and property color "red" is sent
+      And a message without key is sent
+      And receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-02
+    Scenario Outline: True takes all and false takes none
+      Given a <kind> topic
+      And subscription "all" that takes everything
+      And subscription "none" that takes nothing
+      When a message with Label "x" is sent
+      And a message without key is sent
+      And receivers turn to subscription "none"
+      Then a receive finds nothing
+      When receivers turn to subscription "all"
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A correlation filter compares properties for equality
+
+    @FILTER-03
+    Scenario Outline: A message with the value that a correlation filter names is taken
+      Given a topic
+      And subscription "one" that takes messages with <value>
+      When a message with <value> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <value>
+
+      Examples:
+        | value                 | other                 |
+        | CorrelationId "c"     | CorrelationId "d"     |
+        | MessageId "m"         | MessageId "n"         |
+        | To "t"                | To "u"                |
+        | ReplyTo "r"           | ReplyTo "s"           |
+        | Label "x"             | Label "X"             |
+        | SessionId "a"         | SessionId "b"         |
+        | ReplyToSessionId "a"  | ReplyToSessionId "A"  |
+        | ContentType "text"    | ContentType "text/x"  |
+        | property color "red"  | property color "Red"  |
+        | property size 5       | property size 6       |
+        | property urgent true  | property urgent false |
+
+    @FILTER-03
+    Scenario: On a regular topic a correlation filter takes what it names as well
+      Given a regular topic
+      And subscription "one" that takes messages with Label "x"
+      When a message with Label "x" is sent
+      And a message with Label "y" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+
+    @FILTER-04
+    Scenario Outline: A message that fails one of several conditions is not taken
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x" and CorrelationId "c" and property color "red"
+      When a message with <lacking> is sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+      When senders turn to the topic
+      And a message with Label "x" and CorrelationId "c" and property color "red" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | lacking                                                    |
+        | partitioned | Label "x" and CorrelationId "c"                            |
+        | partitioned | Label "x" and CorrelationId "c" and property color "blue"  |
+        | regular     | Label "x" and CorrelationId "d" and property color "red"   |
+        | regular     | CorrelationId "c" and property color "red"                 |
+
+  Rule: One rule that matches is enough
+
+    @FILTER-05
+    Scenario Outline: A message that several rules take is there once
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x"
+      When rule "second" of subscription "one" is added: messages with CorrelationId "c"
+      And a message with Label "x" and CorrelationId "c" is sent
+      And a message with CorrelationId "c" is sent
+      And a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-06
+    Scenario Outline: A subscription without rules takes nothing and keeps what it holds
+      Given a <kind> topic
+      And subscription "one"
+      And a message with MessageId "before" was sent
+      When rule "$Default" of subscription "one" is removed
+      And a message with MessageId "after" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has MessageId "before"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-07
+    Scenario Outline: A changed rule concerns what is sent from then on
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x"
+      And a message with Label "y" was sent
+      When rule "second" of subscription "one" is added: messages with Label "y"
+      And a message with Label "y" is sent
+      And rule "second" of subscription "one" is removed
+      And a message with Label "y" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-08
+    Scenario: A rule's name is taken once
+      Given a topic
+      And subscription "one" that takes messages with Label "x"
+      When rule "first" of subscription "one" is added: everything
+      Then it is refused because it exists already
+      When a message with Label "y" is sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @FILTER-09
+    Scenario: A rule that is not there cannot be removed
+      Given a topic
+      And subscription "one"
+      When rule "second" of subscription "one" is removed
+      Then it is refused because it is not found
+
+    @FILTER-09
+    Scenario: A rule cannot be removed twice
+      Given a topic
+      And subscription "one" that takes messages with Label "x"
+      When rule "first" of subscription "one" is removed
+      Then it is accepted
+      When rule "first" of subscription "one" is removed
+      Then it is refused because it is not found
+
+    @FILTER-10
+    Scenario: The rules of a subscription are listed, each once
+      Given a topic
+      And subscription "one"
+      When rule "second" of subscription "one" is added: messages with Label "x" and property size 5
+      And rule "third" of subscription "one" is added: nothing
+      Then the rules of subscription "one" are "$Default" and "second" and "third"
+      When rule "$Default" of subscription "one" is removed
+      Then the rules of subscription "one" are "second" and "third"
+
+    @FILTER-20
+    Scenario: A filter does not see the body
+      Given a topic
+      And subscription "one" that takes messages with Label "x"
+      When 12 messages with Label "x" are sent
+      And 12 messages with Label "y" are sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 12 messages were received
+
+  Rule: A condition in SQL takes the messages for which it is true
+
+    @FILTER-11
+    Scenario Outline: SQL compares
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                | taken                               | other                               |
+        | color = 'red'            | property color "red"                | property color "blue"               |
+        | user.color <> 'red'      | property color "blue"               | property color "red"                |
+        | color != 'it''s'         | property color "its"                | property color "it's"               |
+        | size < 5                 | property size 4                     | property size 5                     |
+        | size <= 5                | property size 5                     | property size 6                     |
+        | size > 5                 | property size 6                     | property size 5                     |
+        | size >= 5.5              | property size 6                     | property size 5                     |
+        | width = height           | property width 2 and property height 2 | property width 2 and property height 3 |
+        | urgent = TRUE            | property urgent true                | property urgent false               |
+        | sys.Label = 'x'          | Label "x"                           | Label "y"                           |
+        | sys.CorrelationId = 'c'  | CorrelationId "c"                   | CorrelationId "d"                   |
+
+    @FILTER-12
+    Scenario Outline: SQL combines conditions
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                      | taken                                             | other                                             |
+        | a = 1 AND b = 1                | property a 1 and property b 1                     | property a 1 and property b 2                     |
+        | a = 1 OR b = 1                 | property a 2 and property b 1                     | property a 2 and property b 2                     |
+        | NOT a = 1 AND b = 1            | property a 2 and property b 1                     | property a 2 and property b 2                     |
+        | NOT (a = 1 AND b = 1)          | property a 2 and property b 2                     | property a 1 and property b 1                     |
+        | a = 1 OR b = 1 AND c = 1       | property a 1 and property b 2 and property c 2    | property a 2 and property b 1 and property c 2    |
+        | (a = 1 OR b = 1) AND c = 1     | property a 1 and property b 2 and property c 1    | property a 1 and property b 1 and property c 2    |
+
+    @FILTER-13
+    Scenario Outline: SQL asks whether a property is there
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition              | taken                 | other                |
+        | EXISTS (color)         | property color "red"  | property size 5      |
+        | NOT EXISTS (color)     | property size 5       | property color "red" |
+        | color IS NULL          | property size 5       | property color "red" |
+        | user.color IS NOT NULL | property color "red"  | property size 5      |
+
+    @FILTER-14
+    Scenario Outline: SQL asks for one of several values
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                     | taken                  | other                 |
+        | color IN ('red', 'blue')      | property color "blue"  | property color "pink" |
+        | color NOT IN ('red', 'blue')  | property color "pink"  | property color "red"  |
+        | size IN (1, 2, 3)             | property size 3        | property size 4       |
+
+    @FILTER-15
+    Scenario Outline: SQL matches patterns
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                    | taken                    | other                   |
+        | code LIKE 'ab%'              | property code "ab"       | property code "cab"     |
+        | code LIKE '%b%'              | property code "abc"      | property code "ac"      |
+        | code LIKE 'a_c'              | property code "abc"      | property code "abbc"    |
+        | code NOT LIKE 'a%'           | property code "b"        | property code "a"       |
+        | code LIKE '10!%' ESCAPE '!'  | property code "10%"      | property code "100"     |
+        | code LIKE 'a!_c' ESCAPE '!'  | property code "a_c"      | property code "abc"     |
+        | code LIKE 'a.c'              | property code "a.c"      | property code "abc"     |
+
+    @FILTER-16
+    Scenario Outline: SQL reckons
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition            | taken            | other            |
+        | size + 2 * 3 = 10    | property size 4  | property size 2  |
+        | (size + 2) * 3 = 18  | property size 4  | property size 2  |
+        | size % 3 = 1         | property size 4  | property size 5  |
+        | size / 2 = 2         | property size 4  | property size 8  |
+        | size - 1 > -1        | property size 1  | property size 0  |
+
+    @FILTER-17
+    Scenario Outline: A condition that is unknown does not take a message
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with property other 1 is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                        | taken                  |
+        | color <> 'red'                   | property color "blue"  |
+        | NOT color = 'red'                | property color "blue"  |
+        | NOT (size + 1 = 3)               | property size 4        |
+        | color NOT LIKE 'r%'              | property color "blue"  |
+        | color NOT IN ('red')             | property color "blue"  |
+        | color = 'red' OR size = 4        | property size 4        |
+        | NOT (color = 'red' AND size = 4) | property size 5        |
+
+    @FILTER-18
+    Scenario Outline: The case of a property's name does not count, that of its value does
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition         | taken                 | other                 |
+        | COLOR = 'red'     | property color "red"  | property color "RED"  |
+        | user.Color = 'r'  | property cOLOR "r"    | property cOLOR "R"    |
+        | sys.LABEL = 'x'   | Label "x" and property a 1 | Label "X" and property a 1 |
+
+    @FILTER-19
+    Scenario Outline: What is no SQL is refused and changes nothing
+      Given a topic
+      And subscription "one" that takes messages with Label "x"
+      When rule "second" of subscription "one" is added: messages where <condition>
+      Then it is refused
+      And the rules of subscription "one" are "first"
+
+      Examples:
+        | condition             |
+        | color =               |
+        | color = 'red          |
+        | = 'red' color         |
+        | (color = 'red'        |
+        | color = 'red' AND     |
+        | color LIKE            |
+
+  Rule: Rules change on partitioned topics, though not in a transaction
+
+    @FEAT-01
+    Scenario: A rule that is added on a partitioned topic takes messages of every partition
+      Given a partitioned topic
+      And subscription "one" that takes nothing
+      When rule "second" of subscription "one" is added: messages with Label "x"
+      Then it is accepted
+      When 48 messages with Label "x" are sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 48 messages were received
+
+    @FEAT-02
+    Scenario: A rule that is removed on a partitioned topic takes no message of any partition
+      Given a partitioned topic
+      And subscription "one"
+      When rule "$Default" of subscription "one" is removed
+      Then it is accepted
+      When 48 messages without key are sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @FEAT-03
+    Scenario: On a partitioned topic a rule is not added in a transaction
+      Given a partitioned topic
+      And subscription "one" that takes nothing
+      And a transaction
+      When a rule of subscription "one" that takes everything is added in the transaction
+      Then it is refused
+      When a message without key is sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @FEAT-03
+    Scenario: On a partitioned topic a rule is not removed in a transaction
+      Given a partitioned topic
+      And subscription "one"
+      And a transaction
+      When the rule of subscription "one" is removed in the transaction
+      Then it is refused
+      When a message without key is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @FEAT-04
+    Scenario: On a regular topic a rule may be added in a transaction
+      Given a regular topic
+      And subscription "one" that takes nothing
+      And a transaction
+      When a rule of subscription "one" that takes everything is added in the transaction
+      Then it is accepted or refused
+      When a message with MessageId "before" is sent
+      And the transaction is rolled back, unless it has ended
+      And a message with MessageId "after" is sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @FEAT-04
+    Scenario: On a regular topic a rule that was added in a transaction is there after its commit
+      Given a regular topic
+      And subscription "one" that takes nothing
+      And a transaction
+      When a rule of subscription "one" that takes everything is added in the transaction
+      Then it is accepted or refused
+      When the transaction is committed, if it can be
+      And a message without key is sent
+      And receivers turn to subscription "one"
+      And a receive is tried
+      Then at most 1 message was received

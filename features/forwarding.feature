@@ -1,0 +1,269 @@
+Feature: Automatic forwarding
+  A queue or subscription can pass its messages on to another queue or topic. That works from, to
+  and between partitioned entities; the key of a message goes with it and places it anew at each
+  destination.
+
+  Rule: Forwarding works whether or not its ends are partitioned
+
+    @FWD-01
+    Scenario: From a partitioned queue to a regular one
+      Given a regular destination "end"
+      And a partitioned source of "end"
+      When 24 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 24
+      Then exactly 24 messages were received
+
+    @FWD-02
+    Scenario: From a regular queue to a partitioned one
+      Given a partitioned destination "end"
+      And a regular source of "end"
+      When 24 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 24
+      Then exactly 24 messages were received
+
+    @FWD-03
+    Scenario: From one partitioned queue to another
+      Given a partitioned destination "end"
+      And a partitioned source of "end"
+      When 24 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 24
+      Then exactly 24 messages were received
+
+    @FWD-04
+    Scenario: From a subscription of a partitioned topic to a partitioned queue
+      Given a partitioned destination "end"
+      And a partitioned topic
+      And subscription "one" forwards to "end"
+      And subscription "two"
+      When 8 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 8 messages were received
+
+    @FWD-04
+    Scenario: From a partitioned queue to a topic
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two"
+      And a partitioned source of "news"
+      When 8 messages with PartitionKey "a" are sent
+      And receivers turn to subscription "two"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+
+    @FWD-05
+    Scenario: From one regular queue to another
+      Given a regular destination "end"
+      And a regular source of "end"
+      When 24 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 24
+      Then exactly 24 messages were received
+
+  Rule: The key goes with the message, and places it anew
+
+    @FWD-06
+    Scenario Outline: A message has at its destination the properties that it was sent with
+      Given a partitioned destination "end"
+      And a chain of 2 partitioned queues that ends in "end"
+      When a message with <properties> is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+      And it has <properties>
+
+      Examples:
+        | properties                                           |
+        | SessionId "a" and MessageId "x"                      |
+        | PartitionKey "a" and MessageId "x"                   |
+        | SessionId "a" and PartitionKey "a" and MessageId "x" |
+        | MessageId "x"                                        |
+
+    @FWD-07
+    Scenario Outline: A forwarded message is where its key leads at the destination
+      Given a partitioned destination "end"
+      And a <kind> source of "end"
+      When 4 messages with <property> "a" are sent
+      And receivers turn to "end"
+      And 4 messages with <property> "a" are sent
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+      And they are all in one partition
+
+      Examples:
+        | kind        | property     |
+        | partitioned | SessionId    |
+        | partitioned | PartitionKey |
+        | regular     | PartitionKey |
+
+    @FWD-07
+    Scenario: At the third hop a key still leads where it leads
+      Given a partitioned destination "end"
+      And a chain of 3 partitioned queues that ends in "end"
+      When 6 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 6
+      Then they are all in one partition
+
+    @FWD-08
+    Scenario: Where a message was at its source decides nothing
+      Given a partitioned destination "end"
+      And a partitioned source of "end"
+      When 16 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 16
+      Then exactly 16 messages were received
+
+    @FWD-09
+    Scenario: A destination with duplicate detection makes the MessageId a key
+      Given a partitioned destination "end" with duplicate detection over 20 seconds
+      And a partitioned source of "end"
+      When a message with MessageId "x" is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      And 20 seconds pass
+      And senders turn to the source
+      And a message with MessageId "x" is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then they are all in one partition
+
+    @FWD-10
+    Scenario: A MessageId that was the key at the source may be none at the destination
+      Given a partitioned destination "end"
+      And a partitioned source of "end" with duplicate detection
+      When 8 messages with MessageId each its own are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+
+    @FWD-11
+    Scenario Outline: A copy is dropped at the destination
+      Given a <kind> destination "end" with duplicate detection
+      And a partitioned source of "end"
+      When receivers turn to "end"
+      And a message with MessageId "x" is sent
+      And senders turn to the source
+      And a message with MessageId "x" is sent
+      And receivers turn to "end"
+      And messages are awaited until there are 2
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A forwarded message is in one place
+
+    @FWD-12
+    Scenario Outline: What was forwarded is received once
+      Given a <destination> destination "end"
+      And a <source> source of "end"
+      When 8 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+      When senders turn to the source
+      And a receive is tried
+      Then exactly 8 messages were received
+
+      Examples:
+        | source      | destination |
+        | partitioned | partitioned |
+        | regular     | regular     |
+
+    @FWD-13
+    Scenario Outline: A source gives nothing itself
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When 4 messages without key are sent
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A chain has at most so many hops
+
+    @FWD-14
+    Scenario Outline: A message passes three hops
+      Given a <kind> destination "end"
+      And a chain of 3 <kind> queues that ends in "end"
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 4
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-15
+    Scenario Outline: A message does not arrive at a fifth destination
+      Given a <kind> destination "end"
+      And a chain of 5 <kind> queues that ends in "end"
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 1
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Destinations and sources have to fit
+
+    @FWD-16
+    Scenario Outline: A destination that requires sessions gives what belongs to a session
+      Given a <kind> destination "end" that requires sessions
+      And a <kind> source of "end"
+      When 4 messages with SessionId "a" are sent
+      And receivers turn to "end"
+      And session "a" is accepted
+      And messages of session "a" are awaited until there are 4
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-17
+    Scenario Outline: A source that requires sessions does not forward
+      Given a <kind> destination "end"
+      When a <kind> source of "end" is tried that requires sessions
+      And senders turn to the source
+      And a message with SessionId "a" is sent
+      And receivers turn to "end"
+      And messages are awaited until there are 1
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-18
+    Scenario Outline: A destination must exist
+      Given a <kind> destination "end"
+      When a <kind> source of "nowhere" is tried
+      Then it is refused
+      When senders turn to the source
+      And a message without key is sent
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

@@ -1,0 +1,386 @@
+Feature: Topics and subscriptions
+  What is sent to a topic is received from its subscriptions, from each of them once. A partitioned
+  topic has its partitions as a queue has them, and its subscriptions have the same ones.
+
+  Rule: Each subscription gets a copy of its own
+
+    @TOPIC-01
+    Scenario Outline: Every subscription gives what was sent to its topic
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      When a message with <properties> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <properties>
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <properties>
+
+      Examples:
+        | kind        | properties                                           |
+        | partitioned | MessageId "x"                                        |
+        | regular     | MessageId "x"                                        |
+        | partitioned | SessionId "a" and PartitionKey "a" and MessageId "x" |
+        | regular     | SessionId "a" and PartitionKey "a" and MessageId "x" |
+
+    @TOPIC-01
+    Scenario: None of many messages is missing in the last of several subscriptions
+      Given a partitioned topic
+      And subscriptions "s1" to "s5"
+      When 64 messages without key are sent
+      And receivers turn to subscription "s5"
+      And everything is received and completed
+      Then exactly 64 messages were received
+
+    @TOPIC-02
+    Scenario Outline: What was completed in one subscription is still there in another
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And 5 messages without key were sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      And receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 5 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-02
+    Scenario: What is locked in one subscription is given by another, and stays locked in the first
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+      When receivers turn to subscription "one"
+      And the message kept is completed
+      Then it is accepted
+
+    @TOPIC-03
+    Scenario Outline: A subscription does not give what was sent before it was created
+      Given a <kind> topic
+      And subscription "early"
+      And 3 messages without key were sent
+      And subscription "late"
+      When receivers turn to subscription "late"
+      Then a receive finds nothing
+      When senders turn to the topic
+      And a message without key is sent
+      And receivers turn to subscription "late"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-04
+    Scenario Outline: A message that nobody subscribes to is accepted
+      Given a <kind> topic
+      When a message with PartitionKey "a" is sent
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Messages are sent to topics and received from subscriptions, not the other way round
+
+    @TOPIC-05
+    Scenario Outline: A topic gives no message
+      Given a <kind> topic
+      And subscription "one"
+      And a message without key was sent
+      When a receive is tried
+      Then exactly 0 messages were received
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-06
+    Scenario Outline: A subscription is not sent to
+      Given a <kind> topic
+      And subscription "one"
+      When receivers turn to subscription "one"
+      And a message without key is sent
+      Then it is refused
+      And a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-17
+    Scenario Outline: There is no subscription without a topic
+      Given a <kind> topic
+      When a subscription of a topic that does not exist is created
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A partitioned topic has partitions as a queue has them
+
+    @TOPIC-07
+    Scenario Outline: A key selects one partition of a topic
+      Given a partitioned topic <traits>
+      And subscription "one"
+      When 40 messages with <property> "a" and MessageId each its own are sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then they are all in one partition
+
+      Examples:
+        | traits                   | property     |
+        | without sessions         | SessionId    |
+        | without sessions         | PartitionKey |
+        | with duplicate detection | PartitionKey |
+
+    @TOPIC-07
+    Scenario Outline: A key selects the same partition of a topic again after an outage
+      Given a partitioned topic <traits>
+      And subscription "one"
+      When a message with <property> "a" is sent while each partition in turn is down
+      Then exactly 1 of the sends is refused
+      When a message with <property> "a" is sent while each partition in turn is down
+      Then the same sends are refused as before
+
+      Examples:
+        | traits                   | property     |
+        | without sessions         | SessionId    |
+        | without sessions         | PartitionKey |
+        | with duplicate detection | MessageId    |
+
+    @TOPIC-08
+    Scenario: A message is in one partition of each subscription
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two"
+      And 32 messages without key were sent
+      When receivers turn to subscription "one"
+      And one message is received and abandoned
+      And messages are peeked
+      And everything is received and completed
+      Then exactly 32 messages were received
+      And no two of them have one sequence number
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 32 messages were received
+      And no two of them have one sequence number
+
+    @TOPIC-09
+    Scenario Outline: A receiver gets a subscription's messages from every partition
+      Given a partitioned topic
+      And subscription "one"
+      And 64 messages <properties> were sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 64 messages were received
+
+      Examples:
+        | properties                     |
+        | without key                    |
+        | with PartitionKey each its own |
+
+    @TOPIC-10
+    Scenario: A key whose partition is down is refused by a topic
+      Given a partitioned topic
+      And subscription "one"
+      When a message with PartitionKey "a" is sent while each partition in turn is down
+      Then exactly 1 of the sends is refused
+
+    @TOPIC-10
+    Scenario: What a topic refused is in no subscription afterwards
+      Given a partitioned topic
+      And subscription "one"
+      And every partition is down
+      When a message with SessionId "a" is sent
+      Then it is refused
+      When every partition is up again
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @TOPIC-11
+    Scenario Outline: Messages without key go round an outage of a topic
+      Given a partitioned topic
+      And subscription "one"
+      And <down> partitions are down
+      When 32 messages without key are sent
+      And every partition is up again
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 32 messages were received
+
+      Examples:
+        | down |
+        | 1    |
+        | 8    |
+        | 15   |
+
+    @TOPIC-12
+    Scenario Outline: A copy is dropped for all subscriptions
+      Given a <kind> topic with duplicate detection
+      And subscription "one"
+      And subscription "two"
+      And a message with MessageId "x" was sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      And senders turn to the topic
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Sessions and locks are a subscription's own
+
+    @TOPIC-13
+    Scenario Outline: One subscription requires sessions and another does not
+      Given a <kind> topic
+      And subscription "sessions" that requires sessions
+      And subscription "plain"
+      And 4 messages with SessionId "a" were sent
+      When receivers turn to subscription "plain"
+      And everything is received and completed
+      Then exactly 4 messages were received
+      When receivers turn to subscription "sessions"
+      And session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-13
+    Scenario: A session of a subscription is received by its holder only
+      Given a partitioned topic
+      And subscription "sessions" that requires sessions
+      And a message with SessionId "a" was sent
+      When receivers turn to subscription "sessions"
+      And session "a" is accepted
+      And session "a" is received over another connection
+      Then it is refused
+
+    @TOPIC-14
+    Scenario: The messages of a subscription's session come in the order in which they were sent
+      Given a partitioned topic
+      And subscription "sessions" that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 8 of each
+      When receivers turn to subscription "sessions"
+      And session "b" is accepted
+      And everything of session "b" is received and completed
+      Then exactly 8 messages were received
+      And they came in the order in which they were sent
+
+    @TOPIC-14
+    Scenario: A subscription's session keeps its order when a message is abandoned
+      Given a partitioned topic
+      And subscription "sessions" that requires sessions
+      And 6 messages with SessionId "a" were sent
+      When receivers turn to subscription "sessions"
+      And session "a" is accepted
+      And one message of session "a" is received and abandoned
+      And everything of session "a" is received and completed
+      Then the messages came in the order in which they were sent
+
+    @TOPIC-18
+    Scenario Outline: What is locked in a subscription is given again only when its lock has ended
+      Given a <kind> topic
+      And subscription "one" with locks of 5 seconds
+      And a message without key was sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      Then a receive finds nothing
+      When 5 seconds pass
+      And the message kept is completed
+      Then it is refused
+      When everything is received and completed
+      Then exactly 1 message was received
+      And a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A transaction reaches all subscriptions or none
+
+    @TOPIC-15
+    Scenario Outline: A transaction is in every subscription after its commit and in none before
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      When receivers turn to subscription "two"
+      Then a receive finds nothing
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 3 messages were received
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-15
+    Scenario: A transaction that was rolled back is in no subscription
+      Given a partitioned topic
+      And subscription "one"
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      When the transaction is rolled back
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @TOPIC-16
+    Scenario: A message without key is refused by a partitioned topic in a transaction
+      Given a partitioned topic
+      And a transaction
+      When a message without key is sent in the transaction
+      Then it is refused as an invalid operation
+
+    @TOPIC-16
+    Scenario Outline: A second key is refused by a partitioned topic in a transaction
+      Given a partitioned topic
+      And a transaction
+      And a message with <property> "a" was sent in the transaction
+      When a message with <property> "b" is sent in the transaction
+      Then it is refused as an invalid operation
+
+      Examples:
+        | property     |
+        | SessionId    |
+        | PartitionKey |

@@ -1,0 +1,33 @@
+"""A message on its way into an entity."""
+
+import attrs
+
+from busproof.model.state import Key, Partitions
+from busproof.model.values import Message, RuleId
+
+__all__ = ["Arrival"]
+
+
+@attrs.frozen(kw_only=True)
+class Arrival:
+    """A message that an entity has taken.
+
+    Attributes:
+        message: what was sent.
+        key: its partition key there, if it has one.
+        where: the partitions that may have taken it.
+        certain: whether it is known to have been taken.
+        answered: whether it arrives now, rather than at any later time or never.
+        revision: of the topic when it was sent, if that was before it arrived.
+        hops: how often it has been forwarded.
+        shows: the rules besides that its being received shows.
+    """
+
+    message: Message
+    key: Key | None
+    where: Partitions
+    certain: bool = True
+    answered: bool = True
+    revision: int | None = None
+    hops: int = 0
+    shows: tuple[RuleId, ...] = ()

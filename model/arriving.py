@@ -1,0 +1,170 @@
+"""Where a message goes that an entity has taken: into a queue, or into subscriptions."""
+
+from typing import Any
+
+import attrs
+
+from busproof.model.arrivals import Arrival
+from busproof.model.filtering import Verdict, judged
+from busproof.model.forwarding import never_passed_on, passed_on
+from busproof.model.ledger import store
+from busproof.model.placing import home_of
+from busproof.model.state import (
+    Key,
+    Namespace,
+    Partitions,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    with_queue,
+)
+from busproof.model.topics import shares_homes
+from busproof.model.values import Message, RuleId
+
+__all__ = ["arrive", "with_adrift"]
+
+
+def arrive(
+    namespace: Namespace, queue: Queue, arrival: Arrival, also: dict[str, Any] | None = None
+) -> Namespace:
+    """The namespace once an entity has taken a message, whoever it is for.
+
+    Args:
+        namespace: before it.
+        queue: the entity, as it is now.
+        arrival: the message.
+        also: what else changes of the entity.
+    """
+    if queue.settings.forward_to is not None:
+        taken = attrs.evolve(queue, arrivals=queue.arrivals + 1, **(also or {}))
+        return _forwarded(with_queue(namespace, taken), taken, arrival)
+    if not isinstance(queue.role, Topic):
+        stored = _stored(namespace, queue, arrival, arrival.shows, also)
+        return with_queue(namespace, stored)
+    role = queue.role
+    if not arrival.answered:
+        role = attrs.evolve(role, adrift=(*role.adrift, arrival.message))
+    taken = attrs.evolve(queue, arrivals=queue.arrivals + 1, **{"role": role, **(also or {})})
+    namespace = with_queue(namespace, taken)
+    for path in queue.role.subscriptions:
+        subscription = namespace.queues[path]
+        if subscription.settings.forward_to is None:
+            namespace = with_queue(namespace, _copied(namespace, subscription, arrival))
+        elif _may_take(subscription, arrival):
+            namespace = _forwarded(namespace, subscription, arrival)
+    return namespace
+
+
+def _may_take(subscription: Queue, arrival: Arrival) -> bool:
+    """Whether a subscription that forwards may take the message."""
+    role = subscription.role
+    if not isinstance(role, Subscription):
+        raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
+    timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
+    return judged(role, arrival.message).taken is not False or not timely
+
+
+def _forwarded(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
+    """FWD-01 to FWD-16: the message goes on, to a place that its key selects anew.
+
+    When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
+    arrive at once.
+    """
+    destination = namespace.queues.get(source.settings.forward_to or "")
+    if destination is None or isinstance(destination.role, Subscription):
+        return namespace
+    onward = passed_on(namespace, source, destination, arrival)
+    if onward is None:
+        return with_queue(namespace, never_passed_on(destination, arrival.message.body))
+    destination, going = onward
+    return arrive(namespace, destination, going)
+
+
+def _stored(
+    namespace: Namespace,
+    queue: Queue,
+    arrival: Arrival,
+    shows: tuple[RuleId, ...] = (),
+    also: dict[str, Any] | None = None,
+) -> Queue:
+    return store(
+        queue,
+        arrival.message,
+        arrival.key,
+        arrival.where,
+        namespace.now,
+        certain=arrival.certain,
+        shows=shows,
+        also=also,
+    )
+
+
+def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Queue:
+    """TOPIC-01: a subscription that takes the message gets a copy."""
+    role = subscription.role
+    if not isinstance(role, Subscription):
+        raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
+    verdict = judged(role, arrival.message)
+    timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
+    if verdict.taken is False and timely:
+        return _kept_out(subscription, role, arrival.message, verdict)
+    if subscription.settings.requires_session and arrival.message.session_id is None:
+        # SESS-01: no receiver could ever get it; a peek may show it until it is dead-lettered.
+        arrival = attrs.evolve(arrival, certain=False)
+    where = arrival.where
+    if not shares_homes(namespace):
+        where = _own_partitions(namespace, subscription, arrival.key)
+    certain = arrival.certain and timely and verdict.taken is True and not subscription.doubtful
+    shows = (*arrival.shows, "TOPIC-01", *_shown(subscription, role, arrival.message, verdict))
+    copy = attrs.evolve(arrival, where=where, certain=certain)
+    return _remembered(_stored(namespace, subscription, copy, shows), role, arrival, verdict)
+
+
+def _kept_out(subscription: Queue, role: Subscription, message: Message, verdict: Verdict) -> Queue:
+    """FILTER-02, FILTER-06: what no rule takes is never given."""
+    rules = _shown(subscription, role, message, verdict)
+    told = attrs.evolve(
+        role,
+        kept_out=role.kept_out.set(message.body, rules),
+        kept_by=tuple(dict.fromkeys((*role.kept_by, *rules))),
+        taken=role.taken.set(attrs.evolve(message, body=""), False),
+    )
+    return attrs.evolve(subscription, role=told)
+
+
+def _remembered(stored: Queue, role: Subscription, arrival: Arrival, verdict: Verdict) -> Queue:
+    if verdict.taken is None or not (role.added or role.removed):
+        return stored
+    taken = role.taken.set(attrs.evolve(arrival.message, body=""), True)
+    return attrs.evolve(stored, role=attrs.evolve(role, taken=taken))
+
+
+def _shown(
+    subscription: Queue, role: Subscription, message: Message, verdict: Verdict
+) -> tuple[RuleId, ...]:
+    """FILTER-20, FEAT-01, FEAT-02: what the verdict shows besides, of which entity it is."""
+    rules = verdict.rules
+    if role.taken.get(attrs.evolve(message, body="")) is verdict.taken:
+        rules = (*rules, "FILTER-20")
+    if subscription.settings.partitioned and role.added:
+        rules = (*rules, "FEAT-01")
+    if subscription.settings.partitioned and role.removed:
+        rules = (*rules, "FEAT-02")
+    return rules
+
+
+def _own_partitions(namespace: Namespace, subscription: Queue, key: Key | None) -> Partitions:
+    """A copy is in one partition, the message's or another (SUBSCRIPTION-PARTITIONS)."""
+    if key is None:
+        return everywhere(namespace, subscription.settings)
+    return home_of(namespace, subscription, key)
+
+
+def with_adrift(namespace: Namespace, subscription: Queue, topic: Topic) -> Queue:
+    """A new subscription, which may get what was sent before and may still arrive."""
+    where = everywhere(namespace, subscription.settings)
+    for message in topic.adrift:
+        lost = Arrival(message=message, key=None, where=where, certain=False, answered=False)
+        subscription = _stored(namespace, subscription, lost)
+    return subscription

@@ -1,0 +1,184 @@
+"""Which function decides each command, and which one says what it leaves if no answer came."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from busproof.model import commands as c
+from busproof.model.deferral import defer, lost_defer, lost_receive_deferred, receive_deferred
+from busproof.model.entities import concerned
+from busproof.model.locks import lost_renew_lock, renew_lock
+from busproof.model.peeking import peek
+from busproof.model.queues import (
+    advance_clock,
+    bring_up,
+    create_queue,
+    lost_advance,
+    lost_create,
+    lost_outage,
+    take_down,
+)
+from busproof.model.receiving import lost_receive, receive
+from busproof.model.rules import change_rule, list_rules, lost_change
+from busproof.model.sending import lost_send, send
+from busproof.model.session_states import get_state, list_sessions, lost_set_state, set_state
+from busproof.model.sessions import (
+    accept_next,
+    accept_session,
+    close_session,
+    lost_accept,
+    lost_accept_next,
+    lost_close,
+    lost_renew,
+    renew,
+)
+from busproof.model.settling import (
+    abandon,
+    complete,
+    dead_letter,
+    lost_abandon,
+    lost_complete,
+    lost_dead_letter,
+)
+from busproof.model.sources import given_by_source
+from busproof.model.state import Namespace
+from busproof.model.subscribing import (
+    create_subscription,
+    create_topic,
+    lost_create_subscription,
+    lost_create_topic,
+)
+from busproof.model.topics import misaddressed
+from busproof.model.transactions import (
+    begin,
+    commit,
+    lost_begin,
+    lost_commit,
+    lost_roll_back,
+    roll_back,
+)
+from busproof.model.transition import Sighting, Transition
+
+__all__ = ["dispatched", "lost"]
+
+
+def dispatched(
+    namespace: Namespace, command: c.Command, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """Every transition of the command that the documents allow."""
+    queue = namespace.queues.get(concerned(command) or "")
+    if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
+        return iter(wrong)
+    if queue is not None and (at_source := tuple(given_by_source(namespace, queue, command, seen))):
+        return iter(at_source)
+    match command:
+        case c.Send():
+            return send(namespace, command, seen)
+        case c.Receive():
+            return receive(namespace, command, connection, seen)
+        case c.Complete():
+            return complete(namespace, command)
+        case c.Abandon():
+            return abandon(namespace, command)
+        case c.DeadLetter():
+            return dead_letter(namespace, command)
+        case c.Defer():
+            return defer(namespace, command)
+        case c.ReceiveDeferred():
+            return receive_deferred(namespace, command, connection, seen)
+        case c.RenewLock():
+            return renew_lock(namespace, command, seen)
+        case c.Peek():
+            return peek(namespace, command, seen)
+        case c.AcceptSession():
+            return accept_session(namespace, command, connection)
+        case c.CloseSession():
+            return close_session(namespace, command, connection)
+        case c.AcceptNextSession():
+            return accept_next(namespace, command, connection, seen)
+        case c.RenewSessionLock():
+            return renew(namespace, command, connection, seen)
+        case c.SetSessionState():
+            return set_state(namespace, command, connection)
+        case c.GetSessionState():
+            return get_state(namespace, command, connection, seen)
+        case c.ListSessions():
+            return list_sessions(namespace, command, seen)
+        case c.BeginTransaction():
+            return begin(namespace, command)
+        case c.CommitTransaction():
+            return commit(namespace, command)
+        case c.RollBackTransaction():
+            return roll_back(namespace, command)
+        case c.CreateQueue():
+            return create_queue(namespace, command)
+        case c.CreateTopic():
+            return create_topic(namespace, command)
+        case c.CreateSubscription():
+            return create_subscription(namespace, command)
+        case c.AddRule() | c.RemoveRule():
+            return change_rule(namespace, command)
+        case c.ListRules():
+            return list_rules(namespace, command, seen)
+        case c.TakePartitionDown():
+            return take_down(namespace, command)
+        case c.BringPartitionUp():
+            return bring_up(namespace, command)
+        case c.AdvanceClock():
+            return advance_clock(namespace, command)
+        case _:
+            assert_never(command)
+
+
+def lost(namespace: Namespace, command: c.Command, connection: str) -> Namespace:
+    """The state after a request that was never answered, all its ends kept possible."""
+    match command:
+        case c.Send():
+            return lost_send(namespace, command)
+        case c.Receive():
+            return lost_receive(namespace, command, connection)
+        case c.Complete():
+            return lost_complete(namespace, command)
+        case c.Abandon():
+            return lost_abandon(namespace, command)
+        case c.DeadLetter():
+            return lost_dead_letter(namespace, command)
+        case c.Defer():
+            return lost_defer(namespace, command)
+        case c.ReceiveDeferred():
+            return lost_receive_deferred(namespace, command)
+        case c.RenewLock():
+            return lost_renew_lock(namespace, command)
+        case c.Peek() | c.GetSessionState() | c.ListSessions():
+            return namespace
+        case c.AcceptSession():
+            return lost_accept(namespace, command, connection)
+        case c.CloseSession():
+            return lost_close(namespace, command)
+        case c.AcceptNextSession():
+            return lost_accept_next(namespace, command, connection)
+        case c.RenewSessionLock():
+            return lost_renew(namespace, command)
+        case c.SetSessionState():
+            return lost_set_state(namespace, command)
+        case c.BeginTransaction():
+            return lost_begin(namespace, command)
+        case c.CommitTransaction():
+            return lost_commit(namespace, command)
+        case c.RollBackTransaction():
+            return lost_roll_back(namespace, command)
+        case c.CreateQueue():
+            return lost_create(namespace, command)
+        case c.CreateTopic():
+            return lost_create_topic(namespace, command)
+        case c.CreateSubscription():
+            return lost_create_subscription(namespace, command)
+        case c.AddRule() | c.RemoveRule():
+            return lost_change(namespace, command)
+        case c.ListRules():
+            return namespace
+        case c.TakePartitionDown() | c.BringPartitionUp():
+            return lost_outage(namespace, command)
+        case c.AdvanceClock():
+            return lost_advance(namespace, command)
+        case _:
+            assert_never(command)

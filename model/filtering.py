@@ -1,0 +1,188 @@
+"""What a subscription takes: the answer of its rules to a message, and what it shows (FILTER)."""
+
+from typing import Final, assert_never
+
+import attrs
+
+from busproof.model.commands import AddRule
+from busproof.model.filters import (
+    DEFAULT_RULE,
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    PropertyValue,
+    SqlFilter,
+    TrueFilter,
+)
+from busproof.model.sql_syntax import (
+    And,
+    Arithmetic,
+    Compare,
+    Condition,
+    Exists,
+    In,
+    IsNull,
+    Like,
+    Negative,
+    Not,
+    Or,
+    Outside,
+    Property,
+    parsed,
+    walked,
+)
+from busproof.model.sql_truth import truth
+from busproof.model.state import Subscription
+from busproof.model.values import Message, RuleId
+
+__all__ = ["Verdict", "judged", "takes"]
+
+_OF_NODES: Final[dict[type, RuleId]] = {
+    Compare: "FILTER-11",
+    And: "FILTER-12",
+    Or: "FILTER-12",
+    IsNull: "FILTER-13",
+    Exists: "FILTER-13",
+    In: "FILTER-14",
+    Like: "FILTER-15",
+    Arithmetic: "FILTER-16",
+    Negative: "FILTER-16",
+}
+"""What each part of a condition puts to the test."""
+
+_CONDITIONS: tuple[str, ...] = tuple(
+    field.name for field in attrs.fields(CorrelationFilter) if field.name != "properties"
+)
+
+
+@attrs.frozen
+class Verdict:
+    """Whether a subscription takes a message (`None`: perhaps), and by which rules."""
+
+    taken: bool | None
+    rules: tuple[RuleId, ...]
+
+
+def judged(role: Subscription, message: Message) -> Verdict:
+    """FILTER-01 to FILTER-06: whether any rule takes the message.
+
+    A change of a rule whose answer never came may have happened, and may still.
+    """
+    if not role.added and not role.removed and not role.pending:
+        return Verdict(taken=True, rules=("FILTER-01",))
+    removable = {each.rule for each in role.pending if not isinstance(each, AddRule)}
+    answers = {name: takes(each, message) for name, each in sorted(role.rules.items())}
+    surely = [name for name, taken in answers.items() if taken and name not in removable]
+    if surely:
+        return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
+    perhaps = [taken for taken in answers.values() if taken is not False]
+    perhaps += [
+        taken
+        for each in role.pending
+        if isinstance(each, AddRule) and (taken := takes(each.filter, message)) is not False
+    ]
+    if perhaps:
+        return Verdict(taken=None, rules=())
+    return Verdict(taken=False, rules=_shown_by_not_taking(role, message))
+
+
+def _shown_by_taking(
+    role: Subscription, message: Message, answers: dict[str, bool | None], surely: list[str]
+) -> tuple[RuleId, ...]:
+    deciding = role.rules[surely[0]]
+    rules = (
+        ("FILTER-01",)
+        if surely == [DEFAULT_RULE]
+        else (*_rules_of(deciding, message, taken=True), "FILTER-07")
+    )
+    if len(answers) > 1 and len(surely) == 1:
+        rules = ("FILTER-05", *rules)
+    elif len(surely) > 1:
+        rules = ("FILTER-05",)
+    return rules
+
+
+def _shown_by_not_taking(role: Subscription, message: Message) -> tuple[RuleId, ...]:
+    if not role.rules:
+        return ("FILTER-06", "FILTER-07")
+    rules = [
+        rule
+        for _, each in sorted(role.rules.items())
+        for rule in _rules_of(each, message, taken=False)
+    ]
+    return tuple(dict.fromkeys((*rules, "FILTER-07")))
+
+
+def takes(wanted: Filter, message: Message) -> bool | None:
+    """Whether a filter takes a message; `None` where the documents do not say."""
+    match wanted:
+        case TrueFilter():
+            return True
+        case FalseFilter():
+            return False
+        case CorrelationFilter():
+            return _correlates(wanted, message)
+        case SqlFilter(expression=expression):
+            condition = parsed(expression)
+            if isinstance(condition, Outside):
+                return None
+            found = truth(condition, message)
+            return True if found == {True} else None if True in found else False
+        case _:
+            assert_never(wanted)
+
+
+def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
+    """FILTER-03, FILTER-04: whether every property that is named has the value given."""
+    system = {name: getattr(wanted, name) for name in _CONDITIONS}
+    found: list[bool | None] = [
+        getattr(message, name) == value for name, value in system.items() if value is not None
+    ]
+    found += [_equal(message.properties.get(n), value) for n, value in wanted.properties.items()]
+    if False in found:
+        return False
+    return None if None in found or not found else True
+
+
+def _equal(own: PropertyValue | None, value: PropertyValue) -> bool | None:
+    """Whether the values are the same; those of two kinds may be taken for the same or not."""
+    if own is None:
+        return False
+    if type(own) is type(value):
+        return own == value
+    return None
+
+
+def _rules_of(wanted: Filter, message: Message, *, taken: bool) -> tuple[RuleId, ...]:
+    """The rules that say why this filter takes this message, or does not."""
+    match wanted:
+        case TrueFilter() | FalseFilter():
+            return ("FILTER-02",)
+        case CorrelationFilter():
+            return ("FILTER-03",) if taken else ("FILTER-04", "FILTER-03")
+        case SqlFilter(expression=expression):
+            condition = parsed(expression)
+            return () if isinstance(condition, Outside) else _of_sql(condition, message)
+        case _:
+            assert_never(wanted)
+
+
+def _of_sql(condition: Condition, message: Message) -> tuple[RuleId, ...]:
+    """FILTER-11 to FILTER-18: what of the language the condition puts to the test."""
+    nodes = list(walked(condition))
+    rules = [_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES]
+    if any(isinstance(node, Not) and _is_negation(node) for node in nodes):
+        rules.append("FILTER-12")
+    named = {node.name for node in nodes if isinstance(node, Property) and node.scope == "user"}
+    own = set(message.properties)
+    alike = {name.lower() for name in own}
+    if any(name.lower() not in alike for name in named):
+        rules.insert(0, "FILTER-17")
+    if any(name not in own and name.lower() in alike for name in named):
+        rules.insert(0, "FILTER-18")
+    return tuple(dict.fromkeys(rules))
+
+
+def _is_negation(node: Not) -> bool:
+    """Whether NOT stands by itself, rather than as a part of NOT IN, NOT LIKE or IS NOT NULL."""
+    return not isinstance(node.condition, In | Like | IsNull)

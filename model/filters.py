@@ -1,0 +1,71 @@
+"""What a rule of a subscription takes: filters, and the values of an application's properties."""
+
+from collections.abc import Mapping
+
+import attrs
+from immutables import Map
+
+__all__ = [
+    "DEFAULT_RULE",
+    "CorrelationFilter",
+    "FalseFilter",
+    "Filter",
+    "PropertyValue",
+    "SqlFilter",
+    "SubscriptionRule",
+    "TrueFilter",
+    "frozen_properties",
+]
+
+DEFAULT_RULE = "$Default"
+"""The rule that a new subscription has; it takes everything."""
+
+PropertyValue = str | int | float | bool
+
+
+def frozen_properties(properties: Mapping[str, PropertyValue]) -> Map[str, PropertyValue]:
+    """The same properties of the application's own, unchangeable."""
+    return Map(properties)
+
+
+@attrs.frozen(kw_only=True)
+class TrueFilter:
+    """Takes every message."""
+
+
+@attrs.frozen(kw_only=True)
+class FalseFilter:
+    """Takes no message."""
+
+
+@attrs.frozen(kw_only=True)
+class CorrelationFilter:
+    """Takes a message that has each of the values which are given here; `subject` is its label."""
+
+    message_id: str | None = None
+    session_id: str | None = None
+    correlation_id: str | None = None
+    to: str | None = None
+    reply_to: str | None = None
+    subject: str | None = None
+    reply_to_session_id: str | None = None
+    content_type: str | None = None
+    properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
+
+
+@attrs.frozen(kw_only=True)
+class SqlFilter:
+    """Takes a message for which a condition is true, in the service's dialect of SQL."""
+
+    expression: str
+
+
+Filter = TrueFilter | FalseFilter | CorrelationFilter | SqlFilter
+
+
+@attrs.frozen(kw_only=True)
+class SubscriptionRule:
+    """A rule of a subscription: its name, and what it takes."""
+
+    name: str
+    filter: Filter

@@ -1,0 +1,119 @@
+"""Messages that go on from a queue or subscription to another queue or topic (FWD)."""
+
+import attrs
+
+from busproof.model.arrivals import Arrival
+from busproof.model.duplicates import Fate, fate, noted
+from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
+from busproof.model.ledger import never_arrives
+from busproof.model.placing import home_of, narrowed
+from busproof.model.state import Key, Namespace, Partitions, Queue, Topic, everywhere
+from busproof.model.values import RuleId
+
+__all__ = ["never_passed_on", "passed_on"]
+
+MOST_HOPS = {"three": 3}
+"""FORWARD-HOPS: how often a message is forwarded at most; four times where nothing else is said."""
+
+
+def passed_on(
+    namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival
+) -> tuple[Queue, Arrival] | None:
+    """The destination and the message on its way there; `None` after too many hops."""
+    reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
+    if arrival.hops >= MOST_HOPS.get(reading, 4):
+        return None
+    key = _key(namespace, source, destination, arrival)
+    becomes = fate(namespace, destination, arrival.message, key)
+    ours = namespace.vantage.decides
+    destination, where = _place(namespace, destination, key)
+    copies = noted(
+        namespace,
+        destination,
+        arrival.message,
+        key,
+        certain=ours and becomes is Fate.KEPT,
+        answered=ours,
+    )
+    kept_away = ("FWD-11",) if becomes is Fate.DROPPED else ()
+    going = attrs.evolve(
+        arrival,
+        key=key,
+        where=where,
+        certain=ours and arrival.certain and becomes is Fate.KEPT,
+        answered=ours and arrival.answered,
+        revision=None,
+        hops=arrival.hops + 1,
+        shows=_shown(source, destination, arrival, key),
+    )
+    return _keeping(attrs.evolve(destination, copies=copies), kept_away), going
+
+
+def never_passed_on(destination: Queue, body: str) -> Queue:
+    """FWD-15: what was forwarded too often does not arrive."""
+    return _keeping(never_arrives(destination, body, "FWD-15"), ("FWD-15",))
+
+
+def _keeping(destination: Queue, rules: tuple[RuleId, ...]) -> Queue:
+    kept_away = tuple(dict.fromkeys((*destination.kept_away, *rules)))
+    return attrs.evolve(destination, fed=True, kept_away=kept_away)
+
+
+def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:
+    """FWD-06 to FWD-10: the key of the message at the destination."""
+    message = arrival.message
+    if keys_conflict(message):
+        # Placed by either of the two, if at all (FORWARD-CONFLICT).
+        return None
+    key = effective_key(namespace, destination.settings, message)
+    pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned
+    if key is None and pinned and namespace.profile.readings.get("FORWARD-MESSAGE-ID") == "key":
+        return arrival.key
+    return key
+
+
+def _was_id_a_key(source: Queue, arrival: Arrival) -> bool:
+    key = arrival.key
+    return source.settings.partitioned and key is not None and key.taken_from == MESSAGE_ID
+
+
+def _place(namespace: Namespace, destination: Queue, key: Key | None) -> tuple[Queue, Partitions]:
+    """Where it may be; a bus of its own takes partitions in turn, and for a key always the same."""
+    somewhere = everywhere(namespace, destination.settings)
+    where = somewhere if key is None else home_of(namespace, destination, key)
+    if not namespace.vantage.decides or where.bit_count() == 1:
+        return destination, where
+    if key is None:
+        return destination, 1 << destination.arrivals % namespace.profile.partitions
+    lowest = where & -where
+    homes = narrowed(namespace, destination, key, lowest)
+    return attrs.evolve(destination, homes=homes), lowest
+
+
+def _shown(
+    source: Queue, destination: Queue, arrival: Arrival, key: Key | None
+) -> tuple[RuleId, ...]:
+    """What it shows that the message is received behind this hop."""
+    pair = (source.settings.partitioned, destination.settings.partitioned)
+    rules: tuple[RuleId, ...] = (_OF_KINDS[pair], "FWD-04", "FWD-12")
+    message = arrival.message
+    if message.session_id or message.partition_key or message.message_id:
+        rules = ("FWD-06", *rules)
+    if key is None and destination.settings.partitioned:
+        rules = ("FWD-08", *rules)
+        if _was_id_a_key(source, arrival):
+            rules = ("FWD-10", *rules)
+    if arrival.hops == 2:
+        rules = ("FWD-14", *rules)
+    if destination.settings.requires_session and not isinstance(destination.role, Topic):
+        rules = ("FWD-16", *rules)
+    return rules
+
+
+_OF_KINDS = {
+    (True, False): "FWD-01",
+    (False, True): "FWD-02",
+    (True, True): "FWD-03",
+    (False, False): "FWD-05",
+}
+"""Whether source and destination are partitioned, to the rule that says that it works."""

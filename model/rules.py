@@ -1,0 +1,196 @@
+"""Rules of subscriptions: added, removed and listed, in a transaction or out of one."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.model.commands import AddRule, ListRules, RemoveRule
+from busproof.model.entities import subscription_path
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
+)
+from busproof.model.limits import with_transaction
+from busproof.model.outcomes import RulesListed
+from busproof.model.sql_syntax import Outside, Property, parsed, walked
+from busproof.model.sql_values import is_of_the_system
+from busproof.model.staging import after_refusal
+from busproof.model.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
+from busproof.model.transition import Sighting, Transition, done, refusal
+from busproof.model.values import Error, RuleId
+
+__all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
+
+LONGEST_EXPRESSION = 1024
+"""Characters of a SQL filter beyond which it may be refused (from outside the five documents)."""
+
+Change = AddRule | RemoveRule
+
+
+def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
+    """Every allowed answer to the adding or removing of a rule."""
+    queue, role = _subscription(namespace, command)
+    if command.transaction is not None:
+        yield from _change_in_transaction(namespace, queue, command, command.transaction)
+        return
+    refused = _refusal(namespace, role, command)
+    if refused is not None:
+        yield refused
+    if refused is None or not refused.rules:
+        rule = "FEAT-01" if isinstance(command, AddRule) else "FEAT-02"
+        yield done(_changed(namespace, command), *((rule,) if queue.settings.partitioned else ()))
+
+
+def _subscription(namespace: Namespace, command: Change | ListRules) -> tuple[Queue, Subscription]:
+    queue = namespace.queues[subscription_path(command.topic, command.subscription)]
+    if not isinstance(queue.role, Subscription):
+        raise AssertionError("rules are asked of subscriptions only")  # noqa: TRY004
+    return queue, queue.role
+
+
+def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
+    """FILTER-08, -09, -19: the allowed refusal; with a rule, nothing else is allowed."""
+    there = command.rule in role.rules
+    doubtful = any(each.rule == command.rule for each in role.pending)
+    if isinstance(command, RemoveRule):
+        missing: tuple[RuleId, ...] = () if there or doubtful else ("FILTER-09",)
+        if there and not doubtful:
+            return None
+        return refusal(namespace, Error.NOT_FOUND, *missing, any_error=doubtful)
+    wrong, perhaps = _objection(command.filter)
+    if there and not doubtful:
+        return refusal(namespace, Error.ALREADY_EXISTS, "FILTER-08", any_error=wrong or perhaps)
+    if wrong:
+        return refusal(namespace, Error.INVALID_OPERATION, "FILTER-19", any_error=True)
+    if perhaps or doubtful:
+        return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+    return None
+
+
+def _objection(wanted: Filter) -> tuple[bool, bool]:
+    """Whether a filter has to be refused, and whether it may be."""
+    if isinstance(wanted, CorrelationFilter):
+        return False, wanted == CorrelationFilter()
+    if not isinstance(wanted, SqlFilter):
+        return False, False
+    condition = parsed(wanted.expression)
+    if isinstance(condition, Outside):
+        return condition is Outside.WRONG, True
+    named = [part for part in walked(condition) if isinstance(part, Property)]
+    unheard_of = any(part.scope == "sys" and not is_of_the_system(part.name) for part in named)
+    return False, unheard_of or len(wanted.expression) > LONGEST_EXPRESSION
+
+
+def _changed(namespace: Namespace, command: Change) -> Namespace:
+    """FILTER-07: the rule is as it was asked for from now on."""
+    queue, role = _subscription(namespace, command)
+    if isinstance(command, AddRule):
+        rules = role.rules.set(command.rule, command.filter)
+        return _revised(namespace, queue, attrs.evolve(role, rules=rules, added=True))
+    rules = role.rules.delete(command.rule) if command.rule in role.rules else role.rules
+    return _revised(namespace, queue, attrs.evolve(role, rules=rules, removed=True))
+
+
+def _pending(namespace: Namespace, command: Change) -> Namespace:
+    """The rule may be as it was asked for, from now or later on, or never."""
+    path = subscription_path(command.topic, command.subscription)
+    queue = namespace.queues.get(path)
+    if queue is None or not isinstance(queue.role, Subscription):
+        return namespace
+    role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
+    return _revised(namespace, queue, role)
+
+
+def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
+    topic = namespace.queues[role.topic]
+    if not isinstance(topic.role, Topic):
+        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    revision = topic.role.revision + 1
+    changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
+    namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
+    revised = attrs.evolve(topic.role, revision=revision)
+    return with_queue(namespace, attrs.evolve(topic, role=revised))
+
+
+def _change_in_transaction(
+    namespace: Namespace, queue: Queue, command: Change, name: str
+) -> Iterator[Transition]:
+    """FEAT-03, FEAT-04: refused on a partitioned topic; on a regular one perhaps a part of it."""
+    transaction = namespace.transactions.get(name)
+    if transaction is None:
+        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        return
+    left = after_refusal(namespace, name, transaction)
+    if not queue.settings.partitioned:
+        yield refusal(left, Error.INVALID_OPERATION, "FEAT-04", any_error=True)
+        staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
+        yield done(with_transaction(namespace, name, staged))
+        return
+    silent = "FEAT-03" in namespace.profile.silent
+    rules = () if silent else ("FEAT-03",)
+    yield refusal(left, Error.INVALID_OPERATION, *rules, any_error=True)
+    if silent or namespace.profile.readings.get("RULE-IN-TRANSACTION") in ("ignored", "either"):
+        yield done(_pending(namespace, command))
+    if namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
+        doomed = attrs.evolve(transaction, doomed=True)
+        yield done(with_transaction(namespace, name, doomed), *rules)
+
+
+def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    """FEAT-04: the rules that a transaction has changed, as far as it could."""
+    for command in transaction.changes:
+        queue = namespace.queues[subscription_path(command.topic, command.subscription)]
+        role = queue.role
+        possible = isinstance(role, Subscription) and _refusal(namespace, role, command) is None
+        change = _changed if certain and possible else _pending
+        namespace = change(namespace, command)
+    return namespace
+
+
+def lost_change(namespace: Namespace, command: Change) -> Namespace:
+    """The rule may have been added or removed, and its transaction may have ended."""
+    name = command.transaction
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is not None and transaction is not None:
+        doubtful = attrs.evolve(transaction, doubtful=True)
+        namespace = with_transaction(namespace, name, doubtful)
+    return _pending(namespace, command)
+
+
+def list_rules(namespace: Namespace, command: ListRules, seen: Sighting) -> Iterator[Transition]:
+    """FILTER-10: every rule, once."""
+    _, role = _subscription(namespace, command)
+    rules = sorted(role.rules.items())
+    known = tuple(SubscriptionRule(name=name, filter=each) for name, each in rules)
+    if seen.outcome is None:
+        yield Transition(outcome=RulesListed(rules=known), next=namespace, rules=("FILTER-10",))
+    elif isinstance(seen.outcome, RulesListed) and _agrees(role, seen.outcome.rules):
+        yield Transition(outcome=seen.outcome, next=namespace, rules=("FILTER-10",))
+
+
+def _agrees(role: Subscription, listed: tuple[SubscriptionRule, ...]) -> bool:
+    """Whether a list names each rule that is there, and none that is not."""
+    names = [each.name for each in listed]
+    removable = {each.rule for each in role.pending if isinstance(each, RemoveRule)}
+    addable = [each for each in role.pending if isinstance(each, AddRule)]
+    missing = set(role.rules) - set(names) - removable
+    if missing or len(set(names)) < len(names):
+        return False
+    return all(
+        (each.name in role.rules and _is_same(role.rules[each.name], each.filter))
+        or any(new.rule == each.name and _is_same(new.filter, each.filter) for new in addable)
+        for each in listed
+    )
+
+
+def _is_same(added: Filter, listed: Filter) -> bool:
+    """Whether a filter came back; SQL may be written otherwise, and stand for true and false."""
+    if isinstance(listed, SqlFilter) and isinstance(added, TrueFilter | FalseFilter):
+        return True
+    if isinstance(listed, SqlFilter) and isinstance(added, SqlFilter):
+        return parsed(added.expression) == parsed(listed.expression)
+    return added == listed

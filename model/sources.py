@@ -1,0 +1,94 @@
+"""Queues and subscriptions that forward: how they come to be, and what they give (FWD)."""
+
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import attrs
+
+from busproof.model.commands import Command, CreateQueue, CreateSubscription, Peek, Receive
+from busproof.model.outcomes import Empty, Peeked
+from busproof.model.state import Namespace, Queue, Subscription, with_queue
+from busproof.model.transition import Sighting, Transition, refusal
+from busproof.model.values import MICROSECONDS, Error, RuleId, Tier
+
+__all__ = [
+    "LONGEST_LOCK",
+    "given_by_source",
+    "refused_source",
+    "sources",
+    "told_not_to_forward",
+    "with_lawful_locks",
+]
+
+LONGEST_LOCK: Final = 300 * MICROSECONDS
+"""LOCK-03: no entity has longer locks than this."""
+
+_Creation = TypeVar("_Creation", CreateQueue, CreateSubscription)
+
+
+def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[RuleId, ...]]:
+    """LOCK-03: what comes of a creation that asks for longer locks, and the rule for it."""
+    if command.lock_duration <= LONGEST_LOCK:
+        return command, ()
+    return attrs.evolve(command, lock_duration=LONGEST_LOCK), ("LOCK-03",)
+
+
+def refused_source(
+    namespace: Namespace, command: CreateQueue | CreateSubscription
+) -> Iterator[Transition]:
+    """FWD-17, FWD-18: the refusals of an entity that is to forward."""
+    if command.forward_to is None:
+        return
+    known = namespace.queues.get(command.forward_to)
+    if known is None:
+        yield refusal(namespace, Error.NOT_FOUND, "FWD-18", any_error=True)
+    elif command.requires_session:
+        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-17", any_error=True)
+    elif _is_open(namespace, known):
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+
+
+def _is_open(namespace: Namespace, destination: Queue) -> bool:
+    """Whether the documents do not say that messages can go there."""
+    denied = namespace.profile.tier is Tier.BASIC or isinstance(destination.role, Subscription)
+    return denied or destination.doubtful
+
+
+def sources(
+    namespace: Namespace, command: _Creation
+) -> Iterator[tuple[_Creation, tuple[RuleId, ...]]]:
+    """What may come of an entity that is to forward, and the rules that say so."""
+    if command.forward_to is None:
+        yield command, ()
+    elif command.requires_session:
+        if command.forward_to in namespace.queues:
+            yield attrs.evolve(command, forward_to=None), ("FWD-17",)
+    elif command.forward_to in namespace.queues:
+        yield command, ()
+
+
+def told_not_to_forward(
+    namespace: Namespace, command: CreateQueue | CreateSubscription
+) -> Namespace:
+    """FWD-17: nothing of this entity arrives where it was to go."""
+    destination = namespace.queues[command.forward_to or ""]
+    kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-17")))
+    return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
+
+
+def given_by_source(
+    namespace: Namespace, queue: Queue, command: Command, seen: Sighting
+) -> Iterator[Transition]:
+    """FWD-13: what waits to be forwarded is given to nobody; a peek may show it.
+
+    Nothing where the entity does not forward, or is asked something else.
+    """
+    if queue.settings.forward_to is None:
+        return
+    if isinstance(command, Receive):
+        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-13", any_error=True)
+        yield Transition(outcome=Empty(), next=namespace, rules=("FWD-13",))
+    elif isinstance(command, Peek):
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        shown = seen.outcome if isinstance(seen.outcome, Peeked) else Peeked()
+        yield Transition(outcome=shown, next=namespace)

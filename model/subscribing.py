@@ -1,0 +1,124 @@
+"""Topics and subscriptions coming to be."""
+
+from collections.abc import Iterator
+
+import attrs
+from immutables import Map
+
+from busproof.model.arriving import with_adrift
+from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.entities import subscription_path
+from busproof.model.filters import DEFAULT_RULE, TrueFilter
+from busproof.model.sources import (
+    refused_source,
+    sources,
+    told_not_to_forward,
+    with_lawful_locks,
+)
+from busproof.model.state import Namespace, Outages, Queue, Subscription, Topic, with_queue
+from busproof.model.transition import Transition, done, refusal
+from busproof.model.values import Error, Tier
+
+__all__ = [
+    "create_subscription",
+    "create_topic",
+    "lost_create_subscription",
+    "lost_create_topic",
+]
+
+
+def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transition]:
+    """A topic is created, once; Premium may not give a partitioned one, nor Basic any."""
+    if is_dead_letter_queue(command.topic):
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        return
+    known = namespace.queues.get(command.topic)
+    if known is not None:
+        yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+    if known is not None and not known.doubtful:
+        return
+    tier = namespace.profile.tier
+    if tier is Tier.BASIC:
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    if command.partitioned and tier is Tier.PREMIUM:
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield done(_with_topic(namespace, attrs.evolve(command, partitioned=False)))
+    yield done(_with_topic(namespace, command))
+
+
+def _with_topic(namespace: Namespace, command: CreateTopic, *, doubtful: bool = False) -> Namespace:
+    settings = CreateQueue(
+        queue=command.topic,
+        partitioned=command.partitioned,
+        duplicate_detection=command.duplicate_detection,
+        duplicate_window=command.duplicate_window,
+    )
+    outages = Outages(told=namespace.vantage.partitions)
+    topic = Queue(settings=settings, outages=outages, role=Topic(), doubtful=doubtful)
+    return with_queue(namespace, topic)
+
+
+def lost_create_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
+    """The topic may exist, from now or later on."""
+    if command.topic in namespace.queues:
+        return namespace
+    return _with_topic(namespace, command, doubtful=True)
+
+
+def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
+    """A subscription of a topic is created, once; it has the topic's partitions."""
+    path = subscription_path(command.topic, command.subscription)
+    if is_dead_letter_queue(path):
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        return
+    known = namespace.queues.get(path)
+    if known is not None:
+        yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+    if known is not None and not known.doubtful:
+        return
+    yield from refused_source(namespace, command)
+    command, limits = with_lawful_locks(command)
+    if limits:
+        yield refusal(namespace, Error.INVALID_OPERATION, *limits, any_error=True)
+    for source, rules in sources(namespace, command):
+        created = _with_subscription(namespace, path, source)
+        after = told_not_to_forward(created, command) if rules else created
+        yield done(after, *limits, *rules)
+
+
+def _with_subscription(
+    namespace: Namespace, path: str, command: CreateSubscription, *, doubtful: bool = False
+) -> Namespace:
+    topic = namespace.queues[command.topic]
+    settings = CreateQueue(
+        queue=path,
+        partitioned=topic.settings.partitioned,
+        requires_session=command.requires_session,
+        lock_duration=command.lock_duration,
+        max_delivery_count=command.max_delivery_count,
+        forward_to=command.forward_to,
+    )
+    if not isinstance(topic.role, Topic):
+        raise AssertionError("subscriptions are created of topics only")  # noqa: TRY004
+    revision = topic.role.revision + 1
+    role = Subscription(
+        topic=command.topic,
+        late=topic.arrivals > 0,
+        rules=Map({DEFAULT_RULE: TrueFilter()}),
+        revision=revision,
+    )
+    subscription = Queue(settings=settings, outages=topic.outages, role=role, doubtful=doubtful)
+    namespace = with_queue(namespace, with_adrift(namespace, subscription, topic.role))
+    others = tuple(each for each in topic.role.subscriptions if each != path)
+    listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
+    return with_queue(namespace, attrs.evolve(topic, role=listed))
+
+
+def lost_create_subscription(namespace: Namespace, command: CreateSubscription) -> Namespace:
+    """The subscription may exist, from now or later on."""
+    path = subscription_path(command.topic, command.subscription)
+    topic = namespace.queues[command.topic]
+    if path in namespace.queues or not isinstance(topic.role, Topic):
+        return namespace
+    return _with_subscription(namespace, path, command, doubtful=True)

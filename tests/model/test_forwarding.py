@@ -1,0 +1,233 @@
+"""FWD-01 to FWD-18: where forwarded messages may be, and where they are not."""
+
+import pytest
+from telling import DONE, INVALID, OTHER, Told, received, telling, view
+
+from busproof.model.commands import (
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    Peek,
+    Receive,
+    RemoveRule,
+    Send,
+)
+from busproof.model.filters import DEFAULT_RULE
+from busproof.model.outcomes import Empty, Indeterminate, Outcome, Peeked, Refused
+from busproof.model.values import Error, Message, ReceiveMode, Tier
+
+NOT_FOUND = Refused(error=Error.NOT_FOUND)
+TAKE = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def send(body: str, queue: str = "q", **properties: object) -> Send:
+    return Send(queue=queue, message=Message(body=body, **properties))
+
+
+def pair(told: Told, source: dict[str, object] | None = None, **settings: object) -> Told:
+    told.has(CreateQueue(queue="end", **settings))
+    told.has(CreateQueue(queue="q", forward_to="end", **(source or {})))
+    return told
+
+
+def chain(told: Told, hops: int) -> Told:
+    name = "end"
+    told.has(CreateQueue(queue=name))
+    for number in range(hops - 1, -1, -1):
+        before = "q" if number == 0 else f"hop{number}"
+        told.has(CreateQueue(queue=before, forward_to=name))
+        name = before
+    return told
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "rule"),
+    [
+        (True, False, "FWD-01"),
+        (False, True, "FWD-02"),
+        (True, True, "FWD-03"),
+        (False, False, "FWD-05"),
+    ],
+)
+def test_a_forwarded_message_may_take_its_time_and_comes_once(
+    told: Told, source: bool, destination: bool, rule: str
+) -> None:
+    pair(told, {"partitioned": source}, partitioned=destination)
+    told.has(send("m"))
+    told.has(TAKE, Empty())
+    seen = told.saw(TAKE, received("m", 2 * destination))
+    assert {rule, "FWD-04", "FWD-12"} <= set(seen.rules)
+    again = told.saw(TAKE, received("m", 2 * destination))
+    assert again.possible == ()
+    assert {rule, "FWD-12"} <= set(again.rules)
+
+
+def test_a_forwarded_message_has_what_it_was_sent_with(told: Told) -> None:
+    pair(told)
+    told.has(send("m", partition_key="a"))
+    wrong = told.saw(TAKE, received("m"))
+    assert wrong.possible == ()
+    assert "FWD-06" in wrong.rules
+    assert "FWD-06" in told.saw(TAKE, received("m", partition_key="a")).rules
+
+
+def test_the_key_leads_where_it_leads_at_the_destination(told: Told) -> None:
+    pair(told)
+    told.has(send("m", partition_key="a"), DONE, partition=0)
+    told.has(send("n", "end", partition_key="a"), DONE, partition=3)
+    wrong = told.saw(TAKE, received("m", 1, partition_key="a"))
+    assert wrong.possible == ()
+    assert "FWD-07" in wrong.rules
+    assert "FWD-07" in told.saw(TAKE, received("m", 3, partition_key="a")).rules
+
+
+def test_without_a_key_any_partition_may_have_it(told: Told) -> None:
+    pair(told)
+    told.has(send("m"), DONE, partition=0)
+    assert "FWD-08" in told.saw(TAKE, received("m", 3)).rules
+
+
+def test_a_message_id_is_a_key_where_the_destination_makes_it_one(told: Told) -> None:
+    pair(told, duplicate_detection=True)
+    told.has(send("m", "end", message_id="x"), DONE, partition=2)
+    told.has(send("n", message_id="x"))
+    told.has(TAKE, received("m", 2, message_id="x"))
+    wrong = told.saw(TAKE, received("n", 1, message_id="x"))
+    assert wrong.possible == ()
+    assert "FWD-09" in wrong.rules
+    assert "FWD-11" in told.saw(TAKE, Empty()).rules
+    assert "FWD-09" in told.saw(TAKE, received("n", 2, 2, message_id="x")).rules
+
+
+@pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("key", False)])
+def test_a_message_id_that_was_the_key_may_be_one_at_the_destination(
+    reading: str, allowed: bool
+) -> None:
+    told = pair(telling({"FORWARD-MESSAGE-ID": reading}), {"duplicate_detection": True})
+    for body in ("m", "n"):
+        told.has(send(body, message_id="x" if body == "m" else "y"), DONE, partition=0)
+    told.has(CreateQueue(queue="p", forward_to="end", duplicate_detection=True))
+    told.has(send("o", "p", message_id="x"))
+    told.has(TAKE, received("m", 1, message_id="x"))
+    assert bool(told.saw(TAKE, received("o", 2, 2, message_id="x")).possible) is allowed
+
+
+def test_a_source_gives_nothing_itself(told: Told) -> None:
+    pair(told)
+    told.has(send("m"))
+    for outcome in (Empty(), INVALID):
+        assert "FWD-13" in told.saw(Receive(queue="q"), outcome).rules
+    wrong = told.saw(Receive(queue="q"), received("m"))
+    assert wrong.possible == ()
+    assert {"FWD-12", "FWD-13"} <= set(wrong.rules)
+    told.has(Peek(queue="q"), Peeked(messages=(view("m"),)))
+    told.has(Peek(queue="q"), OTHER)
+    assert told.step(Peek(queue="q"))[-1].outcome == Peeked()
+
+
+def test_three_hops_are_passed_and_five_are_not() -> None:
+    three = chain(telling(), 3)
+    three.has(send("m"))
+    assert "FWD-14" in three.saw(TAKE, received("m")).rules
+    five = chain(telling(), 5)
+    five.has(send("m"))
+    assert "FWD-15" in five.saw(TAKE, Empty()).rules
+    wrong = five.saw(TAKE, received("m"))
+    assert wrong.possible == ()
+    assert "FWD-15" in wrong.rules
+
+
+@pytest.mark.parametrize(
+    ("reading", "allowed"), [("either", True), ("four", True), ("three", False)]
+)
+def test_the_readings_of_how_often_differ_in_the_fourth_hop(reading: str, allowed: bool) -> None:
+    told = chain(telling({"FORWARD-HOPS": reading}), 4)
+    told.has(send("m"))
+    assert bool(told.saw(TAKE, received("m")).possible) is allowed
+
+
+@pytest.mark.parametrize("outcome", [DONE, INVALID, OTHER])
+def test_a_source_that_requires_sessions_is_refused_or_does_not_forward(outcome: Outcome) -> None:
+    told = telling()
+    told.has(CreateQueue(queue="end"))
+    told.has(CreateQueue(queue="q", forward_to="end", requires_session=True), outcome)
+    if outcome == DONE:
+        told.has(send("m", session_id="a"))
+        assert "FWD-17" in told.saw(TAKE, Empty()).rules
+        wrong = told.saw(TAKE, received("m", session_id="a"))
+        assert wrong.possible == ()
+        assert "FWD-17" in wrong.rules
+
+
+def test_a_destination_must_exist(told: Told) -> None:
+    for session in (False, True):
+        source = CreateQueue(queue="q", forward_to="end", requires_session=session)
+        wrong = told.saw(source)
+        assert wrong.possible == ()
+        assert "FWD-18" in wrong.rules
+        assert "FWD-18" in told.saw(source, NOT_FOUND).rules
+
+
+@pytest.mark.parametrize("outcome", [DONE, INVALID])
+def test_what_the_documents_leave_open_of_sources_is_permitted(outcome: Outcome) -> None:
+    basic = telling(tier=Tier.BASIC)
+    basic.has(CreateQueue(queue="end"))
+    basic.has(CreateQueue(queue="q", forward_to="end"), outcome)
+    told = telling()
+    told.has(CreateQueue(queue="end"), Indeterminate())
+    told.has(CreateQueue(queue="q", forward_to="end"), outcome)
+
+
+def test_a_subscription_is_no_destination_that_anything_is_said_of(told: Told) -> None:
+    told.has(CreateTopic(topic="t"))
+    told.has(CreateSubscription(topic="t", subscription="s"))
+    told.has(CreateQueue(queue="q", forward_to="t/subscriptions/s"))
+    told.has(send("m"))
+    told.has(Receive(queue="t/subscriptions/s"), Empty())
+
+
+def test_subscriptions_forward_what_they_take_and_topics_take_it(told: Told) -> None:
+    told.has(CreateTopic(topic="t"))
+    told.has(CreateTopic(topic="u"))
+    told.has(CreateSubscription(topic="u", subscription="s"))
+    told.has(CreateSubscription(topic="t", subscription="on", forward_to="u"))
+    told.has(send("m", "t"))
+    told.has(RemoveRule(topic="t", subscription="on", rule=DEFAULT_RULE))
+    told.has(send("n", "t"))
+    last = Receive(queue="u/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    told.has(last, Empty())
+    assert told.saw(last, received("n")).possible == ()
+    assert {"FWD-04", "TOPIC-01"} <= set(told.saw(last, received("m")).rules)
+
+
+def test_a_session_source_among_subscriptions_does_not_forward(told: Told) -> None:
+    told.has(CreateQueue(queue="end"))
+    told.has(CreateTopic(topic="t"))
+    source = CreateSubscription(
+        topic="t", subscription="s", requires_session=True, forward_to="end"
+    )
+    assert "FWD-17" in told.saw(source).rules
+
+
+def test_a_session_aware_destination_gives_it_in_its_session(told: Told) -> None:
+    pair(told, requires_session=True)
+    told.has(send("m", session_id="a"))
+    stored = told.possible[0].queues["end"].messages[0]
+    assert "FWD-16" in stored.shows
+
+
+def test_keys_that_contradict_each_other_bind_to_no_partition(told: Told) -> None:
+    pair(told, {"partitioned": False})
+    told.has(send("m", session_id="a", partition_key="b"))
+    told.has(TAKE, received("m", 3, session_id="a", partition_key="b"))
+
+
+def test_a_bus_of_its_own_lets_messages_arrive_at_once() -> None:
+    told = pair(telling(decides=True), duplicate_detection=True)
+    for body, name in (("m", "x"), ("n", "x"), ("o", "y"), ("p", "x")):
+        told.possible = (told.step(send(body, partition_key="a", message_id=name))[0].next,)
+    given = {step.outcome.message.body for step in told.step(TAKE)}
+    assert given == {"m"}
+    unkeyed = pair(telling(decides=True))
+    unkeyed.possible = (unkeyed.step(send("m"))[0].next,)
+    assert [step.outcome.message.body for step in unkeyed.step(TAKE)] == ["m"]
