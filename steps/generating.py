@@ -7,7 +7,7 @@ Nothing that is drawn may depend on what the bus answered, for a bus may answer 
 next time: a row draws numbers and places, and the world tells what they stand for.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -27,8 +27,6 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
-    CreateSubscription,
-    CreateTopic,
     DeadLetter,
     Defer,
     GetSessionState,
@@ -43,10 +41,10 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Event, Received
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
-from busproof.steps.generating_topics import as_queue, rows_of_topics
+from busproof.steps.generating_topics import rows_of_topics
 from busproof.steps.needing import NEEDED
+from busproof.steps.rows import QUEUES, RECEIPTS, TRANSACTIONS, Generator, Made
 from busproof.steps.worlds import (
     ANY_SESSION,
     FALLBACK,
@@ -56,70 +54,15 @@ from busproof.steps.worlds import (
     World,
 )
 
-__all__ = ["Generator", "generators", "queue_kinds"]
+__all__ = ["generators", "queue_kinds"]
 
 DEAD_LETTERS: Final = "/$deadletterqueue"
-QUEUES: Final = stateful.Bundle("queues")
-RECEIPTS: Final = stateful.Bundle("receipts")
-TRANSACTIONS: Final = stateful.Bundle("transactions")
 
 _INDEX: Final = st.integers(0, 2)
 _SHAPE: Final = st.integers(0, 3)
 _SENDS: Final = st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 3, 6, 24))
 _RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
 _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
-
-Made = Callable[..., Command | None]
-
-
-@attrs.frozen(kw_only=True)
-class Generator:
-    """How one kind of command is made up.
-
-    Attributes:
-        kind: of command.
-        draws: what is drawn for it, by name.
-        make: the command, from the world and what was drawn; `None` if there is nothing to ask.
-        weight: how often, beside the other rows.
-        times: how many in a row, each made anew; an empty answer ends it.
-        into: the bundles for what it leaves behind: the queue, the transaction or the receipt.
-        when: whether there is anything to ask yet, whatever the bus has answered.
-        name: tells two rows of a kind apart.
-    """
-
-    kind: type[Command]
-    draws: Mapping[str, Any]
-    make: Made
-    weight: int = 1
-    times: st.SearchStrategy[int] | None = None
-    into: tuple[Any, ...] = ()
-    when: Callable[[World], bool] | None = None
-    name: str = ""
-
-    def until(self, event: Event) -> bool:
-        """Whether a row of commands ends with this event: nothing was received."""
-        return isinstance(event.command, Receive) and not isinstance(event.outcome, Received)
-
-    def left_behind(self, made: Command | None, receipt: Receipt | None) -> Any:
-        """What later commands may refer to; the same whatever the bus has answered."""
-        if not self.into:
-            return None
-        match made:
-            case CreateQueue():
-                return made
-            case CreateTopic() | CreateSubscription():
-                return as_queue(made)
-            case BeginTransaction(transaction=name):
-                return name
-            case Receive():
-                return receipt
-            case _:
-                return stateful.multiple()
-
-    @property
-    def label(self) -> str:
-        """A name for the row, which is part of a Hypothesis rule's."""
-        return self.name or self.kind.__name__.lower()
 
 
 def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
@@ -282,7 +225,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *_of_sessions(),
         *_of_transactions(scope),
         *_of_the_world(scope),
-        *_of_topics(scope),
+        *rows_of_topics(scope),
     )
     return tuple(row for row in rows if _is_usable(row, scope))
 
@@ -394,19 +337,6 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         draws=over,
         make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
     )
-
-
-def _of_topics(scope: Scope) -> Iterator[Generator]:
-    for kind, draws, make, weight, name in rows_of_topics(scope, TRANSACTIONS):
-        creates = issubclass(kind, CreateQueue | CreateTopic | CreateSubscription)
-        yield Generator(
-            kind=kind,
-            draws=draws,
-            make=make,
-            weight=weight,
-            name=name,
-            into=(QUEUES,) if creates else (),
-        )
 
 
 def _of_the_world(scope: Scope) -> Iterator[Generator]:

@@ -1,6 +1,6 @@
 """Rows of the exploration's table for topics, subscriptions, their rules, and forwarding."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from busproof.adapters.base import Capability
 from busproof.model.commands import (
     AddRule,
-    Command,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
@@ -25,9 +24,10 @@ from busproof.model.filters import (
     TrueFilter,
 )
 from busproof.model.values import Tier
+from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
 from busproof.steps.worlds import MOST_QUEUES, Scope, World
 
-__all__ = ["Drawing", "as_queue", "rows_of_topics"]
+__all__ = ["rows_of_topics"]
 
 MOST_TOPICS: Final = 2
 
@@ -45,51 +45,70 @@ _SQL: Final[tuple[Filter, ...]] = (
     SqlFilter(expression="size ="),
 )
 
-Drawing = tuple[type[Command], Mapping[str, Any], Callable[..., Command | None], int, str]
-"""The kind of a row, what is drawn for it, what makes the command, its weight and its name."""
 
-
-def as_queue(made: Command | None) -> CreateQueue | None:
-    """A topic or a subscription as later commands refer to it: as a queue of its address."""
-    match made:
-        case CreateTopic(topic=topic, partitioned=partitioned):
-            return CreateQueue(queue=topic, partitioned=partitioned)
-        case CreateSubscription(topic=topic, subscription=name, requires_session=session):
-            return CreateQueue(queue=f"{topic}/subscriptions/{name}", requires_session=session)
-        case _:
-            return None
-
-
-def rows_of_topics(scope: Scope, transactions: Any) -> tuple[Drawing, ...]:
+def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     """The rows; those whose capability is not declared are left out by whoever asks."""
-    partitioned = (False,) if scope.tier is Tier.PREMIUM else (True, True, False)
+    partitioned = st.sampled_from((False,) if scope.tier is Tier.PREMIUM else (True, True, False))
+    yield Generator(
+        kind=CreateTopic,
+        draws={"partitioned": partitioned},
+        make=_topic,
+        into=(QUEUES,),
+        when=lambda world: len(world.topics) < MOST_TOPICS,
+    )
+    yield from _subscriptions(scope)
+    yield from _rules(scope)
+    if Capability.FORWARDING in scope.capabilities:
+        yield Generator(
+            kind=CreateQueue,
+            draws={"partitioned": partitioned, "number": _NUMBER},
+            make=_source(scope),
+            into=(QUEUES,),
+            when=lambda world: len(world.queues) < MOST_QUEUES,
+            name="createsource",
+        )
+
+
+def _has_topics(world: World) -> bool:
+    return bool(world.topics)
+
+
+def _subscriptions(scope: Scope) -> Iterator[Generator]:
+    yield Generator(
+        kind=CreateSubscription,
+        draws={"number": _NUMBER, "forwards": st.sampled_from((False, False, True))},
+        make=_subscription(scope, requires_session=False),
+        weight=2,
+        into=(QUEUES,),
+        when=_has_topics,
+    )
+    if Capability.SESSIONS in scope.capabilities:
+        yield Generator(
+            kind=CreateSubscription,
+            draws={"number": _NUMBER, "forwards": st.just(False)},
+            make=_subscription(scope, requires_session=True),
+            into=(QUEUES,),
+            when=_has_topics,
+            name="createsessionsubscription",
+        )
+
+
+def _rules(scope: Scope) -> Iterator[Generator]:
     filters = _FILTERS + (_SQL if Capability.SQL_FILTERS in scope.capabilities else ())
     rule = {"number": _NUMBER, "rule": _RULES}
     added = {**rule, "wanted": st.sampled_from(filters)}
-    rows: list[Drawing] = [
-        (CreateTopic, {"partitioned": st.sampled_from(partitioned)}, _topic, 1, ""),
-        (
-            CreateSubscription,
-            {"number": _NUMBER, "forwards": st.sampled_from((False, False, True))},
-            _subscription(scope, requires_session=False),
-            2,
-            "",
-        ),
-        (AddRule, added, _added, 1, ""),
-        (RemoveRule, rule, _removed, 1, ""),
-        (ListRules, {"number": _NUMBER}, _listed, 1, ""),
-    ]
-    if Capability.SESSIONS in scope.capabilities:
-        made = _subscription(scope, requires_session=True)
-        drawn = {"number": _NUMBER, "forwards": st.just(False)}
-        rows.append((CreateSubscription, drawn, made, 1, "createsessionsubscription"))
+    yield Generator(kind=AddRule, draws=added, make=_added, when=_has_topics)
+    yield Generator(kind=RemoveRule, draws=rule, make=_removed, when=_has_topics)
+    yield Generator(kind=ListRules, draws={"number": _NUMBER}, make=_listed, when=_has_topics)
     if Capability.TRANSACTIONS in scope.capabilities:
-        within = {**added, "transaction": transactions}
-        rows.append((AddRule, within, _added, 1, "addruleintransaction"))
-    if Capability.FORWARDING in scope.capabilities:
-        kinds = {"partitioned": st.sampled_from(partitioned), "number": _NUMBER}
-        rows.append((CreateQueue, kinds, _source(scope), 1, "createsource"))
-    return tuple(rows)
+        within = {**added, "transaction": TRANSACTIONS}
+        yield Generator(
+            kind=AddRule,
+            draws=within,
+            make=_added,
+            when=_has_topics,
+            name="addruleintransaction",
+        )
 
 
 def _topic(world: World, partitioned: bool) -> CreateTopic | None:

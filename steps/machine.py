@@ -20,8 +20,9 @@ from busproof.model.outcomes import Event, Unsupported
 from busproof.model.profiles import profile_for
 from busproof.model.values import MICROSECONDS, Clock, Profile
 from busproof.spec import load
-from busproof.steps.generating import Generator, generators
+from busproof.steps.generating import generators
 from busproof.steps.harness import Bus, Recording, Undeclared, blaming_the_adapter
+from busproof.steps.rows import Generator
 from busproof.steps.worlds import KEYS, PALETTE, Receipt, Scope, Shape, World
 
 __all__ = [

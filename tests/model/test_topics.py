@@ -13,6 +13,7 @@ from busproof.model.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    DeadLetter,
     Peek,
     Receive,
     Send,
@@ -29,6 +30,10 @@ UNAVAILABLE = Refused(error=Error.UNAVAILABLE)
 
 def path(name: str) -> str:
     return f"t/subscriptions/{name}"
+
+
+def dead(name: str) -> str:
+    return f"{name}/$deadletterqueue"
 
 
 def subscribe(name: str = "s", **settings: object) -> CreateSubscription:
@@ -331,3 +336,49 @@ def test_time_passes_in_subscriptions(told: Told) -> None:
     told.has(AdvanceClock(duration=70_000_000))
     again = told.saw(Receive(queue=path("s")), received("m", lock_token="l"))
     assert "TOPIC-18" in again.rules
+
+
+def test_a_subscription_has_dead_letters_of_its_own(told: Told) -> None:
+    """Which are as available as the topic is, before and after they came to be."""
+    with_topic(told, "s", "r")
+    told.has(publish("m"), partition=1)
+    told.has(Receive(queue=path("s")), received("m", 1, lock_token="k"))
+    told.has(DeadLetter(queue=path("s"), lock_token="k", reason="bad"))
+    from_dead = Receive(queue=dead(path("s")), mode=ReceiveMode.RECEIVE_AND_DELETE)
+    assert not told.saw(from_dead, Empty()).possible
+    assert told.saw(from_dead, received("m", 1, dead_letter_reason="bad")).possible
+    told.has(TakePartitionDown(queue="t", partition=1))
+    assert told.saw(from_dead, UNAVAILABLE).possible
+    told.has(BringPartitionUp(queue="t", partition=1))
+    assert not told.saw(from_dead, UNAVAILABLE).possible
+    assert told.saw(Receive(queue=dead(path("r"))), Empty()).possible
+    told.has(take("r"), received("m", 1))
+
+
+def test_a_topic_has_no_dead_letters(told: Told) -> None:
+    """Who asks for some is refused, or given none; nothing is sent there."""
+    with_topic(told, "s")
+    told.has(publish("m"))
+    for outcome in (Empty(), OTHER):
+        assert told.saw(Receive(queue=dead("t")), outcome).possible
+    assert not told.saw(Receive(queue=dead("t")), received("m")).possible
+    assert not told.saw(Send(queue=dead("t"), message=Message(body="n"))).possible
+
+
+@pytest.mark.parametrize("creation", [CreateTopic(topic=dead("t")), subscribe("$deadletterqueue")])
+def test_no_entity_is_named_like_dead_letters(told: Told, creation: object) -> None:
+    with_topic(told)
+    assert told.saw(creation, OTHER).possible
+    assert not told.saw(creation).possible
+
+
+def test_a_subscription_has_no_longer_locks_than_a_queue(told: Told) -> None:
+    """LOCK-03: it is refused, or its locks are shorter."""
+    with_topic(told)
+    longer = subscribe(lock_duration=301_000_000)
+    assert "LOCK-03" in told.saw(longer, INVALID).rules
+    assert "LOCK-03" in told.saw(longer).rules
+    told.has(publish("m"))
+    told.has(Receive(queue=path("s")), received("m", 1, lock_token="k"))
+    told.has(AdvanceClock(duration=300_000_001))
+    assert told.saw(take(), received("m", 1)).possible

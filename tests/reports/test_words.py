@@ -99,7 +99,7 @@ COMMANDS = [
     ),
     (
         AddRule(topic="t", subscription="s", rule="$Default", filter=TrueFilter()),
-        "Add rule '$Default' to subscription s of topic t: everything",
+        "Add rule $Default to subscription s of topic t: everything",
     ),
     (
         AddRule(topic="t", subscription="s", rule="r", filter=FalseFilter(), transaction="x"),

@@ -126,7 +126,7 @@ class Host:
             env=inherited | {"COLUMNS": "250"} | environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
         return Session(code=ended.returncode, out=ended.stdout, err=ended.stderr)
