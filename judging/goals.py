@@ -21,7 +21,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Send,
 )
-from busproof.model.outcomes import Done, Event, Outcome, Peeked, Received, Refused
+from busproof.model.outcomes import Done, Empty, Event, Outcome, Peeked, Received, Refused
 from busproof.model.values import RuleId
 
 __all__ = ["GOALS", "Goal", "counted", "missed"]
@@ -94,6 +94,9 @@ GOALS: Final = (
     Goal("two keys in a transaction", ("TXN-04",), _came(Send, Refused, "TXN-04")),
     Goal("two sessions in a transaction", ("TXN-08",), _came(Send, Refused, "TXN-08")),
     Goal("several messages in a commit", ("TXN-02", "TXN-12"), _several_committed),
+    Goal("copies that are taken apart", ("TOPIC-02",), _came(Receive, Received, "TOPIC-02")),
+    Goal("a message kept out by a filter", ("FILTER-04",), _came(Receive, Empty, "FILTER-04")),
+    Goal("a third hop", ("FWD-14",), _came(Receive, Received, "FWD-14")),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
 )
 """The situations, by the family of their rules."""

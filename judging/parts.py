@@ -1,14 +1,15 @@
 """Cutting a history into parts that can be judged one by one.
 
 **Parts that have nothing to do with each other.** A request works on one queue, with its dead
-letters, or on a transaction and the queues that were sent to in it. Nothing that the model says of
-one queue depends on another that shares no transaction with it: the state is one value for each
-queue. So a history has an order in which every answer was allowed exactly if each part has one: an
-order of the whole gives one of each part by leaving out the others, and the parts' orders can be
-merged by the moments at which each event took effect at the earliest (`merged`), because two events
-of which one returned before the other was called keep their order there. Two things are common to
-all queues, and keep queues together: how empty properties are read (EMPTY-KEY), once it was seen,
-and commands that name no queue, or that this module does not know.
+letters, or on a topic, with its subscriptions, or on a transaction and the queues that were sent to
+in it. Nothing that the model says of one queue depends on another that shares no transaction with
+it and does not forward to it: the state is one value for each queue. So a history has an order in
+which every answer was allowed exactly if each part has one: an order of the whole gives one of each
+part by leaving out the others, and the parts' orders can be merged by the moments at which each
+event took effect at the earliest (`merged`), because two events of which one returned before the
+other was called keep their order there. Two things are common to all queues, and keep queues
+together: how empty properties are read (EMPTY-KEY), once it was seen, and commands that name no
+queue, or that this module does not know.
 """
 
 from collections import defaultdict
@@ -19,19 +20,24 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    AddRule,
     BeginTransaction,
     BringPartitionUp,
     CloseSession,
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
     GetSessionState,
+    ListRules,
     ListSessions,
     Peek,
     Receive,
     ReceiveDeferred,
+    RemoveRule,
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
@@ -39,7 +45,6 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import owner_of
 from busproof.model.outcomes import Event
 from busproof.model.values import Message
 
@@ -71,6 +76,9 @@ KNOWN: Final = (
 )
 """The commands of which it is known that they concern nothing but what they name."""
 
+_OF_TOPICS: Final = (CreateTopic, CreateSubscription, AddRule, RemoveRule, ListRules)
+"""Those on topics, which concern nothing but what they name either."""
+
 
 class Groups:
     """Names, put together with whatever they have to do with; the classes of an equivalence."""
@@ -100,7 +108,7 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
         first, *others = _concerned(event)
         for other in others:
             groups.join(first, other)
-    whole = any(not isinstance(event.command, KNOWN) for event in events)
+    whole = any(not isinstance(event.command, (*KNOWN, *_OF_TOPICS)) for event in events)
     found: dict[object, list[int]] = defaultdict(list)
     for index, event in enumerate(events):
         found[None if whole else groups.root(next(_concerned(event)))].append(index)
@@ -110,15 +118,25 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
 def _concerned(event: Event) -> Iterator[object]:
     """What an event has to do with, by name; never nothing."""
     command = event.command
-    queue, transaction = getattr(command, "queue", None), getattr(command, "transaction", None)
-    if queue is not None:
-        yield ("queue", owner_of(queue))
+    transaction = getattr(command, "transaction", None)
+    named = [getattr(command, field, None) for field in ("queue", "topic", "forward_to")]
+    entities = [name for name in named if name is not None]
+    for name in entities:
+        yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
     if isinstance(command, Send) and _has_empty(command.message):
         yield ("empty properties",)
-    if queue is None and transaction is None:
+    if not entities and transaction is None:
         yield ("nothing",)
+
+
+def _owner(name: str) -> str:
+    """The queue or topic that an entity belongs to, by the first part of its path.
+
+    Queues whose paths begin alike are taken together, which is no more than was needed.
+    """
+    return name.partition("/")[0]
 
 
 def _has_empty(message: Message) -> bool:

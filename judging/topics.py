@@ -74,6 +74,9 @@ def impossible_topic(
         return None
     if any(isinstance(event.command, ALL_SESSIONS) for event in events):
         return None
+    if any(getattr(event.command, "forward_to", None) is not None for event in events):
+        # What is forwarded arrives where nobody sent it.
+        return None
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     cutting = Cutting(events, vantage.slack)
     for topic in cutting.topics(stuck):

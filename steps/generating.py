@@ -105,7 +105,7 @@ def _sent(
     transaction: str | None = None,
 ) -> Send:
     return Send(
-        queue=queue.queue,
+        queue=world.sent_to(queue),
         message=world.message(queue, shape),
         timeout=timeout,
         transaction=transaction,
@@ -113,6 +113,7 @@ def _sent(
 
 
 def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int) -> Receive:
+    queue = world.received_from(queue)
     return Receive(
         queue=queue.queue,
         mode=mode,
@@ -120,8 +121,8 @@ def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int)
     )
 
 
-def _received_dead_letter(_world: World, queue: CreateQueue, mode: ReceiveMode) -> Receive:
-    return Receive(queue=queue.queue + DEAD_LETTERS, mode=mode)
+def _received_dead_letter(world: World, queue: CreateQueue, mode: ReceiveMode) -> Receive:
+    return Receive(queue=world.received_from(queue).queue + DEAD_LETTERS, mode=mode)
 
 
 def _received_by_number(
@@ -132,7 +133,7 @@ def _received_by_number(
         return None
     queue, one, session = world.received[-1 - number % len(world.received)]
     others = [each for name, each, of in world.received if (name, of) == (queue, session)]
-    required = any(each.queue == queue and each.requires_session for each in world.queues)
+    required = any(each.queue == queue for each in world.with_sessions())
     return ReceiveDeferred(
         queue=queue,
         sequence_numbers=tuple(dict.fromkeys((one, others[0]) if several else (one,))),
@@ -154,7 +155,7 @@ def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) ->
 def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
     """This partition, or the one after those that are down already."""
     partition = world.partition(number) if queue.partitioned else 0
-    down = TakePartitionDown(queue=queue.queue, partition=partition)
+    down = TakePartitionDown(queue=world.sent_to(queue), partition=partition)
     for _ in world.down:
         if queue.partitioned and down in world.down:
             after = (down.partition + 1) % world.scope.partitions
@@ -190,6 +191,7 @@ def _on_session_queue(kind: Callable[..., Command]) -> Made:
 
 def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
     """At all messages, or at those of a session where there are any."""
+    queue = world.received_from(queue)
     of_session = queue.requires_session and session != ANY_SESSION
     return Peek(
         queue=queue.queue,
@@ -202,11 +204,11 @@ def _session_queue(world: World, queue: CreateQueue) -> str:
     """This queue if it requires sessions, else the latest that does."""
     if queue.requires_session:
         return queue.queue
-    return [each.queue for each in world.queues if each.requires_session][-1]
+    return world.with_sessions()[-1].queue
 
 
 def _has_sessions(world: World) -> bool:
-    return any(each.requires_session for each in world.queues)
+    return bool(world.with_sessions())
 
 
 def _begun(world: World) -> BeginTransaction:

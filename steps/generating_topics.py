@@ -13,7 +13,9 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     ListRules,
+    Receive,
     RemoveRule,
+    Send,
 )
 from busproof.model.filters import (
     DEFAULT_RULE,
@@ -23,13 +25,17 @@ from busproof.model.filters import (
     SqlFilter,
     TrueFilter,
 )
-from busproof.model.values import Tier
+from busproof.model.values import ReceiveMode, Tier
 from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
-from busproof.steps.worlds import MOST_QUEUES, Scope, World
+from busproof.steps.worlds import Scope, Theme, World
 
 __all__ = ["rows_of_topics"]
 
+TOPICS: Final = (Theme.TOPICS, Theme.FORWARDING)
 MOST_TOPICS: Final = 2
+MOST_SOURCES: Final = 6
+"""Queues, with those that forward: as many as make a chain that is too long."""
+
 
 _NUMBER: Final = st.integers(0, 1)
 _RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
@@ -54,7 +60,9 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
         draws={"partitioned": partitioned},
         make=_topic,
         into=(QUEUES,),
+        weight=2,
         when=lambda world: len(world.topics) < MOST_TOPICS,
+        themes=TOPICS,
     )
     yield from _subscriptions(scope)
     yield from _rules(scope)
@@ -63,14 +71,41 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
             kind=CreateQueue,
             draws={"partitioned": partitioned, "number": _NUMBER},
             make=_source(scope),
+            weight=2,
             into=(QUEUES,),
-            when=lambda world: len(world.queues) < MOST_QUEUES,
+            when=lambda world: len(world.queues) < MOST_SOURCES,
+            themes=(Theme.FORWARDING,),
             name="createsource",
         )
+    yield Generator(
+        kind=Send,
+        draws={"queue": QUEUES},
+        make=_sent_to_subscription,
+        when=_has_topics,
+        themes=TOPICS,
+        name="sendtosubscription",
+    )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES},
+        make=lambda _world, queue: Receive(queue=queue.queue, mode=ReceiveMode.RECEIVE_AND_DELETE),
+        when=_has_topics,
+        themes=TOPICS,
+        name="receivedirectly",
+    )
+
+
+def _sent_to_subscription(world: World, queue: CreateQueue) -> Send:
+    """Where nothing can be sent, if the entity is a subscription."""
+    return Send(queue=queue.queue, message=world.message(queue, 0))
 
 
 def _has_topics(world: World) -> bool:
     return bool(world.topics)
+
+
+def _has_subscriptions(world: World) -> bool:
+    return bool(world.subscriptions)
 
 
 def _subscriptions(scope: Scope) -> Iterator[Generator]:
@@ -81,6 +116,7 @@ def _subscriptions(scope: Scope) -> Iterator[Generator]:
         weight=2,
         into=(QUEUES,),
         when=_has_topics,
+        themes=TOPICS,
     )
     if Capability.SESSIONS in scope.capabilities:
         yield Generator(
@@ -89,6 +125,7 @@ def _subscriptions(scope: Scope) -> Iterator[Generator]:
             make=_subscription(scope, requires_session=True),
             into=(QUEUES,),
             when=_has_topics,
+            themes=TOPICS,
             name="createsessionsubscription",
         )
 
@@ -97,16 +134,33 @@ def _rules(scope: Scope) -> Iterator[Generator]:
     filters = _FILTERS + (_SQL if Capability.SQL_FILTERS in scope.capabilities else ())
     rule = {"number": _NUMBER, "rule": _RULES}
     added = {**rule, "wanted": st.sampled_from(filters)}
-    yield Generator(kind=AddRule, draws=added, make=_added, when=_has_topics)
-    yield Generator(kind=RemoveRule, draws=rule, make=_removed, when=_has_topics)
-    yield Generator(kind=ListRules, draws={"number": _NUMBER}, make=_listed, when=_has_topics)
+    yield Generator(
+        kind=AddRule,
+        draws=added,
+        make=_added,
+        weight=2,
+        when=_has_subscriptions,
+        themes=(Theme.TOPICS,),
+    )
+    yield Generator(
+        kind=RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=(Theme.TOPICS,)
+    )
+    yield Generator(
+        kind=ListRules,
+        draws={"number": _NUMBER},
+        make=_listed,
+        when=_has_subscriptions,
+        themes=(Theme.TOPICS,),
+    )
     if Capability.TRANSACTIONS in scope.capabilities:
         within = {**added, "transaction": TRANSACTIONS}
         yield Generator(
             kind=AddRule,
             draws=within,
             make=_added,
-            when=_has_topics,
+            weight=2,
+            when=_has_subscriptions,
+            themes=(Theme.TOPICS,),
             name="addruleintransaction",
         )
 
@@ -119,8 +173,16 @@ def _topic(world: World, partitioned: bool) -> CreateTopic | None:
 
 
 def _place(world: World, number: int) -> dict[str, Any]:
-    topic = world.topics[number % len(world.topics)] if world.topics else "nowhere"
+    """A subscription of the latest topic, or of the one before, that may be there or not."""
+    topic = world.topics[-1 - number % len(world.topics)] if world.topics else "nowhere"
     return {"topic": topic, "subscription": f"s{number}"}
+
+
+def _there(world: World, number: int) -> dict[str, Any]:
+    """A subscription whose rules can be asked for: one of the latest."""
+    latest = world.subscriptions[-1 - number % len(world.subscriptions)].queue
+    topic, _, name = latest.partition("/subscriptions/")
+    return {"topic": topic, "subscription": name}
 
 
 def _subscription(
@@ -128,25 +190,34 @@ def _subscription(
 ) -> Callable[[World, int, bool], CreateSubscription]:
     def made(world: World, number: int, forwards: bool) -> CreateSubscription:
         onward = forwards and Capability.FORWARDING in scope.capabilities
-        return CreateSubscription(
+        command = CreateSubscription(
             requires_session=requires_session,
             lock_duration=scope.lock,
             forward_to=_destination(world, number) if onward else None,
             **_place(world, number + 2 * requires_session),
         )
+        address = f"{command.topic}/subscriptions/{command.subscription}"
+        world.subscriptions.append(
+            CreateQueue(
+                queue=address, requires_session=requires_session, forward_to=command.forward_to
+            )
+        )
+        return command
 
     return made
 
 
 def _destination(world: World, number: int) -> str:
-    """A queue, or a topic where there is none, or what does not exist."""
-    names = [each.queue for each in world.queues] + world.topics
-    return names[number % len(names)] if names else "nowhere"
+    """The latest queue, so that chains come to be, or a topic, or what does not exist."""
+    names = [each.queue for each in reversed(world.queues)] + world.topics
+    if number and world.topics:
+        return world.topics[-1]
+    return names[0] if names else "nowhere"
 
 
 def _source(scope: Scope) -> Callable[[World, bool, int], CreateQueue | None]:
     def made(world: World, partitioned: bool, number: int) -> CreateQueue | None:
-        if len(world.queues) >= MOST_QUEUES:
+        if len(world.queues) >= MOST_SOURCES:
             return None
         onward = _destination(world, number)
         kind = CreateQueue(queue="q", partitioned=partitioned, forward_to=onward)
@@ -161,12 +232,12 @@ def _source(scope: Scope) -> Callable[[World, bool, int], CreateQueue | None]:
 def _added(
     world: World, number: int, rule: str, wanted: Filter, transaction: str | None = None
 ) -> AddRule:
-    return AddRule(rule=rule, filter=wanted, transaction=transaction, **_place(world, number))
+    return AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
 
 
 def _removed(world: World, number: int, rule: str) -> RemoveRule:
-    return RemoveRule(rule=rule, **_place(world, number))
+    return RemoveRule(rule=rule, **_there(world, number))
 
 
 def _listed(world: World, number: int) -> ListRules:
-    return ListRules(**_place(world, number))
+    return ListRules(**_there(world, number))

@@ -22,8 +22,9 @@ from busproof.model.values import MICROSECONDS, Clock, Profile
 from busproof.spec import load
 from busproof.steps.generating import generators
 from busproof.steps.harness import Bus, Recording, Undeclared, blaming_the_adapter
+from busproof.steps.openings import begun_with, openings, themes
 from busproof.steps.rows import Generator
-from busproof.steps.worlds import KEYS, PALETTE, Receipt, Scope, Shape, World
+from busproof.steps.worlds import KEYS, PALETTE, Receipt, Scope, Shape, Theme, World
 
 __all__ = [
     "LOCK",
@@ -163,6 +164,16 @@ class Explored(stateful.RuleBasedStateMachine):
                 break
         return row.left_behind(made, receipt)
 
+    def begin(self, row: Generator, opening: str, drawn: dict[str, Any]) -> Any:
+        """Make the first queue and begin in this way; what can be sent to and received from."""
+        queue = self.issue(row, CONNECTIONS[0], 1, drawn)
+        for command in begun_with(opening, self.world, queue):
+            event = self.sequence.ask(command, CONNECTIONS[0])
+            if event is not None:
+                self.world.learn(event, None)
+        made = [*self.world.queues, *self.world.subscriptions]
+        return stateful.multiple(*made)
+
     def teardown(self) -> None:
         """Tell that the sequence is over."""
         self.watch.closed(self.sequence)
@@ -223,7 +234,7 @@ def terms_of(adapter: Adapter, profile: Profile | None = None) -> Terms:
 def machine_of(watch: Watch, scope: Scope) -> type[Explored]:
     """The machine for whoever watches it, within what may be asked."""
     rows = generators(scope)
-    body: dict[str, Any] = {"watch": watch, "scope": scope, "start": _started(rows)}
+    body: dict[str, Any] = {"watch": watch, "scope": scope, "start": _started(rows, scope)}
     for row in rows:
         for number in range(row.weight):
             name = f"{row.label}_{number}" if number else row.label
@@ -231,15 +242,28 @@ def machine_of(watch: Watch, scope: Scope) -> type[Explored]:
     return type("Explored", (Explored,), body)
 
 
-def _started(rows: tuple[Generator, ...]) -> Any:
-    """The first step: the keys that the sequence is about, and a queue."""
+def _started(rows: tuple[Generator, ...], scope: Scope) -> Any:
+    """The first step: what the sequence is about, its keys, and a queue."""
     row = next(row for row in rows if row.kind is CreateQueue)
 
-    def start(self: Explored, keys: tuple[str, ...], palette: list[Shape], **drawn: Any) -> Any:
-        self.world.keys, self.world.palette = keys, tuple(palette)
-        return self.issue(row, CONNECTIONS[0], 1, drawn)
+    def start(
+        self: Explored,
+        theme: Theme,
+        keys: tuple[str, ...],
+        palette: list[Shape],
+        opening: str,
+        **drawn: Any,
+    ) -> Any:
+        self.world.theme, self.world.keys, self.world.palette = theme, keys, tuple(palette)
+        return self.begin(row, opening, drawn)
 
-    draws = {"keys": st.sampled_from(KEYS), "palette": PALETTE, **row.draws}
+    draws = {
+        "theme": st.sampled_from(themes(scope)),
+        "keys": st.sampled_from(KEYS),
+        "palette": PALETTE,
+        "opening": st.sampled_from(openings(scope)),
+        **row.draws,
+    }
     return stateful.initialize(targets=row.into, **draws)(start)
 
 
@@ -252,7 +276,4 @@ def _rule(row: Generator, name: str) -> Any:
     if row.times is not None:
         draws["times"] = row.times
     made: Any = stateful.rule(targets=row.into, **draws)(rule)
-    if row.when is None:
-        return made
-    when = row.when
-    return stateful.precondition(lambda self: when(self.world))(made)
+    return stateful.precondition(lambda self: row.suits(self.world))(made)

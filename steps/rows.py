@@ -16,7 +16,7 @@ from busproof.model.commands import (
     Receive,
 )
 from busproof.model.outcomes import Event, Received
-from busproof.steps.worlds import Receipt, World
+from busproof.steps.worlds import Receipt, Theme, World
 
 __all__ = ["QUEUES", "RECEIPTS", "TRANSACTIONS", "Generator", "Made"]
 
@@ -42,6 +42,7 @@ class Generator:
         times: how many in a row, each made anew; an empty answer ends it.
         into: the bundles for what it leaves behind: the queue, the transaction or the receipt.
         when: whether there is anything to ask yet, whatever the bus has answered.
+        themes: of the sequences in which it is asked; none stands for all.
         name: tells two rows of a kind apart.
     """
 
@@ -52,7 +53,14 @@ class Generator:
     times: st.SearchStrategy[int] | None = None
     into: tuple[Any, ...] = ()
     when: Callable[[World], bool] | None = None
+    themes: tuple[Theme, ...] = ()
     name: str = ""
+
+    def suits(self, world: World) -> bool:
+        """Whether it can be asked now, in a sequence that is about this."""
+        if self.themes and world.theme not in self.themes:
+            return False
+        return self.when is None or self.when(world)
 
     def until(self, event: Event) -> bool:
         """Whether a row of commands ends with this event: nothing was received."""

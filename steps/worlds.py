@@ -3,6 +3,7 @@
 Nothing here tells what is drawn: a bus may answer differently the next time.
 """
 
+from enum import StrEnum
 from typing import Final
 
 import attrs
@@ -36,6 +37,7 @@ __all__ = [
     "Receipt",
     "Scope",
     "Shape",
+    "Theme",
     "World",
 ]
 
@@ -51,9 +53,20 @@ KEYS: Final = (
 so many that some share a partition."""
 
 MOST_QUEUES: Final = 3
+MOST_HOPS: Final = 6
+"""How far forwarding is followed, which may go round in a circle."""
+
 ANY_SESSION: Final = 2
 FALLBACK: Final = 4
 """How many of the latest sends a number may stand for where a partition is chosen."""
+
+
+class Theme(StrEnum):
+    """What a sequence is about; one about everything would come to nothing in particular."""
+
+    QUEUES = "queues"
+    TOPICS = "topics"
+    FORWARDING = "forwarding"
 
 
 @attrs.frozen(kw_only=True)
@@ -90,9 +103,11 @@ class World:
     """What the commands of one sequence may refer to, and what was learned of it."""
 
     scope: Scope
+    theme: Theme = Theme.QUEUES
     keys: tuple[str, ...] = ("a", "b")
     queues: list[CreateQueue] = attrs.field(factory=list)
     topics: list[str] = attrs.field(factory=list)
+    subscriptions: list[CreateQueue] = attrs.field(factory=list)
     bodies: int = 0
     transactions: int = 0
     palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
@@ -102,6 +117,32 @@ class World:
     visited: list[int] = attrs.field(factory=list)
     received: list[tuple[str, int, str | None]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
+
+    def with_sessions(self) -> list[CreateQueue]:
+        """What requires sessions, the latest last."""
+        return [each for each in (*self.queues, *self.subscriptions) if each.requires_session]
+
+    def sent_to(self, queue: CreateQueue) -> str:
+        """Where to send what is to come to this entity."""
+        return queue.queue.partition("/subscriptions/")[0]
+
+    def received_from(self, queue: CreateQueue) -> CreateQueue:
+        """Where to receive what was sent to this entity: where it forwards to, a subscription."""
+        found = queue
+        for _ in range(MOST_HOPS):
+            onward = self._onward(found)
+            if onward is None:
+                break
+            found = onward
+        return found
+
+    def _onward(self, queue: CreateQueue) -> CreateQueue | None:
+        if queue.queue in self.topics:
+            of_topic = [each for each in self.subscriptions if self.sent_to(each) == queue.queue]
+            return of_topic[-1] if of_topic else None
+        if queue.forward_to in self.topics:
+            return CreateQueue(queue=queue.forward_to)
+        return next((each for each in self.queues if each.queue == queue.forward_to), None)
 
     def message(self, queue: CreateQueue, place: int) -> Message:
         """The next message, of one of the sequence's shapes; bodies are never repeated."""
@@ -150,7 +191,7 @@ class World:
                 if view.sequence_number is not None:
                     self.received.append((queue, view.sequence_number, view.session_id))
                 if view.lock_token is not None and receipt is not None:
-                    receipt.lock_token = view.lock_token
+                    receipt.queue, receipt.lock_token = queue, view.lock_token
                     self.locks.append(Receipt(receipt.queue, view.lock_token))
                 if view.sequence_number is not None:
                     self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)

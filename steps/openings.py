@@ -1,0 +1,154 @@
+"""How sequences of an exploration may begin: by what is needed in each run, and is rarely drawn.
+
+Each of several situations needs some commands in a row. Their frequency would fall with each kind
+of command that is added; so a few sequences begin with one of them, and go on at random.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import (
+    AddRule,
+    BeginTransaction,
+    BringPartitionUp,
+    Command,
+    CommitTransaction,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    Receive,
+    RemoveRule,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
+from busproof.model.values import Message, ReceiveMode
+from busproof.steps.needing import needs
+from busproof.steps.worlds import Scope, Theme, World
+
+__all__ = ["Opening", "begun_with", "openings", "themes"]
+
+OTHER: Final = "other"
+HOPS: Final = 3
+AT_RANDOM: Final = 1
+"""How many sequences begin at random for each one that does not."""
+
+Commands = Callable[[World, CreateQueue], Iterator[Command]]
+
+
+@attrs.frozen
+class Opening:
+    """A way to begin, as far as an implementation has what it needs.
+
+    Attributes:
+        name: of the situation that it comes to; empty if the sequence begins at random.
+        needed: what an implementation has to declare.
+        commands: what is asked; it may look at what the world has learned from its last command.
+    """
+
+    name: str
+    needed: frozenset[Capability]
+    commands: Commands
+
+
+def _keyed(world: World, queue: CreateQueue, place: int) -> Message:
+    """A message with one of two keys, its session's id too if the queue requires sessions."""
+    key = (world.session(0), OTHER)[place]
+    world.bodies += 1
+    session = key if queue.requires_session else None
+    return Message(body=f"m{world.bodies}", session_id=session, partition_key=key)
+
+
+def _outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A key's partition goes down and comes up again, and the key is used all the while."""
+    yield Send(queue=queue.queue, message=_keyed(world, queue, 0))
+    partition = world.visited[-1] if world.visited and queue.partitioned else 0
+    yield TakePartitionDown(queue=queue.queue, partition=partition)
+    yield Send(queue=queue.queue, message=_keyed(world, queue, 0))
+    yield BringPartitionUp(queue=queue.queue, partition=partition)
+    yield Send(queue=queue.queue, message=_keyed(world, queue, 0))
+
+
+def _two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Transactions are sent messages with two keys, and of two sessions; a message has both."""
+    sessions = attrs.evolve(queue, queue=f"q{len(world.queues) + 1}", requires_session=True)
+    for each in (queue, sessions):
+        if each is sessions:
+            world.queues.append(sessions)
+            yield sessions
+        world.transactions += 1
+        name = f"t{world.transactions}"
+        yield BeginTransaction(transaction=name)
+        for place in (0, 0, 1):
+            yield Send(queue=each.queue, message=_keyed(world, each, place), transaction=name)
+        yield CommitTransaction(transaction=name)
+    torn = attrs.evolve(_keyed(world, sessions, 0), partition_key=OTHER)
+    yield Send(queue=sessions.queue, message=torn)
+
+
+def _chain(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message goes on from queue to queue, as often as it may."""
+    world.theme = Theme.FORWARDING
+    last = queue
+    for _ in range(HOPS):
+        name = f"q{len(world.queues) + 1}"
+        last = CreateQueue(queue=name, partitioned=queue.partitioned, forward_to=last.queue)
+        world.queues.append(last)
+        yield last
+    yield Send(queue=last.queue, message=_keyed(world, queue, 0))
+    if not queue.requires_session:
+        yield Receive(queue=queue.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def _subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Of two subscriptions one takes only what has a certain key."""
+    world.theme = Theme.TOPICS
+    topic = f"n{len(world.topics) + 1}"
+    world.topics.append(topic)
+    yield CreateTopic(topic=topic, partitioned=queue.partitioned)
+    paths = []
+    for name in ("s0", "s1"):
+        yield CreateSubscription(topic=topic, subscription=name, lock_duration=world.scope.lock)
+        paths.append(f"{topic}/subscriptions/{name}")
+        world.subscriptions.append(CreateQueue(queue=paths[-1]))
+    rule = {"topic": topic, "subscription": "s0"}
+    yield RemoveRule(rule=DEFAULT_RULE, **rule)
+    wanted = CorrelationFilter(session_id=world.session(0))
+    yield AddRule(rule="r", filter=wanted, **rule)
+    for key in (world.session(0), OTHER):
+        world.bodies += 1
+        yield Send(queue=topic, message=Message(body=f"m{world.bodies}", session_id=key))
+    for path in (*paths, *paths):
+        yield Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+_OPENINGS: Final = (
+    Opening("", frozenset(), lambda _world, _queue: iter(())),
+    Opening("outage", frozenset({Capability.OUTAGES}), _outage),
+    Opening("transaction", frozenset({Capability.TRANSACTIONS}), _two_keys),
+    Opening("chain", frozenset({Capability.FORWARDING}), _chain),
+    Opening("subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), _subscriptions),
+)
+
+
+def openings(scope: Scope) -> tuple[str, ...]:
+    """The names of the ways to begin, the one at random as often as all others, and again."""
+    there = [each.name for each in _OPENINGS if each.needed <= scope.capabilities]
+    return ("",) * (AT_RANDOM * (len(there) - 1)) + tuple(there)
+
+
+def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]:
+    """The commands of an opening that an implementation can be asked."""
+    (found,) = [each for each in _OPENINGS if each.name == name]
+    asked = found.commands(world, queue)
+    return (each for each in asked if all(need in world.scope.capabilities for need in needs(each)))
+
+
+def themes(scope: Scope) -> tuple[Theme, ...]:
+    """What a sequence may be about, mostly about queues."""
+    topics = (Theme.TOPICS,) if Capability.TOPICS in scope.capabilities else ()
+    forwarding = (Theme.FORWARDING,) if Capability.FORWARDING in scope.capabilities else ()
+    return (Theme.QUEUES, Theme.QUEUES, *topics, *forwarding)
