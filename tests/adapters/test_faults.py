@@ -7,19 +7,8 @@ import pytest
 from busproof.adapters.base import Capability
 from busproof.adapters.faults import FAULTS, AssigningBus, Fault, SeededBus, fault, make
 from busproof.adapters.finding import find
-from busproof.adapters.seeded import (
-    shown_dead,
-    shown_deferral,
-    shown_filters,
-    shown_forwarding,
-    shown_keys,
-    shown_life,
-    shown_locks,
-    shown_sessions,
-    shown_topics,
-    shown_transactions,
-)
 from busproof.adapters.seeded.runs import PARTITIONS, Run, play
+from busproof.adapters.seeded.shown import SHOWN
 from busproof.errors import UsageError
 from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
@@ -27,19 +16,6 @@ from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept
 from busproof.model.values import Profile
 from busproof.spec import Catalogue, load
-
-SHOWN = {
-    **shown_keys.SHOWN,
-    **shown_transactions.SHOWN,
-    **shown_life.SHOWN,
-    **shown_sessions.SHOWN,
-    **shown_dead.SHOWN,
-    **shown_locks.SHOWN,
-    **shown_deferral.SHOWN,
-    **shown_topics.SHOWN,
-    **shown_filters.SHOWN,
-    **shown_forwarding.SHOWN,
-}
 
 EDITION = "cs-2020-12"
 """The edition that states the most."""

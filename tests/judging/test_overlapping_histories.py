@@ -13,16 +13,8 @@ from corrupting import CORRUPTIONS, History
 
 from busproof.adapters.faults import FAULTS, Fault
 from busproof.adapters.model import ModelAdapter
-from busproof.adapters.seeded import (
-    shown_dead,
-    shown_deferral,
-    shown_keys,
-    shown_life,
-    shown_locks,
-    shown_sessions,
-    shown_transactions,
-)
 from busproof.adapters.seeded.runs import PARTITIONS, play
+from busproof.adapters.seeded.shown import SHOWN
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
 from busproof.judging.judge import vantage_of
@@ -45,21 +37,14 @@ LENGTH = 220
 TAKE_TWO = {"session given twice", "given before commit"}
 """What one client alone cannot do."""
 TRIES = 40 if FULL else 4
-SHOWN = {
-    **shown_keys.SHOWN,
-    **shown_transactions.SHOWN,
-    **shown_life.SHOWN,
-    **shown_sessions.SHOWN,
-    **shown_dead.SHOWN,
-    **shown_locks.SHOWN,
-    **shown_deferral.SHOWN,
-}
+EDITION = "cs-2020-12"
+"""The edition that states the most."""
 REAL = Vantage(clock=Clock.REAL)
 
 
 @cache
-def profile(partitions: int = 16) -> Profile:
-    return profile_for(load(), partitions=partitions)
+def profile(partitions: int = 16, edition: str | None = None) -> Profile:
+    return profile_for(load(), partitions=partitions, edition=edition)
 
 
 def history(seed: int, policy: str, clients: int, connections: int | None) -> list[Event]:
@@ -117,7 +102,7 @@ def test_the_order_that_is_found_keeps_the_times(clients: int) -> None:
 def timed(fault: Fault) -> list[Event]:
     """The shortest run in which a fault shows, on a real clock: a request every microsecond."""
     bus = fault.bus()
-    bus.start(profile(PARTITIONS))
+    bus.start(profile(PARTITIONS, EDITION))
     later, virtual, events = 1_000, 0, []
     for event in play(bus, SHOWN[fault.id]):
         later += 1
@@ -153,7 +138,7 @@ def seen_later(view: MessageView, later: int) -> MessageView:
 @cache
 def beside(library: bool) -> tuple[Event, ...]:
     """What four other clients do on other queues, of the same library."""
-    return tuple(work(ModelAdapter(library=library), profile(PARTITIONS), Random(1), 120, 4))
+    return tuple(work(ModelAdapter(library=library), profile(PARTITIONS, EDITION), Random(1), 120, 4))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[each.id for each in FAULTS])
@@ -162,7 +147,7 @@ def test_every_fault_is_seen_among_what_others_do(fault: Fault) -> None:
     vantage = attrs.evolve(fault.bus().declaration.vantage, clock=Clock.REAL)
     noise = beside(vantage.assigns_message_ids)
     events = sorted([*timed(fault), *noise], key=lambda event: event.called)
-    found = judged(events, profile(PARTITIONS), vantage)
+    found = judged(events, profile(PARTITIONS, EDITION), vantage)
     assert found.exhausted == ""
     if fault.equivalent or fault.literal:
         assert found.violation is None

@@ -1,0 +1,33 @@
+"""For every fault the shortest run in which it shows, by the fault's id."""
+
+from typing import Final
+
+from busproof.adapters.seeded import (
+    shown_dead,
+    shown_deferral,
+    shown_filters,
+    shown_forwarding,
+    shown_keys,
+    shown_life,
+    shown_locks,
+    shown_sessions,
+    shown_topics,
+    shown_transactions,
+)
+from busproof.adapters.seeded.runs import Run
+
+__all__ = ["SHOWN"]
+
+SHOWN: Final[dict[str, Run]] = {
+    **shown_keys.SHOWN,
+    **shown_transactions.SHOWN,
+    **shown_life.SHOWN,
+    **shown_sessions.SHOWN,
+    **shown_dead.SHOWN,
+    **shown_locks.SHOWN,
+    **shown_deferral.SHOWN,
+    **shown_topics.SHOWN,
+    **shown_filters.SHOWN,
+    **shown_forwarding.SHOWN,
+}
+"""In the order of the faults."""
