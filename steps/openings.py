@@ -75,18 +75,18 @@ def _outage(world: World, queue: CreateQueue) -> Iterator[Command]:
 def _two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Transactions are sent messages with two keys, and of two sessions; a message has both."""
     sessions = attrs.evolve(queue, queue=f"q{len(world.queues) + 1}", requires_session=True)
-    for each in (queue, sessions):
-        if each is sessions:
-            world.queues.append(sessions)
-            yield sessions
+    if world.scope.allows(sessions):
+        world.queues.append(sessions)
+        yield sessions
+    for each in dict.fromkeys((queue, world.queues[-1])):
         world.transactions += 1
         name = f"t{world.transactions}"
         yield BeginTransaction(transaction=name)
         for place in (0, 0, 1):
             yield Send(queue=each.queue, message=_keyed(world, each, place), transaction=name)
         yield CommitTransaction(transaction=name)
-    torn = attrs.evolve(_keyed(world, sessions, 0), partition_key=OTHER)
-    yield Send(queue=sessions.queue, message=torn)
+    torn = attrs.evolve(_keyed(world, queue, 0), session_id=world.session(0), partition_key=OTHER)
+    yield Send(queue=queue.queue, message=torn)
 
 
 def _chain(world: World, queue: CreateQueue) -> Iterator[Command]:

@@ -138,7 +138,8 @@ def seen_later(view: MessageView, later: int) -> MessageView:
 @cache
 def beside(library: bool) -> tuple[Event, ...]:
     """What four other clients do on other queues, of the same library."""
-    return tuple(work(ModelAdapter(library=library), profile(PARTITIONS, EDITION), Random(1), 120, 4))
+    adapter = ModelAdapter(library=library)
+    return tuple(work(adapter, profile(PARTITIONS, EDITION), Random(1), 120, 4))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[each.id for each in FAULTS])
