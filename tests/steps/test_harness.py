@@ -149,7 +149,7 @@ def test_an_answer_that_never_came_is_inconclusive_and_has_no_end(bus_of, record
 def test_of_what_an_adapter_raises_at_length_the_beginning_is_told(bus_of):
     """And nothing of the rest is kept, which pytest would write into the log."""
     bus = bus_of(Scripted({CreateQueue: ValueError("gone " * 1_000_000)}))
-    with pytest.raises(AdapterError, match="ValueError: gone .* characters more$") as raised:
+    with pytest.raises(AdapterError, match=r"ValueError: gone .* characters more$") as raised:
         bus.do(CreateQueue(queue="q"))
     assert len(str(raised.value)) < 5_000
     assert raised.value.__suppress_context__
