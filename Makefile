@@ -45,10 +45,11 @@ format: $(DEV)/.installed ## let ruff format and mend what it can
 
 nightly: export BUSPROOF_SIZE = full
 nightly: ## everything at full size: all tests, all kills of the audit, the benchmarks
-	$(MAKE) test
-	$(MAKE) audit MATRIX=full
-	$(DEV)/bin/busproof audit --by exploration
-	$(MAKE) bench
+	@failed=; for each in "audit MATRIX=full" bench test; do \
+		echo "== make $$each, at $$(date +%H:%M)"; \
+		$(MAKE) $$each || failed="$$failed; make $$each"; \
+	done; \
+	test -z "$$failed" || { echo "make nightly: failed:$${failed#;}" >&2; exit 1; }
 
 audit: $(DEV)/.installed ## run the suite on every seeded fault (MATRIX=full: every scenario on each)
 	$(DEV)/bin/busproof audit --matrix $(MATRIX)

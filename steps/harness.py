@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -80,6 +80,10 @@ class Undeclared(Exception):  # noqa: N818 - says what is missing, and is no fai
     """The adapter declared what it then called unsupported."""
 
 
+LONGEST_TOLD: Final = 4096
+"""Of what an adapter raised, in characters; it may raise anything."""
+
+
 @contextmanager
 def blaming_the_adapter() -> Iterator[None]:
     """Whatever an adapter raises is its own fault: neither the bus's nor a failed expectation.
@@ -92,7 +96,12 @@ def blaming_the_adapter() -> Iterator[None]:
     except ConformanceError:
         raise
     except Exception as error:
-        raise AdapterError(f"the adapter raised {type(error).__name__}: {error}") from error
+        told = str(error)
+        if len(told) <= LONGEST_TOLD:
+            raise AdapterError(f"the adapter raised {type(error).__name__}: {told}") from error
+        # Nor is it chained: pytest would write all of it into the log, at every scenario.
+        cut = f"{told[:LONGEST_TOLD]}… and {len(told) - LONGEST_TOLD} characters more"
+        raise AdapterError(f"the adapter raised {type(error).__name__}: {cut}") from None
 
 
 @attrs.frozen(kw_only=True)

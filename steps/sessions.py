@@ -62,12 +62,20 @@ def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
     target_fixture="outcomes",
 )
 def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[Outcome]:
-    """Lock a session and give it back, once for each partition, with that partition down."""
+    """Lock a session and give it back, once for each partition, with that partition down.
+
+    Where its own partition is down, to give it back may be refused, and is asked for again later.
+    """
+    held = False
 
     def use() -> Outcome:
+        nonlocal held
+        if held:
+            closed(bus, queue, session_id)
         outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
-        if isinstance(outcome, Done):
-            bus.do(CloseSession(queue=queue, session_id=session_id))
+        held = isinstance(outcome, Done) and isinstance(
+            bus.do(CloseSession(queue=queue, session_id=session_id)), Refused
+        )
         return outcome
 
     return bus.with_each_partition_down(queue, use)

@@ -146,6 +146,15 @@ def test_an_answer_that_never_came_is_inconclusive_and_has_no_end(bus_of, record
     assert recorded[-1].returned is None
 
 
+def test_of_what_an_adapter_raises_at_length_the_beginning_is_told(bus_of):
+    """And nothing of the rest is kept, which pytest would write into the log."""
+    bus = bus_of(Scripted({CreateQueue: ValueError("gone " * 1_000_000)}))
+    with pytest.raises(AdapterError, match=r"ValueError: gone .* characters more$") as raised:
+        bus.do(CreateQueue(queue="q"))
+    assert len(str(raised.value)) < 5_000
+    assert raised.value.__suppress_context__
+
+
 @pytest.mark.parametrize("raised", [RuntimeError("gone"), AssertionError("gone"), KeyError("gone")])
 def test_whatever_an_adapter_raises_is_its_own_fault(bus_of, raised):
     """A failed assert in an adapter is no failed expectation of the bus."""
