@@ -57,7 +57,7 @@ Feature: Automatic forwarding
       And messages are awaited until there are 8
       Then exactly 8 messages were received
 
-    @FWD-05
+    @FWD-06
     Scenario: From one regular queue to another
       Given a regular destination "end"
       And a regular source of "end"
@@ -68,7 +68,7 @@ Feature: Automatic forwarding
 
   Rule: The key goes with the message, and places it anew
 
-    @FWD-06
+    @FWD-07
     Scenario Outline: A message has at its destination the properties that it was sent with
       Given a partitioned destination "end"
       And a chain of 2 partitioned queues that ends in "end"
@@ -85,7 +85,7 @@ Feature: Automatic forwarding
         | SessionId "a" and PartitionKey "a" and MessageId "x" |
         | MessageId "x"                                        |
 
-    @FWD-07
+    @FWD-08
     Scenario Outline: A forwarded message is where its key leads at the destination
       Given a partitioned destination "end"
       And a <kind> source of "end"
@@ -102,7 +102,7 @@ Feature: Automatic forwarding
         | partitioned | PartitionKey |
         | regular     | PartitionKey |
 
-    @FWD-07
+    @FWD-08
     Scenario: At the third hop a key still leads where it leads
       Given a partitioned destination "end"
       And a chain of 3 partitioned queues that ends in "end"
@@ -111,7 +111,7 @@ Feature: Automatic forwarding
       And messages are awaited until there are 6
       Then they are all in one partition
 
-    @FWD-08
+    @FWD-09
     Scenario: Where a message was at its source decides nothing
       Given a partitioned destination "end"
       And a partitioned source of "end"
@@ -120,7 +120,7 @@ Feature: Automatic forwarding
       And messages are awaited until there are 16
       Then exactly 16 messages were received
 
-    @FWD-09
+    @FWD-11
     Scenario: A destination with duplicate detection makes the MessageId a key
       Given a partitioned destination "end" with duplicate detection over 20 seconds
       And a partitioned source of "end"
@@ -134,7 +134,7 @@ Feature: Automatic forwarding
       And a message is awaited until there is 1
       Then they are all in one partition
 
-    @FWD-10
+    @FWD-12
     Scenario: A MessageId that was the key at the source may be none at the destination
       Given a partitioned destination "end"
       And a partitioned source of "end" with duplicate detection
@@ -143,7 +143,7 @@ Feature: Automatic forwarding
       And messages are awaited until there are 8
       Then exactly 8 messages were received
 
-    @FWD-11
+    @FWD-13
     Scenario Outline: A copy is dropped at the destination
       Given a <kind> destination "end" with duplicate detection
       And a partitioned source of "end"
@@ -162,7 +162,7 @@ Feature: Automatic forwarding
 
   Rule: A forwarded message is in one place
 
-    @FWD-12
+    @FWD-14
     Scenario Outline: What was forwarded is received once
       Given a <destination> destination "end"
       And a <source> source of "end"
@@ -179,7 +179,7 @@ Feature: Automatic forwarding
         | partitioned | partitioned |
         | regular     | regular     |
 
-    @FWD-13
+    @FWD-15
     Scenario Outline: A source gives nothing itself
       Given a <kind> destination "end"
       And a <kind> source of "end"
@@ -194,7 +194,7 @@ Feature: Automatic forwarding
 
   Rule: A chain has at most so many hops
 
-    @FWD-14
+    @FWD-16
     Scenario Outline: A message passes three hops
       Given a <kind> destination "end"
       And a chain of 3 <kind> queues that ends in "end"
@@ -208,7 +208,7 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
-    @FWD-15
+    @FWD-18
     Scenario Outline: A message does not arrive at a fifth destination
       Given a <kind> destination "end"
       And a chain of 5 <kind> queues that ends in "end"
@@ -224,7 +224,7 @@ Feature: Automatic forwarding
 
   Rule: Destinations and sources have to fit
 
-    @FWD-16
+    @FWD-26
     Scenario Outline: A destination that requires sessions gives what belongs to a session
       Given a <kind> destination "end" that requires sessions
       And a <kind> source of "end"
@@ -239,7 +239,7 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
-    @FWD-17
+    @FWD-25
     Scenario Outline: A source that requires sessions does not forward
       Given a <kind> destination "end"
       When a <kind> source of "end" is tried that requires sessions
@@ -254,7 +254,7 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
-    @FWD-18
+    @FWD-29
     Scenario Outline: A destination must exist
       Given a <kind> destination "end"
       When a <kind> source of "nowhere" is tried

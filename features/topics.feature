@@ -129,7 +129,7 @@ Feature: Topics and subscriptions
         | partitioned |
         | regular     |
 
-    @TOPIC-17
+    @TOPIC-19
     Scenario Outline: There is no subscription without a topic
       Given a <kind> topic
       When a subscription of a topic that does not exist is created
@@ -312,7 +312,7 @@ Feature: Topics and subscriptions
       And everything of session "a" is received and completed
       Then the messages came in the order in which they were sent
 
-    @TOPIC-18
+    @TOPIC-20
     Scenario Outline: What is locked in a subscription is given again only when its lock has ended
       Given a <kind> topic
       And subscription "one" with locks of 5 seconds

@@ -96,7 +96,7 @@ GOALS: Final = (
     Goal("several messages in a commit", ("TXN-02", "TXN-12"), _several_committed),
     Goal("copies that are taken apart", ("TOPIC-02",), _came(Receive, Received, "TOPIC-02")),
     Goal("a message kept out by a filter", ("FILTER-04",), _came(Receive, Empty, "FILTER-04")),
-    Goal("a third hop", ("FWD-14",), _came(Receive, Received, "FWD-14")),
+    Goal("a third hop", ("FWD-16",), _came(Receive, Received, "FWD-16")),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
 )
 """The situations, by the family of their rules."""

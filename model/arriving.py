@@ -66,7 +66,7 @@ def _may_take(subscription: Queue, arrival: Arrival) -> bool:
 
 
 def _forwarded(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
-    """FWD-01 to FWD-16: the message goes on, to a place that its key selects anew.
+    """FWD-01 to FWD-26: the message goes on, to a place that its key selects anew.
 
     When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
     arrive at once.

@@ -72,11 +72,11 @@ _OF_DESTINATIONS: Final = (
     "FWD-02",
     "FWD-03",
     "FWD-04",
-    "FWD-05",
     "FWD-06",
     "FWD-07",
-    "FWD-09",
-    "FWD-12",
+    "FWD-08",
+    "FWD-11",
+    "FWD-14",
 )
 """What the message that an entity gives may break if it was forwarded."""
 
@@ -128,7 +128,7 @@ def _of_forwarding(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
     if queue is None or not isinstance(outcome, Received | Peeked):
         return ()
     if queue.settings.forward_to is not None:
-        return ("FWD-12", "FWD-04")
+        return ("FWD-14", "FWD-04")
     return (*queue.kept_away, *_OF_DESTINATIONS) if queue.fed else queue.kept_away
 
 
@@ -144,7 +144,7 @@ def _of_topics(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
     if queue.settings.partitioned:
         rules = (*rules, "FEAT-03")
     if isinstance(outcome, Received | Peeked):
-        return ("TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-18", "TOPIC-07", *rules)
+        return ("TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-20", "TOPIC-07", *rules)
     return ("TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13", *rules)
 
 

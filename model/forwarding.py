@@ -35,7 +35,7 @@ def passed_on(
         certain=ours and becomes is Fate.KEPT,
         answered=ours,
     )
-    kept_away = ("FWD-11",) if becomes is Fate.DROPPED else ()
+    kept_away = ("FWD-13",) if becomes is Fate.DROPPED else ()
     going = attrs.evolve(
         arrival,
         key=key,
@@ -50,8 +50,8 @@ def passed_on(
 
 
 def never_passed_on(destination: Queue, body: str) -> Queue:
-    """FWD-15: what was forwarded too often does not arrive."""
-    return _keeping(never_arrives(destination, body, "FWD-15"), ("FWD-15",))
+    """FWD-18: what was forwarded too often does not arrive."""
+    return _keeping(never_arrives(destination, body, "FWD-18"), ("FWD-18",))
 
 
 def _keeping(destination: Queue, rules: tuple[RuleId, ...]) -> Queue:
@@ -60,7 +60,7 @@ def _keeping(destination: Queue, rules: tuple[RuleId, ...]) -> Queue:
 
 
 def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:
-    """FWD-06 to FWD-10: the key of the message at the destination."""
+    """FWD-07 to FWD-12: the key of the message at the destination."""
     message = arrival.message
     if keys_conflict(message):
         # Placed by either of the two, if at all (FORWARD-CONFLICT).
@@ -95,18 +95,18 @@ def _shown(
 ) -> tuple[RuleId, ...]:
     """What it shows that the message is received behind this hop."""
     pair = (source.settings.partitioned, destination.settings.partitioned)
-    rules: tuple[RuleId, ...] = (_OF_KINDS[pair], "FWD-04", "FWD-12")
+    rules: tuple[RuleId, ...] = (_OF_KINDS[pair], "FWD-04", "FWD-14")
     message = arrival.message
     if message.session_id or message.partition_key or message.message_id:
-        rules = ("FWD-06", *rules)
+        rules = ("FWD-07", *rules)
     if key is None and destination.settings.partitioned:
-        rules = ("FWD-08", *rules)
+        rules = ("FWD-09", *rules)
         if _was_id_a_key(source, arrival):
-            rules = ("FWD-10", *rules)
+            rules = ("FWD-12", *rules)
     if arrival.hops == 2:
-        rules = ("FWD-14", *rules)
-    if destination.settings.requires_session and not isinstance(destination.role, Topic):
         rules = ("FWD-16", *rules)
+    if destination.settings.requires_session and not isinstance(destination.role, Topic):
+        rules = ("FWD-26", *rules)
     return rules
 
 
@@ -114,6 +114,6 @@ _OF_KINDS = {
     (True, False): "FWD-01",
     (False, True): "FWD-02",
     (True, True): "FWD-03",
-    (False, False): "FWD-05",
+    (False, False): "FWD-06",
 }
 """Whether source and destination are partitioned, to the rule that says that it works."""

@@ -134,8 +134,8 @@ def _at_home(
         rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
     if isinstance(queue.role, Subscription) and home.bit_count() == 1:
         rules = ("TOPIC-07", *rules)
-    if "FWD-12" in stored.shows and home.bit_count() == 1:
-        rules = ("FWD-09" if key.taken_from == MESSAGE_ID else "FWD-07", *rules)
+    if "FWD-14" in stored.shows and home.bit_count() == 1:
+        rules = ("FWD-11" if key.taken_from == MESSAGE_ID else "FWD-08", *rules)
     homes = narrowed(namespace, queue, key, where)
     yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
 

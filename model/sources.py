@@ -36,14 +36,14 @@ def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[RuleId, ...]
 def refused_source(
     namespace: Namespace, command: CreateQueue | CreateSubscription
 ) -> Iterator[Transition]:
-    """FWD-17, FWD-18: the refusals of an entity that is to forward."""
+    """FWD-25, FWD-29: the refusals of an entity that is to forward."""
     if command.forward_to is None:
         return
     known = namespace.queues.get(command.forward_to)
     if known is None:
-        yield refusal(namespace, Error.NOT_FOUND, "FWD-18", any_error=True)
+        yield refusal(namespace, Error.NOT_FOUND, "FWD-29", any_error=True)
     elif command.requires_session:
-        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-17", any_error=True)
+        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-25", any_error=True)
     elif _is_open(namespace, known):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
@@ -62,7 +62,7 @@ def sources(
         yield command, ()
     elif command.requires_session:
         if command.forward_to in namespace.queues:
-            yield attrs.evolve(command, forward_to=None), ("FWD-17",)
+            yield attrs.evolve(command, forward_to=None), ("FWD-25",)
     elif command.forward_to in namespace.queues:
         yield command, ()
 
@@ -70,24 +70,24 @@ def sources(
 def told_not_to_forward(
     namespace: Namespace, command: CreateQueue | CreateSubscription
 ) -> Namespace:
-    """FWD-17: nothing of this entity arrives where it was to go."""
+    """FWD-25: nothing of this entity arrives where it was to go."""
     destination = namespace.queues[command.forward_to or ""]
-    kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-17")))
+    kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
     return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
 
 
 def given_by_source(
     namespace: Namespace, queue: Queue, command: Command, seen: Sighting
 ) -> Iterator[Transition]:
-    """FWD-13: what waits to be forwarded is given to nobody; a peek may show it.
+    """FWD-15: what waits to be forwarded is given to nobody; a peek may show it.
 
     Nothing where the entity does not forward, or is asked something else.
     """
     if queue.settings.forward_to is None:
         return
     if isinstance(command, Receive):
-        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-13", any_error=True)
-        yield Transition(outcome=Empty(), next=namespace, rules=("FWD-13",))
+        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-15", any_error=True)
+        yield Transition(outcome=Empty(), next=namespace, rules=("FWD-15",))
     elif isinstance(command, Peek):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         shown = seen.outcome if isinstance(seen.outcome, Peeked) else Peeked()

@@ -74,9 +74,9 @@ def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
 def _on_unknown_entity(
     namespace: Namespace, command: c.Command, seen: Sighting, *, known: bool
 ) -> Iterator[Transition]:
-    """TOPIC-17: what does not exist, or may not, cannot be asked."""
+    """TOPIC-19: what does not exist, or may not, cannot be asked."""
     subscribing = isinstance(command, c.CreateSubscription)
-    rules = ("TOPIC-17",) if subscribing and not known else ()
+    rules = ("TOPIC-19",) if subscribing and not known else ()
     any_error = known or not subscribing
     transition = refusal(namespace, Error.NOT_FOUND, *rules, any_error=any_error)
     if transition.admits(seen.outcome):

@@ -61,11 +61,11 @@ _TOLD_OF_TOPICS: Final[dict[RuleId, RuleId]] = {
 _TOLD_OF_SUBSCRIPTIONS: Final[dict[RuleId, RuleId]] = {
     **_TOLD_OF_TOPICS,
     "KEY-06": "TOPIC-14",
-    "LIFE-02": "TOPIC-18",
-    "LIFE-03": "TOPIC-18",
-    "LIFE-04": "TOPIC-18",
-    "LIFE-05": "TOPIC-18",
-    "LIFE-06": "TOPIC-18",
+    "LIFE-02": "TOPIC-20",
+    "LIFE-03": "TOPIC-20",
+    "LIFE-04": "TOPIC-20",
+    "LIFE-05": "TOPIC-20",
+    "LIFE-06": "TOPIC-20",
     "LIFE-10": "TOPIC-13",
     "LIFE-12": "TOPIC-08",
 }
@@ -74,7 +74,7 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[RuleId, RuleId]] = {
 def told_of_topics(queue: Queue | None, rules: tuple[RuleId, ...]) -> tuple[RuleId, ...]:
     """The rules, and those on topics that say of a topic or a subscription what they say.
 
-    TOPIC-07 to TOPIC-16 and TOPIC-18 hold because what is documented of queues is documented of
+    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because what is documented of queues is documented of
     topics and subscriptions as well.
     """
     if queue is None or queue.role is None:

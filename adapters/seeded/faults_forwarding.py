@@ -1,4 +1,4 @@
-"""Faults of forwarding: FWD-01 to FWD-18."""
+"""Faults of forwarding: FWD-01 to FWD-29."""
 
 from typing import Final
 
@@ -108,7 +108,7 @@ class _TopicTakesNothingForwarded(SeededBus):
 
 @faulty(
     "regular-does-not-forward",
-    "FWD-05",
+    "FWD-06",
     "Regular queues do not forward to each other.",
     literal=True,
 )
@@ -117,7 +117,7 @@ class _RegularDoesNotForward(_Dropping):
         return _kinds(queue, destination) == (False, False)
 
 
-@faulty("partition-key-lost", "FWD-06", "A forwarded message loses its PartitionKey.")
+@faulty("partition-key-lost", "FWD-07", "A forwarded message loses its PartitionKey.")
 class _PartitionKeyLost(SeededBus):
     def onward(self, queue: Queue, message: Message) -> Message:  # noqa: ARG002
         return attrs.evolve(message, partition_key=None)
@@ -125,7 +125,7 @@ class _PartitionKeyLost(SeededBus):
 
 @faulty(
     "session-id-lost-at-second-hop",
-    "FWD-06",
+    "FWD-07",
     "At its second hop a message loses its SessionId.",
     deep=True,
 )
@@ -136,7 +136,7 @@ class _SessionIdLost(SeededBus):
 
 @faulty(
     "key-ignored-at-destination",
-    "FWD-07",
+    "FWD-08",
     "At its destination a forwarded message is placed as if it had no key.",
 )
 class _KeyIgnored(SeededBus):
@@ -147,7 +147,7 @@ class _KeyIgnored(SeededBus):
 
 @faulty(
     "key-ignored-at-third-hop",
-    "FWD-07",
+    "FWD-08",
     "At its third hop a message is placed as if it had no key.",
     deep=True,
 )
@@ -159,7 +159,7 @@ class _KeyIgnoredAtThirdHop(SeededBus):
 
 @faulty(
     "message-id-no-key-when-forwarded",
-    "FWD-09",
+    "FWD-11",
     "A destination with duplicate detection spreads what is forwarded to it.",
     literal=True,
 )
@@ -171,7 +171,7 @@ class _MessageIdNoKey(SeededBus):
 
 @faulty(
     "forwarded-copies-kept",
-    "FWD-11",
+    "FWD-13",
     "Duplicate detection does not look at forwarded messages.",
     literal=True,
 )
@@ -180,14 +180,14 @@ class _ForwardedCopiesKept(SeededBus):
         return not self.hops and super().is_copy(queue, message, key)
 
 
-@faulty("forwarded-twice", "FWD-12", "A message is forwarded twice.")
+@faulty("forwarded-twice", "FWD-14", "A message is forwarded twice.")
 class _ForwardedTwice(SeededBus):
     def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
         super().pass_on(queue, destination, message, partition)
         super().pass_on(queue, destination, message, partition)
 
 
-@faulty("copied-instead-of-moved", "FWD-12", "The source keeps and gives what it has forwarded.")
+@faulty("copied-instead-of-moved", "FWD-14", "The source keeps and gives what it has forwarded.")
 class _CopiedInsteadOfMoved(SeededBus):
     def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
         super().pass_on(queue, destination, message, partition)
@@ -197,27 +197,27 @@ class _CopiedInsteadOfMoved(SeededBus):
         queue.settings, self.hops = forward, hops
 
 
-@faulty("source-gives", "FWD-13", "A source gives its messages and forwards none.")
+@faulty("source-gives", "FWD-15", "A source gives its messages and forwards none.")
 class _SourceGives(SeededBus):
     def destination_of(self, queue: Queue) -> Queue | None:  # noqa: ARG002
         return None
 
 
 @faulty(
-    "third-hop-lost", "FWD-14", "A message does not pass its third hop.", deep=True, literal=True
+    "third-hop-lost", "FWD-16", "A message does not pass its third hop.", deep=True, literal=True
 )
 class _ThirdHopLost(SeededBus):
     most_hops = 2
 
 
-@faulty("hops-without-end", "FWD-15", "A message is forwarded as often as it can be.", deep=True)
+@faulty("hops-without-end", "FWD-18", "A message is forwarded as often as it can be.", deep=True)
 class _HopsWithoutEnd(SeededBus):
     most_hops = 100
 
 
 @faulty(
     "forwarded-out-of-session",
-    "FWD-16",
+    "FWD-26",
     "What is forwarded to a queue that requires sessions is lost.",
     literal=True,
 )
@@ -226,13 +226,13 @@ class _ForwardedOutOfSession(_Dropping):
         return destination.settings.requires_session
 
 
-@faulty("session-source-forwards", "FWD-17", "A source that requires sessions forwards.")
+@faulty("session-source-forwards", "FWD-25", "A source that requires sessions forwards.")
 class _SessionSourceForwards(SeededBus):
     def may_forward(self, settings: CreateQueue) -> bool:
         return super().may_forward(attrs.evolve(settings, requires_session=False))
 
 
-@faulty("source-of-nothing", "FWD-18", "A source of a queue that does not exist is created.")
+@faulty("source-of-nothing", "FWD-29", "A source of a queue that does not exist is created.")
 class _SourceOfNothing(SeededBus):
     def may_forward(self, settings: CreateQueue) -> bool:
         return settings.forward_to not in self.queues or super().may_forward(settings)

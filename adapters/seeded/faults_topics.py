@@ -1,4 +1,4 @@
-"""Faults of topics and subscriptions: TOPIC-01 to TOPIC-18."""
+"""Faults of topics and subscriptions: TOPIC-01 to TOPIC-20."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -392,7 +392,7 @@ class _TopicTakesSecondKey(SeededBus):
         return queue.subscriptions is None and super().other_session(queue, earlier, key)
 
 
-@faulty("subscribed-to-nothing", "TOPIC-17", "A subscription of no topic is created all the same.")
+@faulty("subscribed-to-nothing", "TOPIC-19", "A subscription of no topic is created all the same.")
 class _SubscribedToNothing(SeededBus):
     def create_subscription(self, command: c.CreateSubscription) -> Outcome:
         created = super().create_subscription(command)
@@ -401,7 +401,7 @@ class _SubscribedToNothing(SeededBus):
 
 @faulty(
     "subscription-ignores-locks",
-    "TOPIC-18",
+    "TOPIC-20",
     "A subscription gives a message that is locked.",
 )
 class _SubscriptionIgnoresLocks(SeededBus):
@@ -413,7 +413,7 @@ class _SubscriptionIgnoresLocks(SeededBus):
 
 @faulty(
     "subscription-settles-after-expiry",
-    "TOPIC-18",
+    "TOPIC-20",
     "A lock of a subscription that expires while its settlement is under way still settles.",
     deep=True,
 )

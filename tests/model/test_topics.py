@@ -1,4 +1,4 @@
-"""TOPIC-01 to TOPIC-18: what a topic and its subscriptions may answer, and what they may not."""
+"""TOPIC-01 to TOPIC-20: what a topic and its subscriptions may answer, and what they may not."""
 
 import pytest
 from telling import DONE, INVALID, OTHER, Told, received, telling, view
@@ -80,7 +80,7 @@ def test_copies_do_not_depend_on_each_other(told: Told) -> None:
     told.has(publish("m"))
     locked = received("m", 1, lock_token="k")
     told.has(Receive(queue=path("s")), locked)
-    assert "TOPIC-18" in told.saw(Complete(queue=path("s"), lock_token="k")).rules
+    assert "TOPIC-20" in told.saw(Complete(queue=path("s"), lock_token="k")).rules
     told.has(take("r"), received("m", 1))
 
 
@@ -138,9 +138,9 @@ def test_a_queue_has_no_subscriptions(told: Told) -> None:
 
 
 def test_a_subscription_needs_its_topic(told: Told) -> None:
-    assert told.saw(subscribe()).rules == ("TOPIC-17",)
+    assert told.saw(subscribe()).rules == ("TOPIC-19",)
     assert told.saw(subscribe(), OTHER).possible == ()
-    assert told.saw(subscribe(), NOT_FOUND).rules == ("TOPIC-17",)
+    assert told.saw(subscribe(), NOT_FOUND).rules == ("TOPIC-19",)
 
 
 def test_names_of_topics_and_subscriptions_are_taken_once(told: Told) -> None:
@@ -335,7 +335,7 @@ def test_time_passes_in_subscriptions(told: Told) -> None:
     told.has(Receive(queue=path("s")), received("m", lock_token="k"))
     told.has(AdvanceClock(duration=70_000_000))
     again = told.saw(Receive(queue=path("s")), received("m", lock_token="l"))
-    assert "TOPIC-18" in again.rules
+    assert "TOPIC-20" in again.rules
 
 
 def test_a_subscription_has_dead_letters_of_its_own(told: Told) -> None:
