@@ -54,8 +54,8 @@ def fault(fault_id: str) -> Fault:
     if fault_id in _BY_ID:
         return _BY_ID[fault_id]
     close = get_close_matches(fault_id.lower(), _BY_ID, cutoff=0.5)
-    hint = f"nearest: {', '.join(close)}" if close else f"all are: {', '.join(_BY_ID)}"
-    raise UsageError(f"There is no fault {fault_id!r}; {hint}.")
+    hint = f"nearest: {', '.join(close)}" if close else "busproof rules ID names those of a rule"
+    raise UsageError(f"there is no fault {fault_id!r}; {hint}")
 
 
 def make(fault_id: str) -> Adapter:

@@ -3,8 +3,9 @@
 import argparse
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from busproof.errors import UsageError
 if TYPE_CHECKING:
     from busproof.adapters.faults import Fault
     from busproof.judging.audit import Audited
-    from busproof.spec import Rule
 
 __all__ = ["add_parser", "run"]
 
@@ -81,51 +81,24 @@ def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audit
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
+    from busproof.auditing import Job, audited_apart  # noqa: PLC0415
+
     console = Console(stderr=True)
+    explored, whole = args.by == "exploration", args.matrix == "full"
+    jobs = [Job(fault=each.id, explored=explored, whole=whole, seed=args.seed) for each in faults]
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
         ThreadPoolExecutor(args.jobs) as pool,
         Progress(console=console, disable=not console.is_terminal) as progress,
     ):
         task = progress.add_task("Seeded faults", total=len(faults))
-        one: Callable[[Fault], Audited] = lambda each: _one(each, args, Path(scratch))  # noqa: E731
-        for found in pool.map(one, faults):
-            progress.advance(task)
-            yield found
-
-
-def _one(fault: "Fault", args: argparse.Namespace, scratch: Path) -> "Audited":
-    from busproof.history.files import load  # noqa: PLC0415
-    from busproof.judging.audit import audited, explored  # noqa: PLC0415
-    from busproof.judging.verdicts import conformance  # noqa: PLC0415
-    from busproof.runs import HISTORY, Request, record, run_folder  # noqa: PLC0415
-    from busproof.spec import load as load_catalogue  # noqa: PLC0415
-
-    catalogue = load_catalogue()
-    folder = run_folder(fault.id, "faulty", scratch)
-    adapter = f"faulty:{fault.id}"
-    edition, tier = _where_it_holds(catalogue.rule(fault.rule))
-    if args.by == "exploration":
-        request = Request(
-            adapter=adapter,
-            edition=edition,
-            tier=tier,
-            profile="audit",
-            seed=str(args.seed),
-            only="exploration",
-        )
-    else:
-        rule = fault.rule if args.matrix == "own" else None
-        request = Request(adapter=adapter, edition=edition, tier=tier, rule=rule)
-    record(request, folder, lambda *_counts: None)
-    found = conformance(load(folder / HISTORY), catalogue)
-    told = explored if args.by == "exploration" else audited
-    return told(fault.id, fault.rule, fault.equivalent, found)
-
-
-def _where_it_holds(rule: "Rule") -> tuple[str, str]:
-    """The newest edition that states the rule, and Standard unless it holds in other tiers only."""
-    return rule.editions[-1], "standard" if "standard" in rule.tiers else rule.tiers[0]
+        try:
+            for found in pool.map(audited_apart, jobs, repeat(Path(scratch))):
+                progress.advance(task)
+                yield found
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _view(found: "Audited") -> dict[str, object]:

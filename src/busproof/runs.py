@@ -19,7 +19,18 @@ import attrs
 from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.watching import Watched
 
-__all__ = ["ALLURE", "HISTORY", "LOG", "Finished", "Request", "latest", "record", "run_folder"]
+__all__ = [
+    "ALLURE",
+    "HISTORY",
+    "LOG",
+    "Finished",
+    "Request",
+    "environment",
+    "latest",
+    "pytest_arguments",
+    "record",
+    "run_folder",
+]
 
 HISTORY: Final = "history.jsonl"
 LOG: Final = "log.txt"
@@ -120,7 +131,9 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
         AdapterError: the adapter cannot be started at all.
         HistoryError: nothing can be recorded.
     """
-    watched = Watched(_command(request, folder), _environment(), folder / LOG)
+    # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
+    command = [sys.executable, "-P", "-m", "pytest", *pytest_arguments(request, folder)]
+    watched = Watched(command, environment(), folder / LOG)
     counter = _Counter(folder / HISTORY, progress)
     interrupted = watched.wait(counter)
     finished = Finished(code=watched.code, said=watched.said, interrupted=interrupted)
@@ -143,7 +156,14 @@ def _refuse_empty(finished: Finished, folder: Path) -> None:
     raise UsageError(said) if finished.code == USAGE else AdapterError(said)
 
 
-def _command(request: Request, folder: Path) -> list[str]:
+def pytest_arguments(request: Request, folder: Path, *, allure: bool = True) -> list[str]:
+    """How pytest runs the features and records them in the folder.
+
+    Args:
+        request: what to run on.
+        folder: where the history goes.
+        allure: whether Allure results go there too, where allure-pytest is installed.
+    """
     features = importlib.util.find_spec("busproof.features")
     if features is None or not features.submodule_search_locations:
         raise AssertionError("busproof.features belongs to this very package")
@@ -153,19 +173,16 @@ def _command(request: Request, folder: Path) -> list[str]:
         *("-c", os.devnull, f"--rootdir={where}", f"--confcutdir={where}"),
         *("--import-mode=importlib", "-q", "--tb=native", f"--bus-history={folder / HISTORY}"),
     ]
-    if importlib.util.find_spec("allure_pytest") is not None:
+    if allure and importlib.util.find_spec("allure_pytest") is not None:
         options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
-    # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
     tests = f"{where}/test_exploration.py" if request.only == "exploration" else where
-    return [sys.executable, "-P", "-m", "pytest", tests, *options, *request.options()]
+    return [tests, *options, *request.options()]
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The user's environment, without what would bring foreign plugins or options into the run."""
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
-    }
-    return {**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return {**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
 
 
 class _Counter:

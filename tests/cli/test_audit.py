@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from busproof.auditing import Job, audited_apart
+from busproof.errors import ConformanceError, UsageError
+
 
 @pytest.mark.slow
 def test_every_seeded_fault_is_killed_by_its_own_rule_or_argued_equivalent(tmp_path):
@@ -18,3 +21,11 @@ def test_every_seeded_fault_is_killed_by_its_own_rule_or_argued_equivalent(tmp_p
     assert all(each["why"] for each in faults if each["result"] == "equivalent")
     assert all(each["killed_by"] for each in faults if each["result"] == "killed")
     assert 0 == ended.returncode
+
+
+def test_what_goes_wrong_in_a_fault_s_own_process_is_told_here(tmp_path):
+    with pytest.raises(UsageError, match="there is no fault 'none'"):
+        audited_apart(Job(fault="none"), tmp_path)
+    with pytest.raises(ConformanceError, match=r"there is a run .*mismatch-accepted"):
+        for _ in range(2):
+            assert "killed" == audited_apart(Job(fault="mismatch-accepted"), tmp_path).result.value
