@@ -17,6 +17,7 @@ from busproof.model.values import MessageView  # noqa: E402
 from busproof.steps import allure  # noqa: E402
 from busproof.steps.asking import Asking  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
+from busproof.steps.lookups import remember_definitions  # noqa: E402
 from busproof.steps.options import rule_asked_for  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 
@@ -99,6 +100,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def _is_ours(item: pytest.Item) -> bool:
     return item.path.parent == Path(__file__).parent
+
+
+remember_definitions(_is_ours)
 
 
 def _rules(item: pytest.Item) -> tuple[str, ...]:
