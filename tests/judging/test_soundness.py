@@ -22,7 +22,7 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 600, "random": 200, "round-robin": 200}
 TIMES = 10 if FULL else 1
 SHARDS = 4
-REAL_SEQUENCES = 40 if FULL else 4
+REAL_SEQUENCES = 350 if FULL else 4
 
 
 def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
