@@ -15,6 +15,7 @@ from busproof.adapters.seeded import (
     faults_locks,
     faults_order,
     faults_placing,
+    faults_scheduling,
     faults_sessions,
     faults_topics,
     faults_transactions,
@@ -39,6 +40,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_topics.FAULTS,
     *faults_filters.FAULTS,
     *faults_forwarding.FAULTS,
+    *faults_scheduling.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

@@ -21,6 +21,7 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AddRule,
+    CancelScheduled,
     Command,
     CommitTransaction,
     Complete,
@@ -35,6 +36,7 @@ from busproof.model.commands import (
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
+    Schedule,
     Send,
     SetSessionState,
 )
@@ -51,7 +53,7 @@ from busproof.model.outcomes import (
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
-from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
+from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage, Window
 
 __all__ = ["POLICIES", "ModelAdapter"]
 
@@ -82,12 +84,16 @@ CAPABILITIES: Final = frozenset(
         Capability.DEAD_LETTER,
         Capability.LOCK_RENEWAL,
         Capability.DEFERRAL,
+        Capability.SCHEDULING,
+        Capability.SEQUENCE_NUMBERS,
     }
 )
 """What the model does by itself; a client library is set before it."""
 
 LOSABLE = (
     Send,
+    Schedule,
+    CancelScheduled,
     Receive,
     Complete,
     Abandon,
@@ -107,6 +113,7 @@ LOSABLE = (
 
 OWN_CHOICES: Final = {
     "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
+    "SCHEDULE-DELAY": ("unbounded", "at-once"),
     "DLQ-PARTITIONS": ("either", "same-partition"),
     "CACHE-DELIVERY-COUNT": ("either", "stays"),
     "MAX-DELIVERIES": ("either", "exactly"),
@@ -195,10 +202,10 @@ class ModelAdapter:
 
     def _prepared(self, command: Command) -> Command:
         """What the client library and the hostile service make of a request."""
-        if isinstance(command, Send) and self._library and command.message.message_id is None:
-            self._assigned += 1
-            message = attrs.evolve(command.message, message_id=f"assigned-{self._assigned}")
-            return attrs.evolve(command, message=message)
+        if isinstance(command, Send | Schedule) and self._library:
+            return attrs.evolve(command, message=self._identified(command.message))
+        if isinstance(command, Schedule) and self._policy == "hostile":
+            return attrs.evolve(command, delay=self._late_or_early(command.delay))
         if isinstance(command, CreateQueue) and self._policy == "hostile":
             return attrs.evolve(
                 command,
@@ -212,8 +219,20 @@ class ModelAdapter:
             return attrs.evolve(command, lock_duration=self._skewed(command.lock_duration))
         return command
 
+    def _identified(self, message: Message) -> Message:
+        """The message with a MessageId."""
+        if message.message_id is not None:
+            return message
+        self._assigned += 1
+        return attrs.evolve(message, message_id=f"assigned-{self._assigned}")
+
     def _skewed(self, duration: int) -> int:
         return max(1, duration + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
+
+    def _late_or_early(self, delay: int) -> int:
+        """A slow service, now and then: nobody states by when what is due has to come."""
+        slow = self._random.random() < LATE_EFFECTS
+        return delay + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK * (5 if slow else 1))
 
     def _answer(self, command: Command, connection: str) -> Observed:
         chosen = self._chosen(command, connection)
@@ -227,14 +246,6 @@ class ModelAdapter:
             witness = Witness(partition=chosen.choice.partition)
         if self._clock is Clock.REAL:
             outcome = _without_times(outcome)
-        if self._clock is Clock.REAL and isinstance(outcome, Received):
-            view = attrs.evolve(outcome.message, locked_until=None)
-            outcome = attrs.evolve(outcome, message=view)
-        if self._clock is Clock.REAL and isinstance(outcome, ReceivedSeveral):
-            views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
-            outcome = ReceivedSeveral(messages=views)
-        if self._clock is Clock.REAL and isinstance(outcome, Renewed):
-            outcome = Renewed()
         return Observed(outcome, witness)
 
     def _chosen(self, command: Command, connection: str) -> Transition:
@@ -258,7 +269,7 @@ class ModelAdapter:
     def _regular(self, command: Command, connection: str) -> Transition:
         """Partitions in turn where a send may choose; else the first allowed answer."""
         partitions = self._namespace.profile.partitions
-        if isinstance(command, Send):
+        if isinstance(command, Send | Schedule):
             for ahead in range(partitions):
                 witness = Witness(partition=(self._turn + ahead) % partitions)
                 for found in self._sighted(command, connection, Sighting(None, witness)):
@@ -346,6 +357,9 @@ def _without_times(outcome: Outcome) -> Outcome:
     if isinstance(outcome, Received):
         view = attrs.evolve(outcome.message, locked_until=None)
         return attrs.evolve(outcome, message=view)
+    if isinstance(outcome, ReceivedSeveral):
+        views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
+        return ReceivedSeveral(messages=views)
     return Renewed() if isinstance(outcome, Renewed) else outcome
 
 

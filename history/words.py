@@ -17,6 +17,7 @@ from busproof.model.commands import (
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     CloseSession,
     Command,
     CommitTransaction,
@@ -36,6 +37,7 @@ from busproof.model.commands import (
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
+    Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
@@ -59,6 +61,7 @@ from busproof.model.outcomes import (
     Refused,
     Renewed,
     RulesListed,
+    Scheduled,
     SessionAccepted,
     SessionsListed,
     SessionState,
@@ -114,6 +117,8 @@ _RestOfCommands = (
     | RemoveRule
     | ListRules
     | _SessionCommands
+    | Schedule
+    | CancelScheduled
     | BeginTransaction
     | CommitTransaction
     | RollBackTransaction
@@ -207,6 +212,8 @@ def outcome_words(  # noqa: PLR0911 - one return a case
                 f"{_name(each.name)} ({_filter_words(each.filter)})" for each in rules
             )
             return f"Listed rules: {names or 'none'}"
+        case Scheduled(sequence_number=number):
+            return "Scheduled" if number is None else f"Scheduled as {_plain_number(number)}"
         case SessionAccepted() | SessionState() | SessionsListed() | Renewed():
             return _session_outcome_words(outcome)
         case Refused(error=error, detail=detail):
@@ -342,6 +349,14 @@ def _send_words(command: Send) -> str:
     return f"Send to {_name(command.queue)}: {', '.join(parts)}"
 
 
+def _schedule_words(command: Schedule) -> str:
+    parts = [f"body {_quoted(command.message.body)}", *_properties(command.message)]
+    parts.append(f"due in {seconds(command.delay)}")
+    if command.transaction is not None:
+        parts.append(f"in transaction {_name(command.transaction)}")
+    return f"Schedule to {_name(command.queue)}: {', '.join(parts)}"
+
+
 def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return a case
     match command:
         case CreateTopic():
@@ -350,6 +365,10 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return 
             return _subscription_words(command)
         case AddRule() | RemoveRule() | ListRules():
             return _rule_words(command)
+        case Schedule():
+            return _schedule_words(command)
+        case CancelScheduled(queue=queue, sequence_number=number):
+            return f"Cancel the scheduled message {_plain_number(number)} of {_name(queue)}"
         case BeginTransaction(transaction=transaction):
             return f"Begin transaction {_name(transaction)}"
         case CommitTransaction(transaction=transaction):

@@ -23,6 +23,7 @@ from busproof.model.commands import (
     AddRule,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     CloseSession,
     CommitTransaction,
     Complete,
@@ -41,6 +42,7 @@ from busproof.model.commands import (
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
+    Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
@@ -53,6 +55,8 @@ __all__ = ["KNOWN", "Groups", "merged", "parts"]
 KNOWN: Final = (
     CreateQueue,
     Send,
+    Schedule,
+    CancelScheduled,
     Receive,
     Complete,
     Abandon,
@@ -125,7 +129,7 @@ def _concerned(event: Event) -> Iterator[object]:
         yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
-    if isinstance(command, Send) and _has_empty(command.message):
+    if isinstance(command, Send | Schedule) and _has_empty(command.message):
         yield ("empty properties",)
     if not entities and transaction is None:
         yield ("nothing",)

@@ -38,7 +38,7 @@ from busproof.judging.hints import Hints
 from busproof.judging.judge import Violation
 from busproof.judging.parts import KNOWN
 from busproof.judging.search import Ended, Search
-from busproof.model.commands import AcceptNextSession, ListSessions
+from busproof.model.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
 from busproof.model.outcomes import Event
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept
@@ -53,8 +53,9 @@ STEPS_AT_LEAST: Final = 3_000
 BLAMED_AMONG: Final = 30
 """Up to how many events of an impossible topic are tried for the one to blame."""
 
-ALL_SESSIONS: Final = (AcceptNextSession, ListSessions)
-"""Commands that look at every session of a queue: where they occur, nothing can be left out."""
+WHOLE: Final = (AcceptNextSession, ListSessions, Schedule, CancelScheduled)
+"""Commands that look at every session of a queue, or act at a time of their own: where they occur,
+nothing is left out."""
 
 Found = tuple[tuple[int, ...], Violation]
 
@@ -72,7 +73,7 @@ def impossible_topic(
     """
     if any(not isinstance(event.command, KNOWN) for event in events):
         return None
-    if any(isinstance(event.command, ALL_SESSIONS) for event in events):
+    if any(isinstance(event.command, WHOLE) for event in events):
         return None
     if any(getattr(event.command, "forward_to", None) is not None for event in events):
         # What is forwarded arrives where nobody sent it.

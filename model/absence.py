@@ -18,7 +18,7 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
     if known is None:
         return (*why_absent(namespace, queue, view.body), "LIFE-01")
     if isinstance(known, str):
-        return (known,)
+        return _hidden(queue, view, known)
     present = [queue.messages[number] for number in known if number in queue.messages]
     if not present:
         return _gone(namespace, queue, view)
@@ -27,6 +27,14 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
         unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
         return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
     return _misplaced(namespace, queue, unchanged[0])
+
+
+def _hidden(queue: Queue, view: MessageView, rule: RuleId) -> tuple[RuleId, ...]:
+    """It never arrives, or has not arrived yet; a peek that tells so tells it wrongly."""
+    if rule != "SCHED-01":
+        return (rule,)
+    rules = ("SCHED-08", rule) if view.state is not None else (rule,)
+    return (*rules, "SCHED-13") if queue.settings.requires_session else rules
 
 
 def _gone(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
@@ -67,9 +75,11 @@ def _is_spent(namespace: Namespace, dead: Queue, view: MessageView) -> bool:
 
 def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
     key = stored.key
+    again = ("SCHED-09",) if stored.came else ()
     if key is None or key.taken_from == ASSIGNED:
         return ("KEY-01", "LIFE-12")
     known = home_name(namespace.profile, key) in queue.homes
     at_home = stored.where.bit_count() == 1 or not known
     rules = rule_of(queue.settings, stored.message, key)
-    return ("KEY-01", "LIFE-12", *rules) if at_home else (*rules, "KEY-02", "KEY-01")
+    placed = ("KEY-01", "LIFE-12", *rules) if at_home else (*rules, "KEY-02", "KEY-01")
+    return (*again, *placed)

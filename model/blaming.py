@@ -7,6 +7,7 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    CancelScheduled,
     Command,
     Complete,
     DeadLetter,
@@ -19,6 +20,7 @@ from busproof.model.commands import (
     ReceiveDeferred,
     RenewLock,
     RenewSessionLock,
+    Schedule,
     Send,
     SetSessionState,
 )
@@ -37,6 +39,7 @@ from busproof.model.outcomes import (
     Received,
     ReceivedSeveral,
     Refused,
+    SessionAccepted,
 )
 from busproof.model.peeking import in_order
 from busproof.model.placing import home_of
@@ -57,6 +60,7 @@ _OF_REQUESTS: Final[dict[type[Command], tuple[RuleId, ...]]] = {
     Defer: ("LOCK-06", "LOCK-07"),
     ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
     RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
+    CancelScheduled: ("SCHED-03", "SCHED-05"),
     AcceptSession: ("LIFE-10",),
     AcceptNextSession: ("SESS-06", "SESS-07"),
     RenewSessionLock: ("SESS-13", "SESS-12"),
@@ -104,6 +108,11 @@ def blamed(
                 rules = _wrongly_taken(namespace, queue, command, allowed)
             case Send(), Refused():
                 rules = _wrongly_refused(namespace, queue, command, allowed)
+            case Schedule(), Refused():
+                rules = ("SCHED-03", "SCHED-14", "SCHED-10")
+            case AcceptNextSession(), SessionAccepted(session_id=session_id):
+                waits = session_id in queue.calendar.sessions
+                rules = ("SCHED-13", "SESS-06") if waits else ("SESS-06",)
             case ReceiveDeferred(), ReceivedSeveral(messages=views):
                 rules = _wrongly_given_by_number(namespace, queue, command, views)
             case Complete() | Abandon(), _:
@@ -167,6 +176,8 @@ def _wrongly_given(
         return ("DEFER-01", "DEFER-06") if stored.deferred else _spent(queue)
     if not any(count_is_possible(namespace, queue, each.stored, view) for each in candidates):
         return (*_wrongly_counted(stored, view), "DLQ-01")
+    if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
+        return ("SCHED-06",)
     if stored.message.session_id != command.session_id and command.session_id is not None:
         foreign = ("SESS-04", "KEY-06", "LIFE-10")
         return ("SESS-01",) if stored.message.session_id is None else foreign
@@ -229,6 +240,8 @@ def _wrongly_locked(queue: Queue) -> tuple[RuleId, ...]:
 
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
+    if stored.came is not None and stored.line is None:
+        return ("SCHED-07", "LIFE-10")
     first = None if stored.line is None else first_in_line(queue, stored.line)
     if first is None or first.number >= stored.number:
         return ("LIFE-10",)
@@ -251,6 +264,8 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     if any(stored.resisted for stored in waiting):
         rules = (*rules, "LOCK-08")
     rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
+    if any(stored.came for stored in waiting):
+        rules = (*rules, "SCHED-05")
     if queue.peeked:
         rules = (*rules, "LIFE-07")
     if any(stored.key is None and stored.message.message_id is not None for stored in waiting):

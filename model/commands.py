@@ -19,6 +19,7 @@ __all__ = [
     "AdvanceClock",
     "BeginTransaction",
     "BringPartitionUp",
+    "CancelScheduled",
     "CloseSession",
     "Command",
     "CommitTransaction",
@@ -38,6 +39,7 @@ __all__ = [
     "RenewLock",
     "RenewSessionLock",
     "RollBackTransaction",
+    "Schedule",
     "Send",
     "SetSessionState",
     "TakePartitionDown",
@@ -134,6 +136,24 @@ class Send:
     message: Message
     timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
     transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Schedule:
+    """Send one message that is to arrive `delay` microseconds from now, or now if that is past."""
+
+    queue: str
+    message: Message
+    delay: int
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class CancelScheduled:
+    """Take a scheduled message back by the sequence number that scheduling it told."""
+
+    queue: str
+    sequence_number: int
 
 
 @attrs.frozen(kw_only=True)
@@ -318,6 +338,8 @@ Command = (
     | RemoveRule
     | ListRules
     | Send
+    | Schedule
+    | CancelScheduled
     | Receive
     | Complete
     | Abandon

@@ -19,6 +19,7 @@ from busproof.model.queues import (
 )
 from busproof.model.receiving import lost_receive, receive
 from busproof.model.rules import change_rule, list_rules, lost_change
+from busproof.model.scheduling import cancel, lost_cancel, lost_schedule, schedule
 from busproof.model.sending import lost_send, send
 from busproof.model.session_states import get_state, list_sessions, lost_set_state, set_state
 from busproof.model.sessions import (
@@ -73,6 +74,10 @@ def dispatched(
     match command:
         case c.Send():
             return send(namespace, command, seen)
+        case c.Schedule():
+            return schedule(namespace, command, seen)
+        case c.CancelScheduled():
+            return cancel(namespace, command)
         case c.Receive():
             return receive(namespace, command, connection, seen)
         case c.Complete():
@@ -134,6 +139,10 @@ def lost(namespace: Namespace, command: c.Command, connection: str) -> Namespace
     match command:
         case c.Send():
             return lost_send(namespace, command)
+        case c.Schedule():
+            return lost_schedule(namespace, command)
+        case c.CancelScheduled():
+            return lost_cancel(namespace, command)
         case c.Receive():
             return lost_receive(namespace, command, connection)
         case c.Complete():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof.model.activating import is_awaited, why_active
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.model.ledger import surely_available
@@ -23,7 +24,9 @@ def left_out(namespace: Namespace, queue: Queue) -> bool:
     return bool(namespace.vantage.left_out - {queue.receivers.connection})
 
 
-def why_nothing(namespace: Namespace, queue: Queue, *, cached: bool) -> tuple[RuleId, ...]:
+def why_nothing(
+    namespace: Namespace, queue: Queue, session_id: str | None, *, cached: bool
+) -> tuple[RuleId, ...]:
     """What an empty answer shows: what is locked, settled or dead was not given again."""
     rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
     if cached and surely_available(queue, cached_elsewhere=False):
@@ -33,6 +36,7 @@ def why_nothing(namespace: Namespace, queue: Queue, *, cached: bool) -> tuple[Ru
     if len(queue.messages) < queue.arrivals:
         rules = ("LIFE-03", *rules)
     rules = (*_why_no_dead_letter(namespace, queue), *rules)
+    rules = (*is_awaited(namespace, queue, session_id), *rules)
     return ("LIFE-02", *rules) if len(queue.locks) else rules
 
 
@@ -66,6 +70,7 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
     rules: tuple[RuleId, ...] = (*stored.shows, *copied, "LIFE-01", *candidate.rules)
     if is_dead_letter_queue(queue.settings.queue):
         rules = ("DLQ-06", *candidate.rules, *_why_dead_letter(namespace, candidate))
+    rules = (*why_active(queue, stored, view.sequence_number), *rules)
     if stored.deliveries:
         rules = (*rules, *_why_again(namespace, candidate, view))
     if namespace.vantage.assigns_message_ids and stored.message.message_id is None:

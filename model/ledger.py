@@ -32,6 +32,7 @@ __all__ = [
     "first_in_line",
     "first_ready",
     "hold",
+    "line_of",
     "never_arrives",
     "remember",
     "remove",
@@ -55,7 +56,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
 ) -> Queue:
     """The queue with one more message at the end; uncertain ones are never waited for."""
     number = queue.arrivals
-    line = _line(queue, message, key) if certain else None
+    line = line_of(queue, message, key) if certain else None
     stored = Stored(
         number=number,
         message=message,
@@ -66,8 +67,12 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         since=queue.receivers.count,
         available_at=now.earliest,
         shows=shows,
+        arrived=now,
     )
     changes = _available(queue, stored) if certain else {}
+    if line is not None and line in queue.calendar.lines:
+        overtaken = attrs.evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
+        changes["calendar"] = overtaken
     return attrs.evolve(
         queue,
         arrivals=number + 1,
@@ -90,7 +95,8 @@ def _members(queue: Queue, message: Message, step: int) -> Map[str, int]:
     return queue.members.delete(session_id)
 
 
-def _line(queue: Queue, message: Message, key: Key | None) -> Key | None:
+def line_of(queue: Queue, message: Message, key: Key | None) -> Key | None:
+    """The key or session by which a message is kept in order."""
     if queue.settings.requires_session and message.session_id is not None:
         return Key(SESSION_ID, message.session_id)
     return key

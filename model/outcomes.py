@@ -18,6 +18,7 @@ __all__ = [
     "Refused",
     "Renewed",
     "RulesListed",
+    "Scheduled",
     "SessionAccepted",
     "SessionState",
     "SessionsListed",
@@ -93,6 +94,13 @@ class Renewed:
 
 
 @attrs.frozen(kw_only=True)
+class Scheduled:
+    """The message will arrive later; by this number it can be cancelled, if one is told."""
+
+    sequence_number: int | None = None
+
+
+@attrs.frozen(kw_only=True)
 class Refused:
     """The bus answered with an error, and nothing took effect."""
 
@@ -125,6 +133,7 @@ Outcome = (
     | SessionsListed
     | ReceivedSeveral
     | Renewed
+    | Scheduled
     | Refused
     | Indeterminate
     | Unsupported

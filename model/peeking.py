@@ -5,11 +5,12 @@ from heapq import nsmallest
 
 import attrs
 
+from busproof.model.calendar import Waiting
+from busproof.model.coming import arrivals
 from busproof.model.commands import Peek
-from busproof.model.dead_letters import arrivals
 from busproof.model.ledger import replace
 from busproof.model.outcomes import Peeked
-from busproof.model.sighting import Seen, recognised, seen_as, view_of
+from busproof.model.sighting import Seen, is_unchanged, recognised, seen_as, view_of
 from busproof.model.state import Namespace, Partitions, Queue, Stored, with_queue
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import SEQUENCE_BITS, Error, MessageState, MessageView, RuleId
@@ -40,6 +41,10 @@ def _shown(
     used: set[int] = set()
     for view in views:
         namespace = with_queue(namespace, queue)
+        if (place := _waiting(namespace, queue, command, view, used)) is not None:
+            used.add(-1 - place)
+            rules = ("SCHED-08", *rules)
+            continue
         found = _found(namespace, queue, view, used)
         if found is None or not _is_asked_for(command, found[1].stored):
             return
@@ -73,9 +78,50 @@ def _found(
     return None
 
 
+def _waiting(
+    namespace: Namespace, queue: Queue, command: Peek, view: MessageView, used: set[int]
+) -> int | None:
+    """SCHED-08: the place of a scheduled message of which this may be a view."""
+    calendar = queue.calendar
+    if view.state not in (None, MessageState.SCHEDULED):
+        return None
+    for place in calendar.bodies.get(view.body, ()):
+        waiting = calendar.entries.get(place)
+        if waiting is None or -1 - place in used:
+            continue
+        session_id = waiting.message.session_id
+        asked_for = command.session_id in (None, session_id)
+        if asked_for and is_unchanged(namespace, _as_stored(waiting), view):
+            return place
+    return None
+
+
+def _as_stored(waiting: Waiting) -> Stored:
+    return Stored(
+        number=0,
+        message=waiting.message,
+        key=None,
+        line=None,
+        where=0,
+        certain=False,
+        since=0,
+        available_at=0,
+    )
+
+
+def _is_late(stored: Stored, view: MessageView) -> bool:
+    """Whether a message that is due is shown as scheduled still."""
+    if stored.came is None or stored.deliveries or stored.sequence_number is not None:
+        return False
+    same_number = view.sequence_number in (None, stored.scheduled_number)
+    return view.state is MessageState.SCHEDULED or (view.state is None and same_number)
+
+
 def _state_fits(stored: Stored, view: MessageView) -> bool:
     """DEFER-09: whether the state that a peek tells, if it tells one, is the message's."""
-    return view.state is None or stored.deferred is None or view.state is state_of(stored)
+    if stored.deferred is None or _is_late(stored, view):
+        return True
+    return view.state is None or view.state is state_of(stored)
 
 
 def state_of(stored: Stored) -> MessageState:
@@ -88,7 +134,7 @@ def in_order(views: tuple[MessageView, ...]) -> bool:
     latest: dict[int, int] = {}
     for view in views:
         number = view.sequence_number
-        if number is None:
+        if number is None or view.state is MessageState.SCHEDULED:
             continue
         if number <= latest.get(number >> SEQUENCE_BITS, -1):
             return False
@@ -98,6 +144,8 @@ def in_order(views: tuple[MessageView, ...]) -> bool:
 
 def _known_better(queue: Queue, stored: Stored, where: Partitions, view: MessageView) -> Queue:
     number = view.sequence_number
+    if _is_late(stored, view):
+        return queue
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
     better = attrs.evolve(stored, where=where, sequence_number=number or stored.sequence_number)
@@ -112,9 +160,11 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
             continue
         if stored.certain and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)
+    later = [] if queue.outages.any else _later(queue, command)
     for where in sorted(partitions):
         numbers = nsmallest(command.count, partitions[where])
-        views = tuple(_browsed(queue.messages[number]) for number in numbers)
+        there = (_browsed(queue.messages[number]) for number in numbers)
+        views = (*there, *later)[: command.count]
         yield Transition(
             outcome=Peeked(messages=views),
             next=namespace,
@@ -122,7 +172,23 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
             choice=Choice(where.bit_length() - 1),
         )
     if not partitions:
-        yield Transition(outcome=Peeked(), next=namespace)
+        views = tuple(later[: command.count])
+        yield Transition(outcome=Peeked(messages=views), next=namespace)
+
+
+def _later(queue: Queue, command: Peek) -> list[MessageView]:
+    """What is scheduled, wherever it will be."""
+    entries = sorted(queue.calendar.entries.items())
+    asked = (waiting for _, waiting in entries if waiting.certain)
+    return [
+        attrs.evolve(
+            view_of(_as_stored(waiting)),
+            sequence_number=waiting.number,
+            state=MessageState.SCHEDULED,
+        )
+        for waiting in asked
+        if command.session_id in (None, waiting.message.session_id)
+    ]
 
 
 def _browsed(stored: Stored) -> MessageView:

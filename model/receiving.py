@@ -5,12 +5,13 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.model.coming import arrivals
 from busproof.model.commands import Receive
-from busproof.model.dead_letters import arrivals, is_dead_letter_queue
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import count_is_possible, may_be_spent
 from busproof.model.evidence import cached_elsewhere, left_out, why_given, why_nothing
 from busproof.model.keys import SESSION_ID
-from busproof.model.ledger import first_in_line, first_ready, hold, surely_available
+from busproof.model.ledger import first_in_line, first_ready, hold, line_of, surely_available
 from busproof.model.locks import given_lock, lock_is_possible, why_locked
 from busproof.model.outcomes import Empty, Received
 from busproof.model.returning import without_perhaps_spent
@@ -90,7 +91,7 @@ def _nothing(
         out_of_reach = _is_out_of_reach(namespace, queue, command)
     if out_of_reach:
         cached = command.session_id is None and cached_elsewhere(namespace, queue)
-        rules = why_nothing(namespace, queue, cached=cached)
+        rules = why_nothing(namespace, queue, command.session_id, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
         yield Transition(outcome=Empty(), next=after, rules=rules)
     if command.session_id is not None:
@@ -122,20 +123,20 @@ def _given(
             counted = _count_is_right(candidate, view)
             if rules and counted is not None:
                 yield _handed_out(namespace, candidate, command, view, (*counted, *rules))
-        yield from _newly_dead(with_queue(namespace, queue), command, view, seen)
+        yield from _newly_come(with_queue(namespace, queue), command, view, seen)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
 
 
-def _newly_dead(
+def _newly_come(
     namespace: Namespace, command: Receive, view: MessageView, seen: Sighting
 ) -> Iterator[Transition]:
-    """A dead letter of whose arrival nothing was known before."""
-    for after, letter in arrivals(namespace, namespace.queues[command.queue], view.body):
+    """A dead letter or a scheduled message of whose arrival nothing was known before."""
+    for after, arrived in arrivals(namespace, namespace.queues[command.queue], view.body):
         queue = after.queues[command.queue]
-        for candidate in seen_as(after, queue, letter, view, seen):
-            rules = why_given(after, candidate, view)
-            yield _handed_out(after, candidate, command, view, rules)
+        for candidate in seen_as(after, queue, arrived, view, seen):
+            if rules := _allowed(after, candidate, command, view):
+                yield _handed_out(after, candidate, command, view, rules)
 
 
 def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
@@ -159,6 +160,8 @@ def _allowed(
         rules = (*rules, *why_locked(namespace, candidate, view))
     if command.session_id is not None:
         rules = (*_of_the_session(queue, stored, command.session_id), *rules)
+    if stored.came is not None and _overtakes(namespace, queue, stored):
+        return ()
     if stored.line is None:
         orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         orderless = orderless and stored.reason is None
@@ -166,6 +169,8 @@ def _allowed(
     first = first_in_line(queue, stored.line)
     if first is None or first.number >= stored.number:
         return (order_rule(queue), *rules) if first is not None else rules
+    if stored.came is not None:
+        return rules
     return () if _must_come_first(namespace, queue, first) else rules
 
 
@@ -179,6 +184,8 @@ def _is_possible(
     if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         return False
     if stored.deferred is True:
+        return False
+    if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
     if stored.spent or not count_is_possible(namespace, candidate.queue, stored, view):
         return False
@@ -201,6 +208,15 @@ def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[Rule
     if queue.outages.down and not queue.outages.may_hit(stored.where):
         rules = ("SESS-24", *rules)
     return rules
+
+
+def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """SCHED-07: whether a message that was scheduled is given before one sent before its time."""
+    line = line_of(queue, stored.message, stored.key)
+    first = None if line is None else first_in_line(queue, line)
+    if first is None or first.arrived.latest >= stored.arrived.earliest:
+        return False
+    return _must_come_first(namespace, queue, first)
 
 
 COUNTED_AGAIN: Final[dict[RuleId, RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from busproof.model.activating import activated, activated_everywhere
 from busproof.model.dead_letters import DELIVERED_TOO_OFTEN, moved, owner_of, with_dead_letters
 from busproof.model.deliveries import may_be_spent, permitted
 from busproof.model.heap import pop
@@ -100,6 +101,7 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 
     What expires in an entity may become a dead letter, so its dead-letter queue comes after it.
     """
+    namespace = activated_everywhere(namespace)
     owner = owner_of(name)
     if owner not in namespace.queues:
         return None
@@ -112,7 +114,11 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 
 
 def _expired(namespace: Namespace, name: str) -> Namespace:
-    """LIFE-05, SESS-11: the namespace with every lock ended that cannot be held any more."""
+    """LIFE-05, SESS-11: the namespace with every lock ended that cannot be held any more.
+
+    What is scheduled and due is there as well.
+    """
+    namespace = activated(namespace, name)
     now, queue = namespace.now, namespace.queues[name]
     while queue.timers is not None and queue.timers[1][0] < now.earliest:
         _, number, token = queue.timers[1]
@@ -127,7 +133,10 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         exact = lock.expiry.earliest == lock.expiry.latest
         since = None if exact else stored.since
         # One that was accepted again, or perhaps closed, may have given it back before.
-        told = lock.session_id is None or lock.expiry.earliest > -NEVER
+        before = lock.expiry.earliest == -NEVER
+        told = not before or (lock.session_id is None and not stored.deferred)
+        # Or it may have been set aside by a request without an answer, which need not count.
+        told = told and stored.deferred is not None
         namespace = give_back(
             namespace,
             queue,

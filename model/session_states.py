@@ -119,7 +119,9 @@ def list_sessions(
 
 def _may_exist(queue: Queue, session_id: str) -> bool:
     stored = queue.states.get(session_id, NOTHING)
-    return session_id in queue.members or stored.state is not None or bool(stored.late)
+    scheduled = session_id in queue.calendar.sessions
+    there = scheduled or session_id in queue.members
+    return there or stored.state is not None or bool(stored.late)
 
 
 def _with_state(namespace: Namespace, queue: Queue) -> Iterator[str]:

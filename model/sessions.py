@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof.model.activating import is_awaited, session_may_come
 from busproof.model.commands import AcceptNextSession, AcceptSession, CloseSession, RenewSessionLock
 from busproof.model.heap import push
 from busproof.model.keys import SESSION_ID
@@ -256,7 +257,12 @@ def accept_next(
         )
     outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
     if free is None or queue.receivers.lost or queue.seekers or outage:
-        rules = ("SESS-07",) if free is None else ()
+        rules: tuple[RuleId, ...] = ()
+        if free is None:
+            waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
+                namespace, queue, None
+            )
+            rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
         yield Transition(outcome=Empty(), next=namespace, rules=rules)
         yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
 
@@ -276,7 +282,7 @@ def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
     held = queue.sessions.get(session_id)
     if held is not None and not _may_be_over(namespace, held):
         return False
-    return session_id in queue.members
+    return session_id in queue.members or session_may_come(namespace, queue, session_id)
 
 
 def lost_accept_next(

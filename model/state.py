@@ -10,6 +10,7 @@ from typing import NamedTuple
 import attrs
 from immutables import Map
 
+from busproof.model.calendar import EMPTY, NEVER, Calendar, Waiting
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
 from busproof.model.filters import Filter
 from busproof.model.heap import Heap
@@ -41,9 +42,6 @@ __all__ = [
 
 Partitions = int
 """A set of partitions as a bit mask; bit 0 is partition 0."""
-
-NEVER: int = 2**62
-"""A moment after every other one."""
 
 
 class Key(NamedTuple):
@@ -92,6 +90,11 @@ class Stored:
         deferred: whether it was set aside; `None` where that is not known.
         reason: why it was dead-lettered, in a dead-letter queue.
         sequence_number: as seen; `None` until it was.
+        arrived: when it came, or may have come if it was scheduled.
+        came: of a message that was scheduled, the rule by which it became active.
+        scheduled_number: the sequence number that it was scheduled under, if that was told.
+        through: the partitions that were down when it was scheduled, or when it was due.
+        overtaken: whether another of its key was sent between its scheduling and its time.
         expected: the delivery count that its next delivery in a session shows, if that is known.
         lock: the hold on it, if it is locked.
         shows: the rules besides that its being received shows.
@@ -115,6 +118,11 @@ class Stored:
     deferred: bool | None = False
     reason: str | None = None
     sequence_number: int | None = None
+    arrived: Window = Window(0, 0)
+    came: RuleId | None = None
+    scheduled_number: int | None = None
+    through: Partitions = 0
+    overtaken: bool = False
     expected: int | None = None
     lock: Lock | None = None
     shows: tuple[RuleId, ...] = ()
@@ -329,6 +337,7 @@ class Queue:
         numbers: sequence number to arrival number, of messages that were received.
         deferred: sequence number to arrival number, of messages that were ever set aside.
         latest_deferred: arrival number of the message that was set aside last.
+        calendar: what is scheduled.
         tokens: every lock token that was ever given to the arrival number of its message.
         fed: whether messages were forwarded to it.
         kept_away: the rules by which messages that were forwarded are not found here.
@@ -362,6 +371,7 @@ class Queue:
     numbers: Map[int, int] = Map()
     deferred: Map[int, int] = Map()
     latest_deferred: int = -1
+    calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
     fed: bool = False
     kept_away: tuple[RuleId, ...] = ()
@@ -369,13 +379,17 @@ class Queue:
 
 @attrs.frozen
 class Staged:
-    """A message sent in a transaction that has not ended; `revision` is the topic's by then."""
+    """A message sent in a transaction that has not ended.
+
+    `revision` is the topic's by then; `waiting` says when it is due if it is scheduled.
+    """
 
     queue: str
     message: Message
     key: Key | None
     where: Partitions
     revision: int = 0
+    waiting: Waiting | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -98,7 +98,7 @@ def _confirmed(transition: Transition, command: c.Command) -> Transition:
     A message that was refused never arrives; a queue of whose creation nobody knew exists once it
     has answered.
     """
-    if isinstance(transition.outcome, Refused) and isinstance(command, c.Send):
+    if isinstance(transition.outcome, Refused) and isinstance(command, c.Send | c.Schedule):
         sent_to = transition.next.queues[command.queue]
         if transition.rules and command.message.body not in sent_to.bodies:
             told = never_arrives(sent_to, command.message.body, transition.rules[0])
@@ -147,18 +147,21 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     ]
     if not found:
         return _violation(timed, event, seen) if explain else Acceptance(possible=())
-    if len(found) > 1 and isinstance(event.command, c.Send) and isinstance(event.outcome, Refused):
-        known = all(event.command.queue in transition.next.queues for transition in found)
+    sent = isinstance(event.command, c.Send | c.Schedule)
+    if len(found) > 1 and sent and isinstance(event.outcome, Refused):
+        known = all(concerned(event.command) in transition.next.queues for transition in found)
         found = _for_one_reason(found, event.command) if known else found
     return Acceptance(possible=_distinct(found), rules=found[0].rules)
 
 
-def _for_one_reason(found: list[Transition], command: c.Send) -> list[Transition]:
+def _for_one_reason(found: list[Transition], command: c.Command) -> list[Transition]:
     """The transitions of a refused send, whose message never arrives for the same reason in all.
 
     For which of several reasons it was refused is of no consequence. States that differed in it
     alone would double with every such send.
     """
+    if not isinstance(command, c.Send | c.Schedule):
+        return found
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in found]
     reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]

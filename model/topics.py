@@ -12,12 +12,14 @@ import attrs
 from busproof.model.commands import (
     AddRule,
     BringPartitionUp,
+    CancelScheduled,
     Command,
     CreateSubscription,
     ListRules,
     Peek,
     Receive,
     RemoveRule,
+    Schedule,
     Send,
     TakePartitionDown,
 )
@@ -44,8 +46,15 @@ __all__ = [
     "with_partitions_of_topic",
 ]
 
-_ON_A_TOPIC: Final = (CreateSubscription, Send, TakePartitionDown, BringPartitionUp)
-_NOT_ON_A_SUBSCRIPTION: Final = (CreateSubscription, Send, TakePartitionDown, BringPartitionUp)
+_ON_A_TOPIC: Final = (
+    CreateSubscription,
+    Send,
+    Schedule,
+    CancelScheduled,
+    TakePartitionDown,
+    BringPartitionUp,
+)
+_NOT_ON_A_SUBSCRIPTION: Final = _ON_A_TOPIC
 _NOTHING: Final[dict[type[Command], Outcome]] = {Receive: Empty(), Peek: Peeked()}
 _TOLD_OF_TOPICS: Final[dict[RuleId, RuleId]] = {
     "KEY-02": "TOPIC-07",

@@ -12,6 +12,7 @@ from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
 from busproof.model.limits import may_be_over, with_transaction
 from busproof.model.rules import with_changes
+from busproof.model.scheduling import committed_later
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
 from busproof.model.topics import told_of_topics
 from busproof.model.transition import Transition, done, refusal
@@ -100,6 +101,8 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
 
 
 def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Namespace:
+    if staged.waiting is not None:
+        return committed_later(namespace, queue, staged, staged.waiting, certain=certain)
     becomes = fate(namespace, queue, staged.message, staged.key)
     if becomes is Fate.DROPPED:
         return with_queue(namespace, never_arrives(queue, staged.message.body, "KEY-11"))
@@ -134,7 +137,8 @@ def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Tr
 def _forgotten(namespace: Namespace, transaction: Transaction) -> Namespace:
     for staged in _in_order(transaction):
         queue = namespace.queues[staged.queue]
-        bodies = queue.bodies.set(staged.message.body, "TXN-13")
+        rule = "TXN-13" if staged.waiting is None else "SCHED-15"
+        bodies = queue.bodies.set(staged.message.body, rule)
         if isinstance(queue.bodies.get(staged.message.body), str):
             namespace = with_queue(namespace, attrs.evolve(queue, bodies=bodies))
     return namespace

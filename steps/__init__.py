@@ -10,6 +10,7 @@ STEP_MODULES: Final = (
     "receiving",
     "dead_letters",
     "deferring",
+    "scheduling",
     "locks",
     "sessions",
     "disturbing",

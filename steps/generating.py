@@ -22,6 +22,7 @@ from busproof.model.commands import (
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     CloseSession,
     Command,
     CommitTransaction,
@@ -37,6 +38,7 @@ from busproof.model.commands import (
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
+    Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
@@ -110,6 +112,25 @@ def _sent(
         timeout=timeout,
         transaction=transaction,
     )
+
+
+def _scheduled(
+    world: World, queue: CreateQueue, shape: int, delay: int, transaction: str | None = None
+) -> Schedule:
+    return Schedule(
+        queue=queue.queue,
+        message=world.message(queue, shape),
+        delay=delay,
+        transaction=transaction,
+    )
+
+
+def _cancelled(world: World, number: int) -> CancelScheduled | None:
+    """One that was scheduled lately, whether it is due by now or not."""
+    if not world.scheduled:
+        return None
+    queue, one = world.scheduled[-1 - number % len(world.scheduled)]
+    return CancelScheduled(queue=queue, sequence_number=one)
 
 
 def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int) -> Receive:
@@ -256,6 +277,14 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         weight=4,
         times=_SENDS,
     )
+    delays = (0, scope.lock // 2, scope.lock, 2 * scope.lock)
+    yield Generator(
+        kind=Schedule,
+        draws={"queue": QUEUES, "shape": _SHAPE, "delay": st.sampled_from(delays)},
+        make=_scheduled,
+        times=_LESS,
+    )
+    yield Generator(kind=CancelScheduled, draws={"number": _SHAPE}, make=_cancelled)
     yield Generator(
         kind=Receive,
         draws={"queue": QUEUES, "mode": st.sampled_from(_modes(scope)), "session": _INDEX},
@@ -328,6 +357,17 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         weight=4,
         times=_LESS,
         name="sendintransaction",
+    )
+    yield Generator(
+        kind=Schedule,
+        draws={
+            "queue": QUEUES,
+            "shape": _SHAPE,
+            "delay": st.sampled_from((0, scope.lock)),
+            "transaction": TRANSACTIONS,
+        },
+        make=_scheduled,
+        name="scheduleintransaction",
     )
     yield Generator(
         kind=CommitTransaction,

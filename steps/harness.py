@@ -309,14 +309,16 @@ class Bus:
             self.complete(queue, outcome.message, connection)
         raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
 
-    def awaited(self, queue: str, number: int, connection: str = "c1") -> list[MessageView]:
+    def awaited(
+        self, queue: str, number: int, connection: str = "c1", session_id: str | None = None
+    ) -> list[MessageView]:
         """Receive and complete until so many messages have come, or the patience is over.
 
         For what has to come at a time that nobody states: a second passes before each new try.
         """
         views: list[MessageView] = []
         for _ in range(number + PATIENCE):
-            outcome = self.receive(queue, connection)
+            outcome = self.receive(queue, connection, session_id)
             if isinstance(outcome, Received):
                 views.append(outcome.message)
                 self.complete(queue, outcome.message, connection)

@@ -21,10 +21,18 @@ from busproof.model.commands import (
     Defer,
     Receive,
     ReceiveDeferred,
+    Schedule,
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Event, Received, ReceivedSeveral, SessionAccepted
+from busproof.model.outcomes import (
+    Done,
+    Event,
+    Received,
+    ReceivedSeveral,
+    Scheduled,
+    SessionAccepted,
+)
 from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, Tier
 from busproof.steps.needing import needs
 
@@ -116,6 +124,7 @@ class World:
     locks: list[Receipt] = attrs.field(factory=list)
     visited: list[int] = attrs.field(factory=list)
     received: list[tuple[str, int, str | None]] = attrs.field(factory=list)
+    scheduled: list[tuple[str, int]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
 
     def with_sessions(self) -> list[CreateQueue]:
@@ -205,6 +214,8 @@ class World:
                 self.accepted[(queue, event.connection)] = session
             case AcceptNextSession(queue=queue), SessionAccepted(session_id=session):
                 self.accepted[(queue, event.connection)] = session
+            case Schedule(queue=queue), Scheduled(sequence_number=int(number)):
+                self.scheduled.append((queue, number))
             case Send(), Done() if event.witness is not None:
                 self.visited.append(event.witness.partition)
 

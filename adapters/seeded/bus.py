@@ -11,8 +11,8 @@ import attrs
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
-from busproof.adapters.seeded.sessions import SessionCommand, Sessions
-from busproof.adapters.seeded.transacting import Transacting
+from busproof.adapters.seeded.scheduling import Scheduling
+from busproof.adapters.seeded.sessions import SessionCommand
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Outcome, Refused, Witness
 from busproof.model.values import MICROSECONDS, Error, Message, Profile
@@ -33,6 +33,8 @@ NamespaceCommand = (
 RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
     SessionCommand
+    | c.Schedule
+    | c.CancelScheduled
     | c.Receive
     | c.Complete
     | c.Abandon
@@ -46,7 +48,7 @@ QueueCommand = (
 )
 
 
-class SeededBus(Sessions, Transacting):
+class SeededBus(Scheduling):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -69,6 +71,8 @@ class SeededBus(Sessions, Transacting):
             Capability.DEAD_LETTER,
             Capability.LOCK_RENEWAL,
             Capability.DEFERRAL,
+            Capability.SCHEDULING,
+            Capability.SEQUENCE_NUMBERS,
         }
     )
 
@@ -113,6 +117,8 @@ class SeededBus(Sessions, Transacting):
         owner = self.queues.get(name.removesuffix(DEAD_LETTERS))
         if owner is None:
             return None
+        for source in self.queues.values():
+            self.let_due_ones_come(source)
         self.end_what_is_over(owner)
         if owner.name == name or owner.dead is None:
             return owner
@@ -227,6 +233,8 @@ class SeededBus(Sessions, Transacting):
     ) -> Outcome:
         """Do anything with a queue but send to it."""
         match command:
+            case c.Schedule():
+                return self.schedule(queue, self.prepared(command.message), command)
             case c.Receive():
                 return self.receive(queue, command, connection)
             case c.Complete():
@@ -241,10 +249,10 @@ class SeededBus(Sessions, Transacting):
                 return self.receive_deferred(queue, command, connection)
             case c.RenewLock():
                 return self.renew(queue, command.lock_token)
-            case c.Peek(session_id=None):
-                return self.peek(queue, command.count)
+            case c.CancelScheduled():
+                return self.cancel(queue, command)
             case c.Peek():
-                return self.peek_session(queue, command)
+                return self.peek_any(queue, command)
             case c.TakePartitionDown() | c.BringPartitionUp():
                 return self.switch(queue, command)
             case _:
@@ -256,6 +264,12 @@ class SeededBus(Sessions, Transacting):
         if queue.topic is not None:
             return of_topics
         return queue.subscriptions is not None and not of_topics
+
+    def peek_any(self, queue: Queue, command: c.Peek) -> Outcome:
+        """Show the oldest messages, of one session if it is named."""
+        if command.session_id is None:
+            return self.peek(queue, command.count)
+        return self.peek_session(queue, command)
 
     def switch(self, queue: Queue, command: c.TakePartitionDown | c.BringPartitionUp) -> Outcome:
         """Take a partition down or bring it up; what it holds stays."""

@@ -15,6 +15,7 @@ __all__ = [
     "Hold",
     "Key",
     "Lock",
+    "Planned",
     "Queue",
     "Staged",
     "Transaction",
@@ -58,6 +59,17 @@ class Held:
         return (self.partition << SEQUENCE_BITS) + self.number
 
 
+@attrs.frozen(kw_only=True, eq=False)
+class Planned:
+    """A scheduled message, under the number that cancels it; `place` is how many came before."""
+
+    number: int
+    message: Message
+    partition: int
+    due: int
+    place: int
+
+
 @attrs.frozen(kw_only=True)
 class Hold:
     """A connection's lock on a session; it lasts until the clock reaches `until`."""
@@ -86,6 +98,8 @@ class Queue:
         topic: of a subscription.
         rules: of a subscription, by name.
         states: what is stored with sessions.
+        planned: what is scheduled and not due.
+        numbered: the latest number given to what was scheduled, within a partition.
         dead: its dead-letter queue; a dead-letter queue has none.
     """
 
@@ -102,6 +116,8 @@ class Queue:
     topic: "Queue | None" = None
     rules: dict[str, Filter] = attrs.field(factory=dict)
     states: dict[str, str] = attrs.field(factory=dict)
+    planned: list[Planned] = attrs.field(factory=list)
+    numbered: int = 1 << 40
     dead: "Queue | None" = None
 
     @property
@@ -112,12 +128,13 @@ class Queue:
 
 @attrs.frozen(kw_only=True)
 class Staged:
-    """A message that waits for its transaction's commit."""
+    """A message that waits for its transaction's commit; `planned` if it is then scheduled."""
 
     queue: Queue
     message: Message
     key: Key | None
     partition: int
+    planned: Planned | None = None
 
 
 @attrs.define(kw_only=True, eq=False)

@@ -10,6 +10,7 @@ from busproof.adapters.base import Adapter
 from busproof.model.commands import (
     Abandon,
     AdvanceClock,
+    CancelScheduled,
     Command,
     Complete,
     CreateQueue,
@@ -18,9 +19,10 @@ from busproof.model.commands import (
     Receive,
     ReceiveDeferred,
     RenewLock,
+    Schedule,
     Send,
 )
-from busproof.model.outcomes import Event, Received, ReceivedSeveral
+from busproof.model.outcomes import Event, Received, ReceivedSeveral, Scheduled
 from busproof.model.values import MICROSECONDS, Message, MessageView, ReceiveMode
 
 __all__ = [
@@ -28,12 +30,14 @@ __all__ = [
     "PARTITIONS",
     "QUEUE",
     "ByNumber",
+    "Cancelling",
     "Over",
     "Request",
     "Run",
     "Settling",
     "abandon",
     "by_number",
+    "cancel",
     "complete",
     "create",
     "dead_letter",
@@ -43,6 +47,7 @@ __all__ = [
     "play",
     "receive",
     "renew",
+    "schedule",
     "send",
     "wait",
 ]
@@ -90,14 +95,25 @@ class ByNumber:
 
 
 @attrs.frozen
+class Cancelling:
+    """Take back what was scheduled with this number, counted from 0."""
+
+    scheduled: int
+
+    def asked(self, numbers: list[int]) -> CancelScheduled:
+        """The request, once the number is known."""
+        return CancelScheduled(queue=QUEUE, sequence_number=numbers[self.scheduled])
+
+
+@attrs.frozen
 class Over:
     """Ask over another connection."""
 
     connection: str
-    request: Command | Settling | ByNumber
+    request: Command | Settling | ByNumber | Cancelling
 
 
-Request = Command | Settling | ByNumber | Over
+Request = Command | Settling | ByNumber | Cancelling | Over
 Run = tuple[Request, ...]
 
 
@@ -117,6 +133,18 @@ def send(
     """Send a message; `within` names a transaction, `seconds` is the sender's timeout."""
     message = Message(body=body, **properties)
     return Send(queue=queue, message=message, transaction=within, timeout=seconds * MICROSECONDS)
+
+
+def schedule(body: str, seconds: int, *, within: str | None = None, **properties: Any) -> Schedule:
+    """Schedule a message to come so many seconds from now."""
+    message = Message(body=body, **properties)
+    delay = seconds * MICROSECONDS
+    return Schedule(queue=QUEUE, message=message, delay=delay, transaction=within)
+
+
+def cancel(scheduled: int) -> Cancelling:
+    """Take back what was scheduled with this number, counted from 0."""
+    return Cancelling(scheduled)
 
 
 def receive(session_id: str | None = None, *, delete: bool = False, queue: str = QUEUE) -> Receive:
@@ -173,18 +201,23 @@ def home(key: str) -> int:
 def play(adapter: Adapter, run: Iterable[Request]) -> Iterator[Event]:
     """Ask one request after another and tell what came of each."""
     given: list[MessageView] = []
+    numbers: list[int] = []
     for request in run:
         connection, wanted = "c1", request
         if isinstance(wanted, Over):
             connection, wanted = wanted.connection, wanted.request
         if isinstance(wanted, ByNumber):
             wanted = wanted.asked(given)
+        if isinstance(wanted, Cancelling):
+            wanted = wanted.asked(numbers)
         if isinstance(wanted, Settling):
             token = given[wanted.receive].lock_token or "none"
             wanted = wanted.asked(token)
         observed = adapter.do(wanted, connection)
         if isinstance(observed.outcome, Received):
             given.append(observed.outcome.message)
+        if isinstance(observed.outcome, Scheduled):
+            numbers.append(observed.outcome.sequence_number or 0)
         if isinstance(observed.outcome, ReceivedSeveral):
             given.extend(observed.outcome.messages)
         yield Event(

@@ -10,6 +10,7 @@ from busproof.adapters.seeded import (
     shown_keys,
     shown_life,
     shown_locks,
+    shown_scheduling,
     shown_sessions,
     shown_topics,
     shown_transactions,
@@ -29,5 +30,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
     **shown_forwarding.SHOWN,
+    **shown_scheduling.SHOWN,
 }
 """In the order of the faults."""

@@ -120,8 +120,12 @@ class Transacting(Deferring, Forwarding):
         for subscription, change in transaction.changes:
             self.change(subscription, change)
         for staged in self.committed(transaction):
-            self.store(staged.queue, staged.message, staged.key, staged.partition)
+            self.store_staged(staged)
         return Done()
+
+    def store_staged(self, staged: Staged) -> None:
+        """Store a message at the commit of its transaction."""
+        self.store(staged.queue, staged.message, staged.key, staged.partition)
 
     def committed(self, transaction: Transaction) -> list[Staged]:
         """The messages that a commit stores."""

@@ -1,7 +1,7 @@
 """Messages that are set aside, and receiving them by their numbers."""
 
 import pytest
-from telling import INVALID, OTHER, Told, telling, view
+from telling import INVALID, OTHER, Told, received, telling, view
 
 from busproof.model.commands import (
     Abandon,
@@ -350,3 +350,17 @@ def test_the_models_own_bus_gives_a_session_to_its_holder(told: Told) -> None:
     state = told.possible[0]
     assert step(state, by(session="a"))[0].outcome.messages[0].session_id == "a"
     assert isinstance(step(state, by(session="b"))[0].outcome, Refused)
+
+
+def test_a_deferral_without_an_answer_may_have_ended_the_delivery_before_the_lock() -> None:
+    """So that it need not have counted when the lock's time is over."""
+    told = telling()
+    told.queue()
+    told.send(partition=1)
+    told.has(RECEIVE, received("m1", 1, lock_token="l"))
+    told.has(Defer(queue="q", lock_token="l"), LOST)
+    told.has(AdvanceClock(duration=2 * MINUTE))
+    for count in (1, 2):
+        before = told.possible
+        told.has(by(number(1, 1)), had(view("m1", 1, lock_token="n", delivery_count=count)))
+        told.possible = before

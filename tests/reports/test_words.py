@@ -22,6 +22,7 @@ from busproof.model.commands import (
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     CloseSession,
     Command,
     CommitTransaction,
@@ -41,6 +42,7 @@ from busproof.model.commands import (
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
+    Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
@@ -64,6 +66,7 @@ from busproof.model.outcomes import (
     Refused,
     Renewed,
     RulesListed,
+    Scheduled,
     SessionAccepted,
     SessionsListed,
     SessionState,
@@ -73,6 +76,20 @@ from busproof.model.outcomes import (
 from busproof.model.values import Error, Message, MessageState, MessageView, ReceiveMode
 
 COMMANDS = [
+    (
+        Schedule(
+            queue="q", message=Message(body="m1", session_id="a"), delay=5_000_000, transaction="t"
+        ),
+        "Schedule to q: body 'm1', SessionId 'a', due in 5 s, in transaction t",
+    ),
+    (
+        Schedule(queue="q", message=Message(body="m1"), delay=-1_000_000),
+        "Schedule to q: body 'm1', due in -1 s",
+    ),
+    (
+        CancelScheduled(queue="q", sequence_number=(2 << 48) + 7),
+        "Cancel the scheduled message 7 of partition 2 of q",
+    ),
     (CreateQueue(queue="q"), "Create queue q: partitioned"),
     (
         CreateQueue(
@@ -199,6 +216,8 @@ VIEW_WORDS = (
     "locked until 60 s, deferred, dead-lettered for 'bad')"
 )
 OUTCOMES = [
+    (Scheduled(), "Scheduled"),
+    (Scheduled(sequence_number=7), "Scheduled as 7"),
     (Done(), "Done"),
     (Received(message=MessageView(body="m1")), "Received 'm1'"),
     (Received(message=VIEW), f"Received {VIEW_WORDS}"),

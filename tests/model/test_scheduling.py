@@ -1,0 +1,500 @@
+"""Messages that come later: when, where, in which order, and taking them back."""
+
+import attrs
+import pytest
+from telling import DONE, GONE, INVALID, OTHER, Told, received, telling, view
+
+from busproof.adapters.model import ModelAdapter
+from busproof.model.commands import (
+    Abandon,
+    AcceptNextSession,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CancelScheduled,
+    CommitTransaction,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    ListSessions,
+    Peek,
+    Receive,
+    RollBackTransaction,
+    Schedule,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import (
+    Empty,
+    Indeterminate,
+    Peeked,
+    Received,
+    Refused,
+    Scheduled,
+    SessionAccepted,
+    SessionsListed,
+)
+from busproof.model.step import step
+from busproof.model.values import Error, Message, MessageState
+
+RECEIVE = Receive(queue="q")
+PEEK = Peek(queue="q", count=4)
+LOST = Indeterminate()
+NOT_FOUND = Refused(error=Error.MESSAGE_NOT_FOUND)
+SECOND = 1_000_000
+NUMBER = 77
+CANCEL = CancelScheduled(queue="q", sequence_number=NUMBER)
+DOWN = TakePartitionDown(queue="q", partition=1)
+UP = BringPartitionUp(queue="q", partition=1)
+
+
+def later(
+    body: str = "m1", delay: int = 5, transaction: str | None = None, **keys: str
+) -> Schedule:
+    """Schedule a message in so many seconds."""
+    message = Message(body=body, **keys)
+    return Schedule(queue="q", message=message, delay=delay * SECOND, transaction=transaction)
+
+
+def scheduled(told: Told, number: int | None = NUMBER, **options: object) -> Told:
+    """A message is scheduled under this number."""
+    told.has(later(**options), Scheduled(sequence_number=number))
+    return told
+
+
+def passes(told: Told, seconds: float) -> None:
+    told.has(AdvanceClock(duration=int(seconds * SECOND)))
+
+
+def may_be_given(told: Told, body: str = "m1", **told_of_it: object) -> bool:
+    """Whether the message may be given now; the answer is forgotten."""
+    before = told.possible
+    found = bool(told.saw(RECEIVE, received(body, 1, **told_of_it)).possible)
+    told.possible = before
+    return found
+
+
+@pytest.fixture
+def queue(told: Told) -> Told:
+    told.queue()
+    return told
+
+
+def test_nothing_is_given_before_its_time(queue: Told) -> None:
+    scheduled(queue)
+    passes(queue, 4)
+    assert queue.saw(RECEIVE, received("m1", 1)).rules[0] == "SCHED-01"
+    assert "SCHED-01" in queue.saw(RECEIVE, Empty()).rules
+    passes(queue, 1)
+    assert may_be_given(queue)
+    passes(queue, 1)
+    found = queue.saw(RECEIVE, received("m1", 1, lock_token="l"))
+    assert {"SCHED-02", "SCHED-06"} <= set(found.rules)
+
+
+def test_the_slack_counts_on_both_sides() -> None:
+    told = telling(slack=SECOND)
+    told.queue()
+    scheduled(told)
+    passes(told, 3.5)
+    assert not may_be_given(told)
+    passes(told, 1)
+    assert may_be_given(told)
+
+
+def test_it_may_come_late_unless_the_reading_says_otherwise() -> None:
+    for reading, late in (("unbounded", True), ("at-once", False)):
+        told = telling(readings={"SCHEDULE-DELAY": reading})
+        told.queue()
+        scheduled(told)
+        passes(told, 6)
+        assert bool(told.saw(RECEIVE, Empty()).possible) is late
+
+
+def test_a_time_that_has_passed_is_now(queue: Told) -> None:
+    scheduled(queue, delay=-60)
+    found = queue.saw(RECEIVE, received("m1", 1))
+    assert {"SCHED-14", "SCHED-02"} <= set(found.rules)
+    assert queue.saw(later("m2", -1), INVALID).rules[:2] == ("SCHED-03", "SCHED-14")
+
+
+def test_its_number_is_a_new_one(queue: Told) -> None:
+    number = (1 << 48) + 9
+    scheduled(queue, number)
+    passes(queue, 6)
+    assert queue.saw(RECEIVE, received("m1", 1, sequence_number=number)).rules == ("SCHED-06",)
+    assert may_be_given(queue, sequence_number=None)
+
+
+def test_it_is_cancelled_until_it_is_due(queue: Told) -> None:
+    scheduled(queue)
+    assert queue.saw(CANCEL, NOT_FOUND).rules[0] == "SCHED-03"
+    assert queue.saw(CANCEL).rules == ("SCHED-03",)
+    assert queue.saw(CANCEL).rules == ("SCHED-05",)
+    assert queue.saw(CANCEL, NOT_FOUND).rules == ("SCHED-05",)
+    passes(queue, 6)
+    assert queue.saw(RECEIVE, received("m1", 1)).rules == ("SCHED-04",)
+    assert "SCHED-04" in queue.saw(RECEIVE, Empty()).rules
+    assert queue.saw(PEEK, Peeked(messages=(view("m1", 1),))).rules[0] == "SCHED-04"
+
+
+def test_in_an_outage_cancelling_may_be_refused(queue: Told) -> None:
+    scheduled(queue)
+    queue.has(DOWN)
+    queue.has(CANCEL, OTHER)
+    queue.has(CANCEL)
+
+
+def test_what_is_just_due_may_be_cancelled_or_not(queue: Told) -> None:
+    scheduled(queue)
+    passes(queue, 5)
+    queue.has(CANCEL, NOT_FOUND)
+    queue.has(CANCEL)
+    assert may_be_given(queue)
+    assert queue.saw(RECEIVE, Empty()).possible
+
+
+def test_an_active_message_is_not_cancelled(queue: Told) -> None:
+    scheduled(queue)
+    passes(queue, 6)
+    queue.has(RECEIVE, received("m1", 1, lock_token="l"))
+    queue.has(Abandon(queue="q", lock_token="l"))
+    assert queue.saw(CANCEL).rules == ("SCHED-05",)
+    found = queue.saw(RECEIVE, Empty())
+    assert not found.possible
+    assert "SCHED-05" in found.rules
+
+
+def test_an_answer_that_never_came_leaves_both_open(queue: Told) -> None:
+    queue.has(later(), LOST)
+    passes(queue, 1)
+    assert not may_be_given(queue)
+    passes(queue, 6)
+    assert may_be_given(queue)
+    assert queue.saw(RECEIVE, Empty()).possible
+
+
+def test_a_lost_cancellation_leaves_both_open(queue: Told) -> None:
+    queue.has(CANCEL, LOST)
+    scheduled(queue)
+    queue.has(CANCEL, LOST)
+    queue.has(CANCEL, NOT_FOUND)
+    passes(queue, 6)
+    assert may_be_given(queue)
+
+
+def test_a_number_that_nobody_told_is_cancelled_or_not(queue: Told) -> None:
+    queue.has(CANCEL)
+    queue.has(CANCEL, NOT_FOUND)
+
+
+def test_a_peek_shows_it_as_scheduled(queue: Told) -> None:
+    scheduled(queue, session_id="a")
+    for state, number, allowed in (
+        (MessageState.SCHEDULED, NUMBER, True),
+        (None, None, True),
+        (MessageState.ACTIVE, NUMBER, False),
+        (MessageState.DEFERRED, NUMBER, False),
+    ):
+        shown = view("m1", 1, session_id="a", state=state, sequence_number=number)
+        found = queue.saw(PEEK, Peeked(messages=(shown,)))
+        assert bool(found.possible) is allowed
+        assert found.rules[0] == "SCHED-08"
+        assert not queue.saw(PEEK, Peeked(messages=(shown, shown))).possible
+    elsewhere = Peek(queue="q", session_id="b")
+    assert not queue.saw(elsewhere, Peeked(messages=(shown,))).possible
+
+
+def test_what_is_due_may_be_shown_as_scheduled_still(queue: Told) -> None:
+    scheduled(queue)
+    passes(queue, 6)
+    shown = view("m1", 1, state=MessageState.SCHEDULED, sequence_number=NUMBER)
+    queue.has(PEEK, Peeked(messages=(shown,)))
+    queue.has(PEEK, Peeked(messages=(attrs.evolve(shown, state=None),)))
+    queue.has(RECEIVE, received("m1", 1, lock_token="l"))
+    assert not queue.saw(PEEK, Peeked(messages=(shown,))).possible
+
+
+def test_it_comes_behind_what_was_sent_before_its_time(queue: Told) -> None:
+    scheduled(queue, partition_key="k")
+    queue.send(body="m2", partition=1, partition_key="k")
+    passes(queue, 6)
+    first = received("m1", 1, 2, partition_key="k")
+    assert queue.saw(RECEIVE, first).rules[0] == "SCHED-07"
+    queue.has(RECEIVE, received("m2", 1, partition_key="k"))
+    assert "SCHED-07" in queue.saw(RECEIVE, first).rules
+
+
+def test_what_is_sent_when_it_is_due_may_come_before_or_after(queue: Told) -> None:
+    scheduled(queue, partition_key="k")
+    passes(queue, 5)
+    queue.send(body="m2", partition=1, partition_key="k")
+    passes(queue, 1)
+    for body in ("m1", "m2"):
+        before = queue.possible
+        assert queue.saw(RECEIVE, received(body, 1, partition_key="k")).possible
+        queue.possible = before
+
+
+def test_where_it_comes_at_once_its_place_is_known() -> None:
+    told = telling(readings={"SCHEDULE-DELAY": "at-once"})
+    told.queue()
+    told.send(body="m0", partition=1, partition_key="k")
+    scheduled(told, partition_key="k")
+    passes(told, 6)
+    told.send(body="m2", partition=1, partition_key="k")
+    told.has(RECEIVE, received("m0", 1, partition_key="k"))
+    assert "KEY-17" in told.saw(RECEIVE, received("m2", 1, 3, partition_key="k")).rules
+    told.has(RECEIVE, received("m1", 1, 2, partition_key="k"))
+
+
+def test_a_tie_leaves_the_order_open_where_it_comes_at_once() -> None:
+    told = telling(readings={"SCHEDULE-DELAY": "at-once"})
+    told.queue()
+    scheduled(told, partition_key="k")
+    passes(told, 5)
+    told.send(body="m2", partition=1, partition_key="k")
+    passes(told, 1)
+    told.has(RECEIVE, received("m1", 1, 2, partition_key="k"))
+
+
+def test_its_key_selects_its_partition(queue: Told) -> None:
+    queue.send(body="m0", partition=1, partition_key="k")
+    queue.has(RECEIVE, received("m0", 1, partition_key="k"))
+    scheduled(queue, partition_key="k")
+    passes(queue, 6)
+    assert queue.saw(RECEIVE, received("m1", 2, partition_key="k")).rules[0] == "SCHED-09"
+    found = queue.saw(RECEIVE, received("m1", 1, 2, partition_key="k"))
+    assert "SCHED-09" in found.rules
+
+
+def test_an_outage_may_refuse_it_and_delays_it_at_most(queue: Told) -> None:
+    queue.send(body="m0", partition=1, partition_key="k")
+    queue.has(RECEIVE, received("m0", 1, partition_key="k"))
+    queue.has(DOWN)
+    assert queue.saw(later("m9", partition_key="k"), GONE).rules == ("SCHED-10",)
+    assert queue.saw(later("m8"), GONE).rules == ("SCHED-10",)
+    found = queue.saw(later(partition_key="k"), Scheduled(sequence_number=NUMBER))
+    assert found.rules == ("SCHED-10",)
+    passes(queue, 6)
+    queue.has(UP)
+    assert "SCHED-11" in queue.saw(RECEIVE, received("m1", 1, 2, partition_key="k")).rules
+    assert queue.saw(RECEIVE, received("m9", 1, 3, partition_key="k")).rules[0] == "SCHED-10"
+
+
+def test_where_the_partition_is_chosen_is_a_matter_of_reading() -> None:
+    for reading, taken, refused in (("when-scheduled", False, True), ("when-due", True, False)):
+        told = telling(readings={"SCHEDULE-PLACE": reading})
+        told.queue()
+        told.send(body="m0", partition=1, partition_key="k")
+        told.has(DOWN)
+        assert bool(told.saw(later("m9", partition_key="k"), GONE).possible) is refused
+        kept = told.saw(later(partition_key="k"), Scheduled(sequence_number=NUMBER))
+        assert bool(kept.possible) is taken
+
+
+def test_keys_that_contradict_each_other_are_refused(queue: Told) -> None:
+    odd = later(session_id="a", partition_key="b")
+    assert queue.saw(odd, Scheduled(sequence_number=1)).rules[0] == "SCHED-12"
+    assert queue.saw(odd, INVALID).rules == ("SCHED-12",)
+    passes(queue, 6)
+    late = received("m1", 1, session_id="a", partition_key="b")
+    assert queue.saw(RECEIVE, late).rules == ("SCHED-12",)
+
+
+def test_a_regular_queue_may_take_them(told: Told) -> None:
+    told.queue(partitioned=False)
+    odd = later(session_id="a", partition_key="b")
+    told.has(odd, Scheduled(sequence_number=1))
+    told.has(later("m2", session_id="a", partition_key="b"), INVALID)
+    told.has(BeginTransaction(transaction="t"))
+    within = later("m3", transaction="t", session_id="a", partition_key="b")
+    told.has(within, Scheduled(sequence_number=2))
+
+
+def test_it_is_not_in_its_session_before_its_time(told: Told) -> None:
+    told.queue(requires_session=True)
+    scheduled(told, session_id="a")
+    next_one = AcceptNextSession(queue="q")
+    assert told.saw(next_one, SessionAccepted(session_id="a")).rules[0] == "SCHED-13"
+    assert "SCHED-13" in told.saw(next_one, Empty()).rules
+    assert told.saw(ListSessions(queue="q"), SessionsListed(session_ids=("a",))).possible
+    told.has(AcceptSession(queue="q", session_id="a"))
+    in_session = Receive(queue="q", session_id="a")
+    assert "SCHED-13" in told.saw(in_session, Empty()).rules
+    assert "SCHED-13" in told.saw(in_session, received("m1", 1, session_id="a")).rules
+    passes(told, 5)
+    told.has(in_session, received("m1", 1, session_id="a"))
+
+
+def test_a_session_may_be_next_from_when_its_message_may_have_come(told: Told) -> None:
+    told.queue(requires_session=True)
+    scheduled(told, session_id="a")
+    told.has(later("m2", 1, session_id="b"), LOST)
+    passes(told, 2)
+    before = told.possible
+    for name, allowed in (("a", False), ("b", True)):
+        found = told.saw(AcceptNextSession(queue="q"), SessionAccepted(session_id=name))
+        assert bool(found.possible) is allowed
+        told.possible = before
+    passes(told, 3)
+    told.has(AcceptNextSession(queue="q"), SessionAccepted(session_id="a"))
+
+
+def test_without_a_session_it_may_be_refused_or_never_come(told: Told) -> None:
+    told.queue(requires_session=True)
+    told.has(later(), INVALID)
+    scheduled(told, body="m2")
+    told.has(BeginTransaction(transaction="t"))
+    assert told.saw(later("m3", transaction="t"), INVALID).rules == ("SCHED-15",)
+
+
+def test_nothing_is_scheduled_for_dead_letters(queue: Told) -> None:
+    message = Message(body="m1")
+    dead = Schedule(queue="q/$deadletterqueue", message=message, delay=1)
+    assert queue.saw(dead, Scheduled(sequence_number=1)).rules[0] == "DLQ-11"
+    assert queue.saw(dead, INVALID).rules == ("DLQ-11",)
+
+
+def test_in_a_transaction_it_comes_with_the_commit(queue: Told) -> None:
+    queue.has(BeginTransaction(transaction="t"))
+    within = later(transaction="t", partition_key="k")
+    assert queue.saw(within, Scheduled(sequence_number=NUMBER)).rules == ("SCHED-15",)
+    passes(queue, 6)
+    assert not may_be_given(queue, partition_key="k")
+    queue.has(CommitTransaction(transaction="t"))
+    assert may_be_given(queue, partition_key="k")
+
+
+@pytest.mark.parametrize("end", [CommitTransaction, RollBackTransaction])
+def test_what_was_rolled_back_never_comes(queue: Told, end: type) -> None:
+    queue.has(BeginTransaction(transaction="t"))
+    queue.has(later(transaction="t", partition_key="k"), Scheduled(sequence_number=NUMBER))
+    queue.has(CANCEL)
+    queue.has(end(transaction="t"), LOST)
+    passes(queue, 6)
+    assert may_be_given(queue, partition_key="k") is (end is CommitTransaction)
+    if end is RollBackTransaction:
+        queue.has(end(transaction="t"))
+        found = queue.saw(RECEIVE, received("m1", 1, partition_key="k"))
+        assert found.rules[0] == "SCHED-15"
+
+
+@pytest.mark.parametrize(
+    ("reading", "taken", "refused"),
+    [("either", True, True), ("sends-only", True, False), ("all", False, True)],
+)
+def test_whether_it_needs_the_transactions_key_is_open(
+    reading: str, taken: bool, refused: bool
+) -> None:
+    told = telling(readings={"TXN-OTHER-OPERATIONS": reading})
+    told.queue()
+    told.has(BeginTransaction(transaction="t"))
+    first = Send(queue="q", message=Message(body="m0", partition_key="k"), transaction="t")
+    told.has(first, partition=1)
+    before = told.possible
+    for keys in ({}, {"partition_key": "other"}):
+        within = later(transaction="t", **keys)
+        assert bool(told.saw(within, INVALID).possible) is refused
+        told.possible = before
+        assert bool(told.saw(within, Scheduled(sequence_number=1)).possible) is taken
+        told.possible = before
+    same = later(transaction="t", partition_key="k")
+    assert not told.saw(same, INVALID).possible
+
+
+def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Told) -> None:
+    assert queue.saw(later(transaction="t"), Refused(error=Error.NOT_FOUND)).possible
+    queue.has(later(transaction="t"), LOST)
+    queue.has(BeginTransaction(transaction="t"))
+    odd = later("m2", transaction="t", session_id="a", partition_key="b")
+    assert queue.saw(odd, INVALID).rules == ("SCHED-12",)
+    queue.has(later("m3", transaction="t", partition_key="k"), LOST)
+    queue.has(later("m4", transaction="t", partition_key="k"), Refused(error=Error.NOT_FOUND))
+
+
+def test_a_copy_may_be_dropped_and_makes_others_copies(told: Told) -> None:
+    told.queue(duplicate_detection=True)
+    scheduled(told, message_id="x")
+    told.has(later("m5"), INVALID)
+    told.has(Send(queue="q", message=Message(body="m2", message_id="x")), DONE, partition=1)
+    passes(told, 6)
+    for body in ("m1", "m2"):
+        assert may_be_given(told, body, message_id="x")
+    assert told.saw(RECEIVE, Empty()).possible
+
+
+def test_the_models_own_bus_gives_it_in_its_partition() -> None:
+    told = telling()
+    told.queue()
+    places = {found.choice for found in step(told.possible[0], later(partition_key="k"))}
+    assert len(places) == told.possible[0].profile.partitions
+    shown = step(told.possible[0], later())[-1].next
+    assert [found.outcome for found in step(shown, PEEK)] != [Peeked()]
+
+
+def test_one_body_may_be_sent_now_and_later(queue: Told) -> None:
+    queue.send(partition=1)
+    scheduled(queue)
+    queue.has(RECEIVE, received("m1", 1, lock_token="l"))
+    other = CancelScheduled(queue="q", sequence_number=NUMBER + 1)
+    queue.has(later(), Scheduled(sequence_number=NUMBER + 1))
+    assert queue.saw(other).rules == ("SCHED-03",)
+    passes(queue, 5)
+    queue.has(RECEIVE, received("m1", 1, 2))
+
+
+def test_each_of_one_body_is_shown_once(queue: Told) -> None:
+    scheduled(queue, session_id="a")
+    queue.has(later(session_id="b"), Scheduled(sequence_number=NUMBER + 1))
+    shown = [
+        view("m1", 1, session_id=session, state=MessageState.SCHEDULED) for session in ("b", "a")
+    ]
+    queue.has(PEEK, Peeked(messages=tuple(shown)))
+    assert not queue.saw(PEEK, Peeked(messages=(*shown, shown[0]))).possible
+
+
+def test_what_has_just_come_is_of_its_session(told: Told) -> None:
+    told.queue(requires_session=True)
+    scheduled(told, session_id="b")
+    passes(told, 5)
+    told.has(AcceptSession(queue="q", session_id="a"))
+    found = told.saw(Receive(queue="q", session_id="a"), received("m1", 1, session_id="b"))
+    assert not found.possible
+
+
+def test_an_empty_key_is_read_either_way(queue: Told) -> None:
+    queue.has(later(partition_key=""), Scheduled(sequence_number=NUMBER))
+    passes(queue, 6)
+    assert may_be_given(queue)
+
+
+def test_what_is_scheduled_at_a_topic_may_come_to_its_subscriptions(told: Told) -> None:
+    told.has(CreateTopic(topic="q"))
+    told.has(CreateSubscription(topic="q", subscription="s"))
+    scheduled(told)
+    at = Receive(queue="q/subscriptions/s")
+    passes(told, 6)
+    assert told.saw(at, Empty()).possible
+    assert told.saw(at, received("m1", 1)).possible
+    at_subscription = attrs.evolve(later("m2"), queue="q/subscriptions/s")
+    assert told.saw(at_subscription, INVALID).rules[0] == "TOPIC-06"
+
+
+@pytest.mark.parametrize("forwards", [True, False])
+def test_the_models_own_bus_lets_it_go_on_when_it_is_due(forwards: bool) -> None:
+    bus = ModelAdapter()
+    bus.start(telling().possible[0].profile)
+    if forwards:
+        bus.do(CreateQueue(queue="end"), "c1")
+        bus.do(CreateQueue(queue="q", forward_to="end"), "c1")
+        end = Receive(queue="end")
+    else:
+        bus.do(CreateTopic(topic="q"), "c1")
+        bus.do(CreateSubscription(topic="q", subscription="s"), "c1")
+        end = Receive(queue="q/subscriptions/s")
+    bus.do(later(partition_key="k"), "c1")
+    assert isinstance(bus.do(end, "c1").outcome, Empty)
+    bus.do(AdvanceClock(duration=6 * SECOND), "c1")
+    assert isinstance(bus.do(end, "c1").outcome, Received)
