@@ -340,6 +340,7 @@ class Queue:
         calendar: what is scheduled.
         tokens: every lock token that was ever given to the arrival number of its message.
         fed: whether messages were forwarded to it.
+        passed: body to the messages that it forwarded, which may be its dead letters instead.
         kept_away: the rules by which messages that were forwarded are not found here.
     """
 
@@ -374,6 +375,7 @@ class Queue:
     calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
     fed: bool = False
+    passed: Map[str, tuple[Message, ...]] = Map()
     kept_away: tuple[RuleId, ...] = ()
 
 
