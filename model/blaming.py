@@ -264,6 +264,8 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     waiting = [stored for stored in queue.messages.values() if stored.available]
     returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
     rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
+    if queue.settings.duplicate_detection:
+        rules = (*rules, "DUP-04")
     if any(stored.deliveries for stored in waiting):
         rules = (*rules, "DLQ-03")
     if any(stored.resisted for stored in waiting):

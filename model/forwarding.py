@@ -44,7 +44,8 @@ def passed_on(
         destination,
         arrival.message,
         key,
-        certain=ours and becomes is Fate.KEPT,
+        becomes=becomes,
+        certain=ours,
         answered=ours,
     )
     kept_away = tuple(_kept_away(destination, arrival, becomes))
