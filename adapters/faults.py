@@ -8,6 +8,7 @@ from busproof.adapters.seeded import (
     faults_copies,
     faults_dead,
     faults_deferral,
+    faults_duplicates,
     faults_filters,
     faults_forwarding,
     faults_keys,
@@ -41,6 +42,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_filters.FAULTS,
     *faults_forwarding.FAULTS,
     *faults_scheduling.FAULTS,
+    *faults_duplicates.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

@@ -114,6 +114,7 @@ LOSABLE = (
 OWN_CHOICES: Final = {
     "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
     "SCHEDULE-DELAY": ("unbounded", "at-once"),
+    "DUPLICATE-PROLONGS": ("either", "first"),
     "DLQ-PARTITIONS": ("either", "same-partition"),
     "CACHE-DELIVERY-COUNT": ("either", "stays"),
     "MAX-DELIVERIES": ("either", "exactly"),

@@ -222,6 +222,20 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
+    @FWD-17
+    Scenario Outline: A message may pass a fourth hop
+      Given a <kind> destination "end"
+      And a chain of 4 <kind> queues that ends in "end"
+      When a message with PartitionKey "a" is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then at most 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: Destinations and sources have to fit
 
     @FWD-26
@@ -233,6 +247,23 @@ Feature: Automatic forwarding
       And session "a" is accepted
       And messages of session "a" are awaited until there are 4
       Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-27
+    Scenario Outline: A destination that requires sessions gives nobody what belongs to none
+      Given a <kind> destination "end" that requires sessions
+      And a <kind> source of "end"
+      When a message with PartitionKey "a" is sent
+      And a message with SessionId "a" is sent
+      And receivers turn to "end"
+      And session "a" is accepted
+      And messages of session "a" are awaited until there are 2
+      Then exactly 1 message was received
+      And it has SessionId "a"
 
       Examples:
         | kind        |
@@ -267,3 +298,80 @@ Feature: Automatic forwarding
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: Each destination gets what is for it, in whatever order
+
+    @FWD-30
+    Scenario: Each subscription that forwards does so by itself
+      Given a partitioned destination "end"
+      And a partitioned destination "other"
+      And a partitioned topic
+      And subscription "one" forwards to "end"
+      And subscription "two" forwards to "other"
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 4
+      Then exactly 4 messages were received
+      When receivers turn to "other"
+      And messages are awaited until there are 4
+      Then exactly 4 messages were received
+
+    @FWD-31
+    Scenario: Forwarded messages may arrive in another order
+      Given a partitioned destination "end"
+      And a partitioned source of "end"
+      When 8 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+
+  Rule: What is sent in a transaction is forwarded after its commit
+
+    @FWD-33
+    Scenario Outline: What is not committed is not forwarded
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      And a transaction
+      When 2 messages with PartitionKey "a" are sent in the transaction
+      And receivers turn to "end"
+      And a receive is tried
+      Then exactly 0 messages were received
+      When the transaction is committed
+      And messages are awaited until there are 2
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-33
+    Scenario Outline: What was rolled back is never forwarded
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      And a transaction
+      When 2 messages with PartitionKey "a" are sent in the transaction
+      And the transaction is rolled back
+      And receivers turn to "end"
+      And messages are awaited until there are 1
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-34
+    Scenario Outline: Where messages go to is nothing to the transaction in which they are sent
+      Given a partitioned destination "end" <traits>
+      And a partitioned source of "end"
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      Then it is accepted
+      When the transaction is committed
+      Then it is accepted
+
+      Examples:
+        | traits                   |
+        | that requires sessions   |
+        | with duplicate detection |

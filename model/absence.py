@@ -1,5 +1,7 @@
 """Which rules a view breaks of which nothing in the queue can be the original."""
 
+from typing import Final
+
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.keys import ASSIGNED, home_name, rule_of
 from busproof.model.sighting import is_unchanged
@@ -8,6 +10,9 @@ from busproof.model.topics import why_absent
 from busproof.model.values import MessageView, RuleId
 
 __all__ = ["absence"]
+
+_OF_COPIES: Final = ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11")
+"""What is broken besides where a copy is shown."""
 
 
 def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
@@ -18,7 +23,8 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
     if known is None:
         return (*why_absent(namespace, queue, view.body), "LIFE-01")
     if isinstance(known, str):
-        return _hidden(queue, view, known)
+        rules = _hidden(queue, view, known)
+        return (*rules, *_OF_COPIES) if known == "KEY-11" else rules
     present = [queue.messages[number] for number in known if number in queue.messages]
     if not present:
         return _gone(namespace, queue, view)

@@ -1,10 +1,11 @@
 """Where a message goes that an entity has taken: into a queue, or into subscriptions."""
 
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from busproof.model.arrivals import Arrival
+from busproof.model.dead_letters import buried
 from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import never_passed_on, passed_on
 from busproof.model.ledger import store
@@ -14,6 +15,7 @@ from busproof.model.state import (
     Namespace,
     Partitions,
     Queue,
+    Stored,
     Subscription,
     Topic,
     everywhere,
@@ -23,6 +25,12 @@ from busproof.model.topics import shares_homes
 from busproof.model.values import Message, RuleId
 
 __all__ = ["arrive", "with_adrift"]
+
+TOO_MANY_HOPS: Final = "MaxTransferHopCountExceeded"
+"""FWD-18: the reason of a message that was forwarded too often."""
+
+NO_SESSION: Final = "SessionIdMissing"
+"""The reason that a bus of our own gives; what a bus says is not documented."""
 
 
 def arrive(
@@ -40,8 +48,7 @@ def arrive(
         taken = attrs.evolve(queue, arrivals=queue.arrivals + 1, **(also or {}))
         return _forwarded(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
-        stored = _stored(namespace, queue, arrival, arrival.shows, also)
-        return with_queue(namespace, stored)
+        return _taken(namespace, queue, arrival, arrival.shows, also)
     role = queue.role
     if not arrival.answered:
         role = attrs.evolve(role, adrift=(*role.adrift, arrival.message))
@@ -50,7 +57,7 @@ def arrive(
     for path in queue.role.subscriptions:
         subscription = namespace.queues[path]
         if subscription.settings.forward_to is None:
-            namespace = with_queue(namespace, _copied(namespace, subscription, arrival))
+            namespace = _copied(namespace, subscription, arrival)
         elif _may_take(subscription, arrival):
             namespace = _forwarded(namespace, subscription, arrival)
     return namespace
@@ -71,14 +78,61 @@ def _forwarded(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespa
     When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
     arrive at once.
     """
+    namespace = with_queue(namespace, _passing(namespace, source, arrival.message))
     destination = namespace.queues.get(source.settings.forward_to or "")
     if destination is None or isinstance(destination.role, Subscription):
         return namespace
     onward = passed_on(namespace, source, destination, arrival)
     if onward is None:
-        return with_queue(namespace, never_passed_on(destination, arrival.message.body))
+        namespace = with_queue(namespace, never_passed_on(destination, arrival.message.body))
+        return _given_up(namespace, source, arrival, TOO_MANY_HOPS)
     destination, going = onward
     return arrive(namespace, destination, going)
+
+
+def _passing(namespace: Namespace, source: Queue, message: Message) -> Queue:
+    """The source, which may dead-letter what it forwards for reasons that nobody sees."""
+    if namespace.vantage.decides:
+        return source
+    passed = (*source.passed.get(message.body, ()), message)
+    return attrs.evolve(source, passed=source.passed.set(message.body, passed))
+
+
+def _given_up(namespace: Namespace, queue: Queue, arrival: Arrival, reason: str) -> Namespace:
+    """A bus of its own dead-letters what can go nowhere."""
+    if not namespace.vantage.decides:
+        return namespace
+    letter = Stored(
+        number=0,
+        message=arrival.message,
+        key=None,
+        line=None,
+        where=arrival.where,
+        certain=arrival.certain,
+        since=0,
+        available_at=0,
+        reason=reason,
+    )
+    return buried(namespace, queue, letter)
+
+
+def _taken(
+    namespace: Namespace,
+    queue: Queue,
+    arrival: Arrival,
+    shows: tuple[RuleId, ...],
+    also: dict[str, Any] | None = None,
+) -> Namespace:
+    """SESS-01, FWD-27: where sessions are required, a message of none is for no receiver.
+
+    It is dead-lettered at some time; until then a peek may show it.
+    """
+    if queue.settings.requires_session and arrival.message.session_id is None:
+        if namespace.vantage.decides:
+            namespace = with_queue(namespace, attrs.evolve(queue, **(also or {})))
+            return _given_up(namespace, namespace.queues[queue.settings.queue], arrival, NO_SESSION)
+        arrival = attrs.evolve(arrival, certain=False)
+    return with_queue(namespace, _stored(namespace, queue, arrival, shows, also))
 
 
 def _stored(
@@ -100,7 +154,7 @@ def _stored(
     )
 
 
-def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Queue:
+def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Namespace:
     """TOPIC-01: a subscription that takes the message gets a copy."""
     role = subscription.role
     if not isinstance(role, Subscription):
@@ -108,17 +162,15 @@ def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Queu
     verdict = judged(role, arrival.message)
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     if verdict.taken is False and timely:
-        return _kept_out(subscription, role, arrival.message, verdict)
-    if subscription.settings.requires_session and arrival.message.session_id is None:
-        # SESS-01: no receiver could ever get it; a peek may show it until it is dead-lettered.
-        arrival = attrs.evolve(arrival, certain=False)
+        return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
     where = arrival.where
     if not shares_homes(namespace):
         where = _own_partitions(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not subscription.doubtful
     shows = (*arrival.shows, "TOPIC-01", *_shown(subscription, role, arrival.message, verdict))
     copy = attrs.evolve(arrival, where=where, certain=certain)
-    return _remembered(_stored(namespace, subscription, copy, shows), role, arrival, verdict)
+    remembered = _remembered(subscription, role, arrival, verdict)
+    return _taken(namespace, remembered, copy, shows)
 
 
 def _kept_out(subscription: Queue, role: Subscription, message: Message, verdict: Verdict) -> Queue:
@@ -133,11 +185,13 @@ def _kept_out(subscription: Queue, role: Subscription, message: Message, verdict
     return attrs.evolve(subscription, role=told)
 
 
-def _remembered(stored: Queue, role: Subscription, arrival: Arrival, verdict: Verdict) -> Queue:
+def _remembered(
+    subscription: Queue, role: Subscription, arrival: Arrival, verdict: Verdict
+) -> Queue:
     if verdict.taken is None or not (role.added or role.removed):
-        return stored
+        return subscription
     taken = role.taken.set(attrs.evolve(arrival.message, body=""), True)
-    return attrs.evolve(stored, role=attrs.evolve(role, taken=taken))
+    return attrs.evolve(subscription, role=attrs.evolve(role, taken=taken))
 
 
 def _shown(

@@ -81,6 +81,9 @@ _OF_DESTINATIONS: Final = (
     "FWD-08",
     "FWD-11",
     "FWD-14",
+    "FWD-27",
+    "FWD-30",
+    "FWD-33",
 )
 """What the message that an entity gives may break if it was forwarded."""
 
@@ -134,6 +137,8 @@ def _wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:
 
 def _of_forwarding(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
     """What else is wrong with what a source gives, or what messages were forwarded to."""
+    if queue is not None and isinstance(outcome, Refused) and queue.settings.forward_to:
+        return ("FWD-34",)
     if queue is None or not isinstance(outcome, Received | Peeked):
         return ()
     if queue.settings.forward_to is not None:
@@ -259,6 +264,8 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     waiting = [stored for stored in queue.messages.values() if stored.available]
     returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
     rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
+    if queue.settings.duplicate_detection:
+        rules = (*rules, "DUP-04")
     if any(stored.deliveries for stored in waiting):
         rules = (*rules, "DLQ-03")
     if any(stored.resisted for stored in waiting):

@@ -20,6 +20,7 @@ __all__ = [
     "DELIVERED_TOO_OFTEN",
     "SUFFIX",
     "arrivals",
+    "buried",
     "dead_letters",
     "is_dead_letter_queue",
     "moved",
@@ -68,7 +69,13 @@ def with_dead_letters(namespace: Namespace, owner: Queue) -> Namespace:
 
 
 def moved(
-    namespace: Namespace, owner: Queue, stored: Stored, reason: str, rule: RuleId, *, certain: bool
+    namespace: Namespace,
+    owner: Queue,
+    stored: Stored,
+    reason: str | None,
+    rule: RuleId,
+    *,
+    certain: bool,
 ) -> Namespace:
     """The namespace with the message among the dead letters, and no longer in its entity.
 
@@ -76,26 +83,40 @@ def moved(
         namespace: the namespace.
         owner: the message's entity.
         stored: the message.
-        reason: why it is moved.
+        reason: why it is moved; `None` where that is not said.
         rule: the rule by which.
         certain: whether it is known to have arrived.
     """
+    left = with_queue(namespace, remove(owner, stored))
+    letter = attrs.evolve(stored, certain=certain, reason=reason, returned=rule)
+    return buried(left, owner, letter)
+
+
+def buried(namespace: Namespace, owner: Queue, letter: Stored) -> Namespace:
+    """The namespace with a dead letter that is not in its entity; some of what it is, is kept."""
     same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
-    where = stored.where if same else everywhere(namespace, owner.settings)
+    where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner)
-    dead = store(dead, stored.message, None, where, namespace.now, certain=certain)
-    letter = attrs.evolve(dead.messages[dead.arrivals - 1], reason=reason, returned=rule)
-    dead = attrs.evolve(dead, messages=dead.messages.set(letter.number, letter))
-    return with_queue(with_queue(namespace, remove(owner, stored)), dead)
+    dead = store(dead, letter.message, None, where, namespace.now, certain=letter.certain)
+    there = attrs.evolve(
+        dead.messages[dead.arrivals - 1], reason=letter.reason, returned=letter.returned
+    )
+    return with_queue(
+        namespace, attrs.evolve(dead, messages=dead.messages.set(there.number, there))
+    )
 
 
-def _why_dead(namespace: Namespace, owner: Queue, stored: Stored) -> Iterator[tuple[str, RuleId]]:
+def _why_dead(
+    namespace: Namespace, owner: Queue, stored: Stored
+) -> Iterator[tuple[str | None, RuleId]]:
     """Each reason, and its rule, for which a message of an entity may be a dead letter by now."""
     for reason in stored.leaving:
         yield reason, "DLQ-05"
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
     if stored.spent or (free and may_be_spent(namespace, owner, stored)):
         yield DELIVERED_TOO_OFTEN, "DLQ-02"
+    if owner.settings.requires_session and stored.message.session_id is None:
+        yield None, "SESS-01"
 
 
 def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
@@ -112,3 +133,25 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
             after = moved(namespace, owner, stored, reason, rule, certain=True)
             arrived = after.queues[dead.settings.queue]
             yield after, arrived.messages[arrived.arrivals - 1]
+    yield from _stranded(namespace, owner, body)
+
+
+def _stranded(namespace: Namespace, owner: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """What could not be forwarded, for which there may be many reasons, is a dead letter here."""
+    messages = owner.passed.get(body)
+    if not messages:
+        return
+    left = attrs.evolve(owner, passed=owner.passed.set(body, messages[1:]))
+    letter = Stored(
+        number=0,
+        message=messages[0],
+        key=None,
+        line=None,
+        where=everywhere(namespace, owner.settings),
+        certain=True,
+        since=0,
+        available_at=0,
+    )
+    after = buried(with_queue(namespace, left), left, letter)
+    dead = after.queues[owner.settings.queue + SUFFIX]
+    yield after, dead.messages[dead.arrivals - 1]

@@ -1,13 +1,19 @@
 """Duplicate detection: which sends are copies of an earlier one (KEY-11)."""
 
+from collections.abc import Iterator
 from enum import Enum
+from typing import Final
 
+import attrs
 from immutables import Map
 
-from busproof.model.state import NEVER, Copy, Key, Namespace, Queue
-from busproof.model.values import Message, Profile, Window
+from busproof.model.state import NEVER, Copy, Key, Namespace, Partitions, Queue
+from busproof.model.values import MICROSECONDS, Message, Profile, RuleId, Window
 
-__all__ = ["Fate", "fate", "noted"]
+__all__ = ["Fate", "declined", "fate", "noted", "why_dropped", "why_kept"]
+
+DEFAULT_WINDOW: Final = 600 * MICROSECONDS
+"""DUP-02: how long a MessageId is remembered where the entity was created without saying."""
 
 
 class Fate(Enum):
@@ -56,21 +62,82 @@ def noted(
     message: Message,
     key: Key | None,
     *,
-    certain: bool,
+    becomes: Fate,
+    certain: bool = True,
     answered: bool = True,
 ) -> Map[str, tuple[Copy, ...]]:
     """The copies known of, this send among them; at most two for each key are kept.
 
-    A send that is itself a copy counts as not certain: whether it prolongs the window is open.
+    Whether a send that is itself a copy prolongs the window is open (DUPLICATE-PROLONGS).
     One that was never answered may arrive at any later time.
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
+    reading = namespace.profile.readings.get("DUPLICATE-PROLONGS")
+    if becomes is Fate.DROPPED and reading == "first":
+        return queue.copies
+    sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
+    certain = certain and sure
     kept = tuple(
         copy
         for copy in queue.copies.get(message.message_id, ())
         if copy.key != key or (copy.certain and not certain)
     )
-    arrived = namespace.now if answered else Window(namespace.now.earliest, NEVER)
-    sent = Copy(key, arrived, certain)
+    sent = Copy(
+        key=key,
+        sent=namespace.now if answered else Window(namespace.now.earliest, NEVER),
+        certain=certain,
+        body=message.body,
+        properties=_properties(message),
+        recovered=queue.recovered,
+    )
     return queue.copies.set(message.message_id, (sent, *kept))
+
+
+def _properties(message: Message) -> tuple[str | None, str | None]:
+    return message.session_id, message.partition_key
+
+
+def why_dropped(
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None, home: Partitions
+) -> Iterator[RuleId]:
+    """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: what it shows that this is a copy."""
+    yield "KEY-11"
+    yield "DUP-04"
+    for copy in queue.copies.get(message.message_id or "", ()):
+        if not copy.certain or copy.key != key:
+            continue
+        if not queue.settings.partitioned and copy.properties != _properties(message):
+            yield "DUP-05"
+        if _is_gone(queue, copy.body):
+            yield "DUP-07"
+        if not home & ~(queue.recovered & ~copy.recovered):
+            yield "DUP-09"
+        age = namespace.now.earliest - copy.sent.latest
+        if queue.settings.duplicate_window == DEFAULT_WINDOW and 2 * age >= DEFAULT_WINDOW:
+            yield "DUP-02"
+
+
+def why_kept(queue: Queue, message: Message, key: Key | None) -> Iterator[RuleId]:
+    """DUP-01, DUP-02, DUP-08, DUP-10: what it shows that this is no copy."""
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return
+    copies = queue.copies.get(message.message_id, ())
+    if any(copy.certain and copy.key == key for copy in copies):
+        yield "DUP-01"
+        if queue.settings.duplicate_window == DEFAULT_WINDOW:
+            yield "DUP-02"
+    if not copies and message.message_id in queue.declined:
+        yield queue.declined[message.message_id]
+
+
+def _is_gone(queue: Queue, body: str) -> bool:
+    numbers = queue.bodies.get(body)
+    return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
+
+
+def declined(queue: Queue, message: Message, rule: RuleId) -> Queue:
+    """DUP-08, DUP-10: the queue, which does not remember a message that it did not take."""
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return queue
+    return attrs.evolve(queue, declined=queue.declined.set(message.message_id, rule))

@@ -1,5 +1,7 @@
 """Messages that go on from a queue or subscription to another queue or topic (FWD)."""
 
+from collections.abc import Iterator
+
 import attrs
 
 from busproof.model.arrivals import Arrival
@@ -7,11 +9,21 @@ from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.model.ledger import never_arrives
 from busproof.model.placing import home_of, narrowed
-from busproof.model.state import Key, Namespace, Partitions, Queue, Topic, everywhere
+from busproof.model.state import (
+    Key,
+    Namespace,
+    Partitions,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    with_queue,
+)
 from busproof.model.values import RuleId
 
-__all__ = ["never_passed_on", "passed_on"]
+__all__ = ["never_passed_on", "passed_on", "withheld_beyond"]
 
+MOST_EVER = 4
 MOST_HOPS = {"three": 3}
 """FORWARD-HOPS: how often a message is forwarded at most; four times where nothing else is said."""
 
@@ -21,7 +33,7 @@ def passed_on(
 ) -> tuple[Queue, Arrival] | None:
     """The destination and the message on its way there; `None` after too many hops."""
     reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
-    if arrival.hops >= MOST_HOPS.get(reading, 4):
+    if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
         return None
     key = _key(namespace, source, destination, arrival)
     becomes = fate(namespace, destination, arrival.message, key)
@@ -32,10 +44,11 @@ def passed_on(
         destination,
         arrival.message,
         key,
-        certain=ours and becomes is Fate.KEPT,
+        becomes=becomes,
+        certain=ours,
         answered=ours,
     )
-    kept_away = ("FWD-13",) if becomes is Fate.DROPPED else ()
+    kept_away = tuple(_kept_away(destination, arrival, becomes))
     going = attrs.evolve(
         arrival,
         key=key,
@@ -49,9 +62,30 @@ def passed_on(
     return _keeping(attrs.evolve(destination, copies=copies), kept_away), going
 
 
+def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[RuleId]:
+    """FWD-13, FWD-17, FWD-27: why the message may or will not be found at the destination."""
+    if becomes is Fate.DROPPED:
+        yield "FWD-13"
+    if arrival.hops == MOST_HOPS["three"]:
+        yield "FWD-17"
+    if destination.settings.requires_session and arrival.message.session_id is None:
+        yield "FWD-27"
+
+
 def never_passed_on(destination: Queue, body: str) -> Queue:
     """FWD-18: what was forwarded too often does not arrive."""
     return _keeping(never_arrives(destination, body, "FWD-18"), ("FWD-18",))
+
+
+def withheld_beyond(namespace: Namespace, source: Queue, body: str) -> Namespace:
+    """FWD-33: what is sent in a transaction is nowhere behind its source before the commit."""
+    for _ in range(MOST_EVER):
+        destination = namespace.queues.get(source.settings.forward_to or "")
+        if destination is None or destination.role is not None:
+            break
+        source = _keeping(never_arrives(destination, body, "FWD-33"), ("FWD-33",))
+        namespace = with_queue(namespace, source)
+    return namespace
 
 
 def _keeping(destination: Queue, rules: tuple[RuleId, ...]) -> Queue:
@@ -105,6 +139,14 @@ def _shown(
             rules = ("FWD-12", *rules)
     if arrival.hops == 2:
         rules = ("FWD-16", *rules)
+    if arrival.hops == MOST_HOPS["three"]:
+        rules = ("FWD-17", *rules)
+    if arrival.revision is not None:
+        rules = ("FWD-33", *rules)
+    if isinstance(source.role, Subscription):
+        rules = ("FWD-30", *rules)
+    if any(pair) and destination.arrivals:
+        rules = ("FWD-31", *rules)
     if destination.settings.requires_session and not isinstance(destination.role, Topic):
         rules = ("FWD-26", *rules)
     return rules

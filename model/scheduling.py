@@ -146,7 +146,7 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     """
     message = waiting.message
     kept = fate(namespace, queue, message, key) is Fate.KEPT
-    copies = noted(namespace, queue, message, key, certain=False, answered=False)
+    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
     waiting = attrs.evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
     somewhere_else = goes_on(queue) and not namespace.vantage.decides

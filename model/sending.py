@@ -10,7 +10,7 @@ from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.duplicates import Fate, fate, noted
+from busproof.model.duplicates import Fate, fate, noted, why_dropped, why_kept
 from busproof.model.keys import (
     effective_key,
     home_name,
@@ -128,6 +128,8 @@ def _send_without_key(
         if not spread_allows(namespace, queue, where):
             continue
         rules = _spread_rules(queue, command, message, where)
+        if queue.settings.duplicate_detection and message.message_id is None:
+            rules = (*_nothing_to_go_by(queue), *rules)
         also = spread_after(namespace, queue, message, where)
         if also["spread"].last >= 0 and also["spread"].sent == 0:
             rules = ("KEY-14", *rules)
@@ -136,8 +138,13 @@ def _send_without_key(
         error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
         yield refusal(namespace, Error.UNAVAILABLE, "KEY-18", any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Outside the five documents: detection needs something to go by.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        # Detection needs something to go by.
+        yield refusal(namespace, Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True)
+
+
+def _nothing_to_go_by(queue: Queue) -> tuple[RuleId, ...]:
+    """DUP-12: a message that has neither a MessageId nor a key may be refused, or accepted."""
+    return ("DUP-12",) if queue.settings.partitioned else ()
 
 
 def _may_fail(queue: Queue, command: Send, all_of_them: Partitions) -> bool:
@@ -173,16 +180,17 @@ def _accepted(
 ) -> Transition:
     """The send took effect; as a copy it is dropped (KEY-11)."""
     becomes = fate(namespace, queue, message, key)
-    copies = noted(namespace, queue, message, key, certain=becomes is Fate.KEPT)
+    copies = noted(namespace, queue, message, key, becomes=becomes)
     if isinstance(queue.role, Topic) and not queue.role.subscriptions:
         rules = ("TOPIC-04", *rules)
     if becomes is Fate.DROPPED:
         dropped = never_arrives(queue, message.body, "KEY-11")
         after = with_queue(namespace, attrs.evolve(dropped, copies=copies, **also))
-        rules = ("KEY-11", *rules)
+        rules = tuple(dict.fromkeys((*why_dropped(namespace, queue, message, key, where), *rules)))
     else:
         certain = becomes is Fate.KEPT
-        arrival = Arrival(message=message, key=key, where=where, certain=certain)
+        shows = tuple(why_kept(queue, message, key)) if certain else ()
+        arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
         after = arrive(namespace, queue, arrival, {"copies": copies, **also})
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(after, *rules, choice=choice)
@@ -196,6 +204,6 @@ def lost_send(namespace: Namespace, command: Send) -> Namespace:
     message = command.message
     key = effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)
-    copies = noted(namespace, queue, message, key, certain=False, answered=False)
+    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     lost = Arrival(message=message, key=key, where=home, certain=False, answered=False)
     return arrive(namespace, queue, lost, {"copies": copies})

@@ -7,7 +7,8 @@ import attrs
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
-from busproof.model.duplicates import noted
+from busproof.model.duplicates import Fate, noted
+from busproof.model.forwarding import withheld_beyond
 from busproof.model.keys import (
     SESSION_ID,
     effective_key,
@@ -256,7 +257,9 @@ def _staged(
         transaction, staged=(staged, transaction.staged), size=transaction.size + 1, keys=keys
     )
     hidden = never_arrives(queue, message.body, "TXN-12")
-    after = with_queue(namespace, hidden)
+    after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body)
+    if queue.settings.forward_to is not None:
+        rules = ("FWD-34", *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(with_transaction(after, command.transaction or "", grown), *rules, choice=choice)
 
@@ -270,7 +273,7 @@ def lost_send_in(namespace: Namespace, command: Send) -> Namespace:
     queue = namespace.queues[command.queue]
     message, where = command.message, everywhere(namespace, queue.settings)
     key = effective_key(namespace, queue.settings, message)
-    copies = noted(namespace, queue, message, key, certain=False, answered=False)
+    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     lost = Arrival(message=message, key=key, where=where, certain=False, answered=False)
     after = arrive(namespace, queue, lost, {"copies": copies})
     return with_transaction(after, name, attrs.evolve(transaction, doubtful=True))

@@ -251,11 +251,23 @@ class SessionData:
 
 @attrs.frozen
 class Copy:
-    """A send that duplicate detection remembers: its key, when it was sent, whether for sure."""
+    """A send that duplicate detection remembers.
+
+    Attributes:
+        key: of its message.
+        sent: when it was sent.
+        certain: whether it is remembered for sure.
+        body: of its message.
+        properties: its SessionId and PartitionKey.
+        recovered: the entity's partitions that had come up again by then.
+    """
 
     key: Key | None
     sent: Window
     certain: bool
+    body: str = ""
+    properties: tuple[str | None, str | None] = (None, None)
+    recovered: Partitions = 0
 
 
 @attrs.frozen
@@ -323,6 +335,7 @@ class Queue:
         homes: key to the partitions that it may select.
         spread: how messages without a key were spread.
         copies: MessageId to the sends that had it (duplicate detection on), newest first.
+        declined: MessageId to the rule by which a message that had it was not accepted.
         namesakes: MessageId to the partitions that took all messages with it, none once they
             differed (detection off).
         sessions: session id to the hold on it.
@@ -340,6 +353,7 @@ class Queue:
         calendar: what is scheduled.
         tokens: every lock token that was ever given to the arrival number of its message.
         fed: whether messages were forwarded to it.
+        passed: body to the messages that it forwarded, which may be its dead letters instead.
         kept_away: the rules by which messages that were forwarded are not found here.
     """
 
@@ -359,6 +373,7 @@ class Queue:
     homes: Map[Key, Partitions] = Map()
     spread: Spread = Spread()
     copies: Map[str, tuple[Copy, ...]] = Map()
+    declined: Map[str, RuleId] = Map()
     namesakes: Map[str, Partitions] = Map()
     sessions: Map[str, SessionLock] = Map()
     seekers: frozenset[str] = frozenset()
@@ -374,6 +389,7 @@ class Queue:
     calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
     fed: bool = False
+    passed: Map[str, tuple[Message, ...]] = Map()
     kept_away: tuple[RuleId, ...] = ()
 
 

@@ -7,6 +7,7 @@ import attrs
 from busproof.model import commands as c
 from busproof.model.blaming import blamed
 from busproof.model.dispatching import dispatched, lost
+from busproof.model.duplicates import declined
 from busproof.model.entities import concerned
 from busproof.model.ledger import never_arrives
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
@@ -102,6 +103,7 @@ def _confirmed(transition: Transition, command: c.Command) -> Transition:
         sent_to = transition.next.queues[command.queue]
         if transition.rules and command.message.body not in sent_to.bodies:
             told = never_arrives(sent_to, command.message.body, transition.rules[0])
+            told = declined(told, command.message, "DUP-08")
             transition = attrs.evolve(transition, next=with_queue(transition.next, told))
     queue = _entity(transition.next, command)
     if queue is None:

@@ -7,7 +7,7 @@ import attrs
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
-from busproof.model.duplicates import Fate, fate, noted
+from busproof.model.duplicates import Fate, declined, fate, noted
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
 from busproof.model.limits import may_be_over, with_transaction
@@ -105,9 +105,19 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
         return committed_later(namespace, queue, staged, staged.waiting, certain=certain)
     becomes = fate(namespace, queue, staged.message, staged.key)
     if becomes is Fate.DROPPED:
-        return with_queue(namespace, never_arrives(queue, staged.message.body, "KEY-11"))
+        dropped = never_arrives(queue, staged.message.body, "KEY-11")
+        told = attrs.evolve(dropped, kept_away=tuple(dict.fromkeys((*dropped.kept_away, "DUP-11"))))
+        return with_queue(namespace, told if certain else dropped)
     kept = certain and becomes is Fate.KEPT
-    copies = noted(namespace, queue, staged.message, staged.key, certain=kept, answered=certain)
+    copies = noted(
+        namespace,
+        queue,
+        staged.message,
+        staged.key,
+        becomes=becomes,
+        certain=certain,
+        answered=certain,
+    )
     arrival = Arrival(
         message=staged.message,
         key=effective_key(namespace, queue.settings, staged.message),
@@ -140,7 +150,8 @@ def _forgotten(namespace: Namespace, transaction: Transaction) -> Namespace:
         rule = "TXN-13" if staged.waiting is None else "SCHED-15"
         bodies = queue.bodies.set(staged.message.body, rule)
         if isinstance(queue.bodies.get(staged.message.body), str):
-            namespace = with_queue(namespace, attrs.evolve(queue, bodies=bodies))
+            queue = attrs.evolve(queue, bodies=bodies)
+            namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
     return namespace
 
 

@@ -1,13 +1,15 @@
-"""Faults of forwarding: FWD-01 to FWD-29."""
+"""Faults of forwarding: FWD-01 to FWD-34."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
 
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
-from busproof.adapters.seeded.queues import Key, Queue
+from busproof.adapters.seeded.queues import Key, Queue, Staged, Transaction
 from busproof.model.commands import CreateQueue
+from busproof.model.outcomes import Outcome
 from busproof.model.values import Message
 
 __all__ = ["FAULTS"]
@@ -236,6 +238,67 @@ class _SessionSourceForwards(SeededBus):
 class _SourceOfNothing(SeededBus):
     def may_forward(self, settings: CreateQueue) -> bool:
         return settings.forward_to not in self.queues or super().may_forward(settings)
+
+
+@faulty(
+    "session-made-up",
+    "FWD-27",
+    "A forwarded message gets a SessionId where its destination requires one.",
+)
+class _SessionMadeUp(SeededBus):
+    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
+        if destination.settings.requires_session and message.session_id is None:
+            message = attrs.evolve(message, session_id=message.partition_key)
+        super().pass_on(queue, destination, message, partition)
+
+
+@faulty(
+    "only-first-subscription-forwards",
+    "FWD-30",
+    "Of the subscriptions of a topic that forward, only the first does.",
+    literal=True,
+)
+class _OnlyFirstForwards(SeededBus):
+    def subscribers(self, topic: Queue, message: Message) -> Iterable[Queue]:
+        found = list(super().subscribers(topic, message))
+        onward = [each for each in found if self.destination_of(each) is not None]
+        return [each for each in found if each not in onward[1:]]
+
+
+@faulty("forwarded-before-commit", "FWD-33", "A transaction's messages are forwarded at once.")
+class _ForwardedBeforeCommit(SeededBus):
+    def add(self, transaction: Transaction, staged: Staged) -> None:
+        if self.destination_of(staged.queue) is None:
+            super().add(transaction, staged)
+        else:
+            self.store(staged.queue, staged.message, staged.key, staged.partition)
+
+
+@faulty(
+    "forwarded-though-rolled-back",
+    "FWD-33",
+    "What was sent to a source in a transaction is forwarded although it is rolled back.",
+    deep=True,
+)
+class _ForwardedThoughRolledBack(SeededBus):
+    def roll_back(self, name: str) -> Outcome:
+        transaction = self.transactions.get(name)
+        for staged in () if transaction is None else transaction.staged:
+            if self.destination_of(staged.queue) is not None:
+                self.store(staged.queue, staged.message, staged.key, staged.partition)
+        return super().roll_back(name)
+
+
+@faulty(
+    "sessions-of-destination-required",
+    "FWD-34",
+    "A transaction's messages need the SessionId that the destination requires.",
+)
+class _SessionsOfDestination(SeededBus):
+    def session_missing(self, queue: Queue, message: Message) -> bool:
+        destination = self.destination_of(queue)
+        onward = destination is not None and super().session_missing(destination, message)
+        return onward or super().session_missing(queue, message)
 
 
 FAULTS: Final = faulty.all()

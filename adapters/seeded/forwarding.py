@@ -3,7 +3,7 @@
 from typing import Final
 
 from busproof.adapters.seeded.placing import Placing
-from busproof.adapters.seeded.queues import Key, Queue
+from busproof.adapters.seeded.queues import Held, Key, Queue
 from busproof.model.values import MICROSECONDS, Message
 
 __all__ = ["Forwarding"]
@@ -23,12 +23,28 @@ class Forwarding(Placing):
     def append(self, queue: Queue, message: Message, partition: int) -> None:
         """Put a message at the end of a queue, or let it go on."""
         destination = self.destination_of(queue)
-        if destination is None:
+        if destination is None and self.is_for_nobody(queue, message):
+            self.strand(queue, message, partition, "SessionIdMissing")
+        elif destination is None:
             super().append(queue, message, partition)
         elif self.hops < self.most_hops:
             self.hops += 1
             self.pass_on(queue, destination, message, partition)
             self.hops -= 1
+        else:
+            self.strand(queue, message, partition, "MaxTransferHopCountExceeded")
+
+    def is_for_nobody(self, queue: Queue, message: Message) -> bool:
+        """Whether a message that was not sent to this entity itself lacks the session it needs."""
+        indirect = self.hops > 0 or queue.topic is not None
+        return indirect and queue.settings.requires_session and message.session_id is None
+
+    def strand(self, queue: Queue, message: Message, partition: int, reason: str) -> None:
+        """Make a dead letter of a message that can go nowhere."""
+        queue.arrivals += 1
+        held = Held(number=queue.arrivals, partition=partition, message=message)
+        queue.messages.append(held)
+        self.bury(queue, held, reason)
 
     def destination_of(self, queue: Queue) -> Queue | None:
         """Where the messages of a queue or subscription go on to, if it forwards."""

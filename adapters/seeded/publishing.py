@@ -25,11 +25,10 @@ class Publishing(Life):
             self.copy(subscription, message, partition)
 
     def subscribers(self, topic: Queue, message: Message) -> Iterable[Queue]:
-        """The subscriptions that get a copy: those whose receivers can have it."""
+        """The subscriptions that get a copy."""
         return [
             subscription
             for subscription in topic.subscriptions or ()
-            if message.session_id is not None or not subscription.settings.requires_session
             for _ in range(self.copies(subscription, message))
         ]
 

@@ -5,6 +5,7 @@ from typing import Final
 from busproof.adapters.seeded import (
     shown_dead,
     shown_deferral,
+    shown_duplicates,
     shown_filters,
     shown_forwarding,
     shown_keys,
@@ -31,5 +32,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_filters.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_scheduling.SHOWN,
+    **shown_duplicates.SHOWN,
 }
 """In the order of the faults."""

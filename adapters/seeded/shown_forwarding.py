@@ -8,16 +8,24 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.adapters.seeded.runs import PARTITIONS, Run, receive, send
-from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.model.commands import (
+    AcceptSession,
+    BeginTransaction,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    RollBackTransaction,
+)
 
 __all__ = ["SHOWN"]
 
+_BEGIN: Final = BeginTransaction(transaction="t")
 _TAKE: Final = receive(delete=True, queue="end")
 _KEYED: Final[Mapping[str, Any]] = {"partition_key": "a"}
 
 
-def _end(**settings: Any) -> CreateQueue:
-    return CreateQueue(queue="end", **settings)
+def _end(queue: str = "end", **settings: Any) -> CreateQueue:
+    return CreateQueue(queue=queue, **settings)
 
 
 def _source(forward_to: str = "end", queue: str = "q", **settings: Any) -> CreateQueue:
@@ -106,4 +114,34 @@ SHOWN: Final[Mapping[str, Run]] = {
         _TAKE,
     ),
     "source-of-nothing": (_source(),),
+    "session-made-up": (
+        _end(requires_session=True),
+        _source(),
+        send("m1", **_KEYED),
+        AcceptSession(queue="end", session_id="a"),
+        receive("a", delete=True, queue="end"),
+    ),
+    "only-first-subscription-forwards": (
+        _end(),
+        _end(queue="other"),
+        CreateTopic(topic="q"),
+        CreateSubscription(topic="q", subscription="one", forward_to="end"),
+        CreateSubscription(topic="q", subscription="two", forward_to="other"),
+        send("m1"),
+        receive(delete=True, queue="other"),
+    ),
+    "forwarded-before-commit": (*_PAIR, _BEGIN, send("m1", within="t", **_KEYED), _TAKE),
+    "forwarded-though-rolled-back": (
+        *_PAIR,
+        _BEGIN,
+        send("m1", within="t", **_KEYED),
+        RollBackTransaction(transaction="t"),
+        _TAKE,
+    ),
+    "sessions-of-destination-required": (
+        _end(requires_session=True),
+        _source(),
+        _BEGIN,
+        send("m1", within="t", **_KEYED),
+    ),
 }

@@ -1,27 +1,41 @@
-"""FWD-01 to FWD-29: where forwarded messages may be, and where they are not."""
+"""FWD-01 to FWD-34: where forwarded messages may be, and where they are not."""
 
 import pytest
 from telling import DONE, INVALID, OTHER, Told, received, telling, view
 
+from busproof.adapters.model import ModelAdapter
 from busproof.model.commands import (
+    AcceptSession,
+    BeginTransaction,
+    CommitTransaction,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
     Peek,
     Receive,
     RemoveRule,
+    RollBackTransaction,
     Send,
 )
 from busproof.model.filters import DEFAULT_RULE
-from busproof.model.outcomes import Empty, Indeterminate, Outcome, Peeked, Refused
+from busproof.model.outcomes import Empty, Indeterminate, Outcome, Peeked, Received, Refused
+from busproof.model.profiles import profile_for
 from busproof.model.values import Error, Message, ReceiveMode, Tier
+from busproof.spec import load
 
 NOT_FOUND = Refused(error=Error.NOT_FOUND)
+BEGIN = BeginTransaction(transaction="x")
+COMMIT = CommitTransaction(transaction="x")
+DEAD = "/$deadletterqueue"
 TAKE = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def send(body: str, queue: str = "q", **properties: object) -> Send:
-    return Send(queue=queue, message=Message(body=body, **properties))
+def send(body: str, queue: str = "q", transaction: str | None = None, **properties: object) -> Send:
+    return Send(queue=queue, message=Message(body=body, **properties), transaction=transaction)
+
+
+def from_dead(queue: str) -> Receive:
+    return Receive(queue=queue + DEAD, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def pair(told: Told, source: dict[str, object] | None = None, **settings: object) -> Told:
@@ -231,3 +245,94 @@ def test_a_bus_of_its_own_lets_messages_arrive_at_once() -> None:
     unkeyed = pair(telling(decides=True))
     unkeyed.possible = (unkeyed.step(send("m"))[0].next,)
     assert [step.outcome.message.body for step in unkeyed.step(TAKE)] == ["m"]
+
+
+def test_what_cannot_be_forwarded_may_be_a_dead_letter_of_its_source(told: Told) -> None:
+    """For whatever reason, and once."""
+    chain(told, 2)
+    told.has(send("m"))
+    for source in ("q", "hop1"):
+        dead = received("m", 1, dead_letter_reason="DestinationGone")
+        assert told.saw(from_dead(source), dead).possible
+        assert not told.saw(from_dead(source), dead).possible
+    assert not told.saw(from_dead("end"), received("m", 1)).possible
+
+
+def test_a_destination_that_requires_sessions_gives_nobody_what_is_of_none(told: Told) -> None:
+    """FWD-27: its dead letters, or those of the source, may have it."""
+    pair(told, requires_session=True)
+    told.has(send("m", partition_key="a"))
+    told.has(AcceptSession(queue="end", session_id="a"))
+    in_session = Receive(queue="end", session_id="a", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    made_up = told.saw(in_session, received("m", session_id="a", partition_key="a"))
+    assert made_up.possible == ()
+    assert "FWD-27" in made_up.rules
+    assert "FWD-27" in told.saw(in_session, Empty()).rules
+    dead = received("m", 1, partition_key="a", dead_letter_reason="NoSession")
+    assert told.saw(from_dead("end"), dead).possible
+
+
+def test_a_session_aware_subscription_dead_letters_what_is_of_no_session(told: Told) -> None:
+    told.has(CreateTopic(topic="t"))
+    told.has(CreateSubscription(topic="t", subscription="s", requires_session=True))
+    told.has(send("m", "t"))
+    assert told.saw(from_dead("t/subscriptions/s"), received("m", 1)).possible
+
+
+def test_a_bus_of_our_own_dead_letters_what_can_go_nowhere() -> None:
+    """FWD-18, FWD-27: where it was last, and where sessions are required."""
+    bus = ModelAdapter()
+    bus.start(profile_for(load()))
+    bus.do(CreateQueue(queue="end", requires_session=True), "c1")
+    bus.do(CreateQueue(queue="q", forward_to="end"), "c1")
+    for number in range(1, 6):
+        before = f"q{number - 1}" if number > 1 else "q"
+        bus.do(CreateQueue(queue=f"q{number}", forward_to=before), "c1")
+    for queue, source, reason in (
+        ("q", "end", "SessionIdMissing"),
+        ("q4", "q", "MaxTransferHopCountExceeded"),
+    ):
+        bus.do(send("m", queue), "c1")
+        given = bus.do(from_dead(source), "c1").outcome
+        assert isinstance(given, Received), queue
+        assert reason == given.message.dead_letter_reason
+
+
+@pytest.mark.parametrize("end", [COMMIT, RollBackTransaction(transaction="x")])
+def test_what_is_sent_in_a_transaction_goes_on_after_its_commit(told: Told, end: object) -> None:
+    """FWD-33: and not before it, nor if it is rolled back."""
+    pair(told)
+    told.has(BEGIN)
+    assert "FWD-34" in told.saw(send("m", transaction="x", partition_key="a")).rules
+    early = told.saw(TAKE, received("m", 1, partition_key="a"))
+    assert early.possible == ()
+    assert "FWD-33" in early.rules
+    assert "FWD-33" in told.saw(TAKE, Empty()).rules
+    told.has(end)
+    late = told.saw(TAKE, received("m", 1, partition_key="a"))
+    assert bool(late.possible) is (end is COMMIT)
+    assert "FWD-33" in late.rules
+
+
+def test_a_transaction_asks_for_no_session_of_a_destination(told: Told) -> None:
+    """FWD-34: the rules of the source are those that hold."""
+    pair(told, requires_session=True)
+    told.has(BEGIN)
+    refused = told.saw(send("m", transaction="x", partition_key="a"), INVALID)
+    assert refused.possible == ()
+    assert "FWD-34" in refused.rules
+
+
+def test_a_fourth_hop_may_be_passed(told: Told) -> None:
+    """FWD-17: either answer is one."""
+    chain(told, 4)
+    told.has(send("m"))
+    assert "FWD-17" in told.saw(TAKE, Empty()).rules
+    assert "FWD-17" in told.saw(TAKE, received("m", 1)).rules
+
+
+def test_what_is_sent_in_a_transaction_is_at_no_hop_before_its_commit(told: Told) -> None:
+    chain(told, 5)
+    told.has(BEGIN)
+    told.has(send("m", transaction="x", partition_key="a"))
+    assert not told.saw(TAKE, received("m", 1, partition_key="a")).possible

@@ -1,0 +1,144 @@
+Feature: Duplicate detection
+  A queue with duplicate detection remembers the MessageIds of what it has accepted, for a window of
+  time. A message whose MessageId it remembers is accepted and dropped: nobody ever receives it.
+
+  Rule: A MessageId is remembered for the duplicate window
+
+    @DUP-01
+    Scenario Outline: After the window a message is no copy
+      Given a <kind> queue with duplicate detection over 20 seconds
+      And a message with MessageId "x" was sent
+      When 20 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-01
+    Scenario: Other messages do not prolong the window
+      Given a partitioned queue with duplicate detection over 40 seconds
+      And a message with MessageId "x" was sent
+      When 20 seconds pass
+      And a message with MessageId "y" is sent
+      And 20 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+    @DUP-02
+    Scenario: By default the window is 10 minutes
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When only 500 of 600 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @DUP-02
+    Scenario: After 10 minutes nothing is remembered by default
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When 600 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+  Rule: Nothing but the MessageId makes a copy
+
+    @DUP-04
+    Scenario: Messages that are alike but for their MessageIds are all kept
+      Given a partitioned queue with duplicate detection
+      When 8 messages with PartitionKey "a" and MessageId each its own are sent
+      And everything is received and completed
+      Then exactly 8 messages were received
+
+    @DUP-04
+    Scenario: A copy is dropped whatever else is in it
+      Given a partitioned queue with duplicate detection
+      When 8 messages with PartitionKey "a" and MessageId "x" are sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @DUP-05
+    Scenario: On a regular queue a copy with another key is one too
+      Given a regular queue with duplicate detection
+      And a message with PartitionKey "a" and MessageId "x" was sent
+      When a message with PartitionKey "b" and MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+  Rule: What became of the first message does not matter
+
+    @DUP-07
+    Scenario: A copy of a message that was completed is dropped
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      And everything was received and completed
+      When a message with MessageId "x" is sent
+      Then a receive finds nothing
+
+    @DUP-07
+    Scenario: A copy of a message that was dead-lettered is dropped
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When a message is received and dead-lettered because of "unreadable"
+      And a message with MessageId "x" is sent
+      Then a receive finds nothing
+
+  Rule: What was not accepted is not remembered
+
+    @DUP-08
+    Scenario: A message that was refused is no reason to drop another
+      Given a partitioned queue with duplicate detection
+      And every partition is down
+      When a message with MessageId "x" is sent
+      Then it is refused
+      When every partition is up again
+      And a message with MessageId "x" is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+    @DUP-09
+    Scenario: An outage does not make a bus forget
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When every partition is down for a while
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+  Rule: Transactions and copies
+
+    @DUP-10
+    Scenario: What was rolled back makes no copy
+      Given a partitioned queue with duplicate detection
+      And a transaction
+      And a message with MessageId "x" was sent in the transaction
+      When the transaction is rolled back
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @DUP-11
+    Scenario: A copy in a transaction is dropped
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      And a transaction
+      When a message with MessageId "x" is sent in the transaction
+      Then it is accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 1 message was received
+
+  Rule: Without a MessageId there is nothing to go by
+
+    @DUP-12
+    Scenario: A message without MessageId and key may be refused
+      Given a partitioned queue with duplicate detection
+      When a message without key is sent
+      Then it is accepted or refused

@@ -1,0 +1,146 @@
+"""DUP-01 to DUP-12: which messages are copies, and what it shows that one is or is none."""
+
+import pytest
+from telling import GONE, Told, received, telling
+
+from busproof.model.commands import (
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CommitTransaction,
+    Receive,
+    RollBackTransaction,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Empty
+from busproof.model.values import ReceiveMode
+
+TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+BEGIN = BeginTransaction(transaction="t")
+COMMIT = CommitTransaction(transaction="t")
+ROLL_BACK = RollBackTransaction(transaction="t")
+MINUTE = 60_000_000
+X = {"message_id": "x"}
+
+
+def unique(told: Told, **settings: object) -> Told:
+    told.queue(duplicate_detection=True, **settings)
+    return told
+
+
+def after(told: Told, duration: int) -> None:
+    told.has(AdvanceClock(duration=duration))
+
+
+def test_a_message_that_comes_after_the_window_is_no_copy(told: Told) -> None:
+    unique(told)
+    told.send(partition=1, **X)
+    after(told, 10 * MINUTE + 1)
+    told.send(partition=1, **X)
+    told.has(TAKE, received("m1", 1, **X))
+    withheld = told.saw(TAKE, Empty())
+    assert withheld.possible == ()
+    assert {"DUP-01", "DUP-02", "DUP-04"} <= set(withheld.rules)
+    assert {"DUP-01", "DUP-02"} <= set(told.saw(TAKE, received("m2", 1, **X)).rules)
+
+
+def test_a_window_of_another_length_says_nothing_of_the_default(told: Told) -> None:
+    unique(told, duplicate_window=MINUTE)
+    told.send(partition=1, **X)
+    after(told, MINUTE + 1)
+    told.send(partition=1, **X)
+    told.has(TAKE, received("m1", 1, **X))
+    shown = told.saw(TAKE, received("m2", 1, **X)).rules
+    assert "DUP-01" in shown
+    assert "DUP-02" not in shown
+
+
+@pytest.mark.parametrize("minutes", [1, 6])
+def test_a_copy_late_in_the_window_shows_how_long_it_is(told: Told, minutes: int) -> None:
+    unique(told)
+    told.send(partition=1, **X)
+    after(told, minutes * MINUTE)
+    rules = told.send(partition=1, **X).rules
+    assert {"KEY-11", "DUP-04"} <= set(rules)
+    assert ("DUP-02" in rules) is (minutes == 6)
+    told.has(TAKE, received("m1", 1, **X))
+    copy = told.saw(TAKE, received("m2", 1, **X))
+    assert copy.possible == ()
+    assert {"KEY-11", "DUP-02", "DUP-04", "DUP-07"} <= set(copy.rules)
+
+
+def test_on_a_regular_queue_another_key_makes_no_difference(told: Told) -> None:
+    unique(told, partitioned=False)
+    told.send(partition_key="a", **X)
+    assert "DUP-05" not in told.send(partition_key="a", **X).rules
+    assert "DUP-05" in told.send(partition_key="b", **X).rules
+
+
+def test_what_became_of_the_first_makes_no_difference(told: Told) -> None:
+    unique(told)
+    told.send(partition=1, **X)
+    assert "DUP-07" not in told.send(partition=1, **X).rules
+    told.has(TAKE, received("m1", 1, **X))
+    assert "DUP-07" in told.send(partition=1, **X).rules
+
+
+def test_an_outage_makes_no_difference(told: Told) -> None:
+    unique(told)
+    told.send(partition=1, **X)
+    told.has(TakePartitionDown(queue="q", partition=1))
+    told.has(BringPartitionUp(queue="q", partition=1))
+    assert "DUP-09" in told.send(partition=1, **X).rules
+
+
+def test_what_was_refused_is_not_remembered(told: Told) -> None:
+    unique(told)
+    for partition in range(4):
+        told.has(TakePartitionDown(queue="q", partition=partition))
+    told.send(GONE, **X)
+    for partition in range(4):
+        told.has(BringPartitionUp(queue="q", partition=partition))
+    told.send(partition=1, **X)
+    assert "DUP-08" in told.saw(TAKE, received("m2", 1, **X)).rules
+
+
+def test_what_was_rolled_back_is_not_remembered(told: Told) -> None:
+    unique(told)
+    told.has(BEGIN)
+    told.send(partition=1, transaction="t", **X)
+    told.has(ROLL_BACK)
+    told.send(partition=1, **X)
+    assert "DUP-10" in told.saw(TAKE, received("m2", 1, **X)).rules
+
+
+def test_a_copy_in_a_transaction_is_dropped_at_its_commit(told: Told) -> None:
+    unique(told)
+    told.send(partition=1, **X)
+    told.has(BEGIN)
+    told.send(partition=1, transaction="t", **X)
+    told.has(COMMIT)
+    told.has(TAKE, received("m1", 1, **X))
+    assert not told.saw(TAKE, received("m2", 1, **X)).possible
+    assert "DUP-11" in told.saw(TAKE, Empty()).rules
+
+
+@pytest.mark.parametrize("partitioned", [True, False])
+def test_without_id_and_key_a_message_may_be_refused(partitioned: bool) -> None:
+    told = telling()
+    unique(told, partitioned=partitioned)
+    for found in (told.send(), told.send(GONE)):
+        assert found.possible
+        assert ("DUP-12" in found.rules) is partitioned
+
+
+@pytest.mark.parametrize(("reading", "kept"), [("first", True), ("last", False), ("either", None)])
+def test_a_dropped_copy_may_prolong_the_window(reading: str, kept: bool | None) -> None:
+    """DUPLICATE-PROLONGS, told apart by a third message."""
+    for arrives in (True, False):
+        told = telling(readings={"DUPLICATE-PROLONGS": reading})
+        unique(told)
+        for minutes in (0, 6, 6):
+            after(told, minutes * MINUTE)
+            told.send(partition=1, **X)
+        told.has(TAKE, received("m1", 1, **X))
+        outcome = received("m3", 1, **X) if arrives else Empty()
+        assert bool(told.saw(TAKE, outcome).possible) is (kept in (None, arrives))
