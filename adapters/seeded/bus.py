@@ -30,6 +30,9 @@ NamespaceCommand = (
     | c.CommitTransaction
     | c.RollBackTransaction
 )
+TopicCommand = (
+    c.Send | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
+)
 RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
     SessionCommand
@@ -260,7 +263,7 @@ class SeededBus(Scheduling):
 
     def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
         """Whether a topic is asked what is for subscriptions, or the other way round."""
-        of_topics = isinstance(command, c.Send | c.TakePartitionDown | c.BringPartitionUp)
+        of_topics = isinstance(command, TopicCommand)
         if queue.topic is not None:
             return of_topics
         return queue.subscriptions is not None and not of_topics
