@@ -130,13 +130,21 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
         if stored is None:
             continue
         for reason, rule in _why_dead(namespace, owner, stored):
-            after = moved(namespace, owner, stored, reason, rule, certain=True)
-            arrived = after.queues[dead.settings.queue]
-            yield after, arrived.messages[arrived.arrivals - 1]
-    yield from _stranded(namespace, owner, body)
+            yield _newest(moved(namespace, owner, stored, reason, rule, certain=True), dead)
+    yield from _stranded(namespace, owner, dead, body)
 
 
-def _stranded(namespace: Namespace, owner: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+def _newest(namespace: Namespace, dead: Queue) -> tuple[Namespace, Stored]:
+    """The latest dead letter, which may have been there, unseen, for any time."""
+    dead = namespace.queues[dead.settings.queue]
+    newest = attrs.evolve(dead.messages[dead.arrivals - 1], since=0, available_at=0)
+    messages = dead.messages.set(newest.number, newest)
+    return with_queue(namespace, attrs.evolve(dead, messages=messages)), newest
+
+
+def _stranded(
+    namespace: Namespace, owner: Queue, dead: Queue, body: str
+) -> Iterator[tuple[Namespace, Stored]]:
     """What could not be forwarded, for which there may be many reasons, is a dead letter here."""
     messages = owner.passed.get(body)
     if not messages:
@@ -152,6 +160,4 @@ def _stranded(namespace: Namespace, owner: Queue, body: str) -> Iterator[tuple[N
         since=0,
         available_at=0,
     )
-    after = buried(with_queue(namespace, left), left, letter)
-    dead = after.queues[owner.settings.queue + SUFFIX]
-    yield after, dead.messages[dead.arrivals - 1]
+    yield _newest(buried(with_queue(namespace, left), left, letter), dead)

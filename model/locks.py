@@ -10,7 +10,7 @@ from busproof.model.outcomes import Renewed
 from busproof.model.sessions import session_at
 from busproof.model.settling import DEFAULT_DURATION, has_ended, locked, lost_lock
 from busproof.model.sighting import Seen
-from busproof.model.state import Lock, Namespace, Queue, Stored, with_queue
+from busproof.model.state import NEVER, Lock, Namespace, Queue, Stored, with_queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Error, MessageView, RuleId, Window
 
@@ -104,6 +104,9 @@ def _renewed(
             expiry = Window(told - slack, told + slack)
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
+    elif lock.expiry.earliest == -NEVER:
+        # A settlement whose answer was lost may still end the lock that was renewed meanwhile.
+        expiry = Window(-NEVER, expiry.latest)
     outcome = Renewed(locked_until=told)
     after = with_queue(namespace, _until(queue, stored, expiry))
     yield Transition(outcome=outcome, next=after, rules=("LOCK-04",))
