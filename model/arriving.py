@@ -215,10 +215,11 @@ def _own_partitions(namespace: Namespace, subscription: Queue, key: Key | None) 
     return home_of(namespace, subscription, key)
 
 
-def with_adrift(namespace: Namespace, subscription: Queue, topic: Topic) -> Queue:
-    """A new subscription, which may get what was sent before and may still arrive."""
-    where = everywhere(namespace, subscription.settings)
+def with_adrift(namespace: Namespace, path: str, topic: Topic) -> Namespace:
+    """The namespace, in which a new subscription may get what was sent before and may be late."""
     for message in topic.adrift:
+        subscription = namespace.queues[path]
+        where = everywhere(namespace, subscription.settings)
         lost = Arrival(message=message, key=None, where=where, certain=False, answered=False)
-        subscription = _stored(namespace, subscription, lost)
-    return subscription
+        namespace = arrive(namespace, subscription, lost)
+    return namespace

@@ -27,11 +27,13 @@ __all__ = [
     "CreateQueue",
     "CreateSubscription",
     "CreateTopic",
+    "Creation",
     "DeadLetter",
     "Defer",
     "GetSessionState",
     "ListRules",
     "ListSessions",
+    "Operation",
     "Peek",
     "Receive",
     "ReceiveDeferred",
@@ -330,11 +332,9 @@ class AdvanceClock:
     duration: int = attrs.field(validator=attrs.validators.ge(0))
 
 
-Command = (
-    CreateQueue
-    | CreateTopic
-    | CreateSubscription
-    | AddRule
+Creation = CreateQueue | CreateTopic | CreateSubscription
+Operation = (
+    AddRule
     | RemoveRule
     | ListRules
     | Send
@@ -362,3 +362,4 @@ Command = (
     | BringPartitionUp
     | AdvanceClock
 )
+Command = Creation | Operation

@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from busproof.model.deliveries import may_be_spent
-from busproof.model.ledger import remove, store
+from busproof.model.ledger import remove, replace, store
 from busproof.model.state import NEVER, Namespace, Queue, Stored, everywhere, with_queue
 from busproof.model.values import RuleId
 
@@ -130,16 +130,17 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
         if stored is None:
             continue
         for reason, rule in _why_dead(namespace, owner, stored):
-            yield _newest(moved(namespace, owner, stored, reason, rule, certain=True), dead)
+            after = moved(namespace, owner, stored, reason, rule, certain=True)
+            yield _newest(after, dead, stored.available_at)
     yield from _stranded(namespace, owner, dead, body)
 
 
-def _newest(namespace: Namespace, dead: Queue) -> tuple[Namespace, Stored]:
-    """The latest dead letter, which may have been there, unseen, for any time."""
+def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace, Stored]:
+    """The latest dead letter, which may have been there, unseen, from this moment on."""
     dead = namespace.queues[dead.settings.queue]
-    newest = attrs.evolve(dead.messages[dead.arrivals - 1], since=0, available_at=0)
-    messages = dead.messages.set(newest.number, newest)
-    return with_queue(namespace, attrs.evolve(dead, messages=messages)), newest
+    late = dead.messages[dead.arrivals - 1]
+    newest = attrs.evolve(late, since=0, available_at=earliest)
+    return with_queue(namespace, replace(dead, late, newest)), newest
 
 
 def _stranded(
@@ -160,4 +161,4 @@ def _stranded(
         since=0,
         available_at=0,
     )
-    yield _newest(buried(with_queue(namespace, left), left, letter), dead)
+    yield _newest(buried(with_queue(namespace, left), left, letter), dead, 0)

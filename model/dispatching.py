@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from busproof.model import commands as c
+from busproof.model.creations import lost_creation
 from busproof.model.deferral import defer, lost_defer, lost_receive_deferred, receive_deferred
 from busproof.model.entities import concerned
 from busproof.model.locks import lost_renew_lock, renew_lock
@@ -13,7 +14,6 @@ from busproof.model.queues import (
     bring_up,
     create_queue,
     lost_advance,
-    lost_create,
     lost_outage,
     take_down,
 )
@@ -42,12 +42,7 @@ from busproof.model.settling import (
 )
 from busproof.model.sources import given_by_source
 from busproof.model.state import Namespace
-from busproof.model.subscribing import (
-    create_subscription,
-    create_topic,
-    lost_create_subscription,
-    lost_create_topic,
-)
+from busproof.model.subscribing import create_subscription, create_topic
 from busproof.model.topics import misaddressed
 from busproof.model.transactions import (
     begin,
@@ -57,7 +52,7 @@ from busproof.model.transactions import (
     lost_roll_back,
     roll_back,
 )
-from busproof.model.transition import Sighting, Transition
+from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
 
 __all__ = ["dispatched", "lost"]
 
@@ -134,8 +129,16 @@ def dispatched(
             assert_never(command)
 
 
-def lost(namespace: Namespace, command: c.Command, connection: str) -> Namespace:
-    """The state after a request that was never answered, all its ends kept possible."""
+def lost(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
+    """The states after a request that was never answered, all its ends kept possible."""
+    if isinstance(command, c.Creation):
+        return lost_creation(
+            namespace, command, dispatched(namespace, command, connection, NOTHING_SEEN)
+        )
+    return (_lost(namespace, command, connection),)
+
+
+def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namespace:
     match command:
         case c.Send():
             return lost_send(namespace, command)
@@ -175,12 +178,6 @@ def lost(namespace: Namespace, command: c.Command, connection: str) -> Namespace
             return lost_commit(namespace, command)
         case c.RollBackTransaction():
             return lost_roll_back(namespace, command)
-        case c.CreateQueue():
-            return lost_create(namespace, command)
-        case c.CreateTopic():
-            return lost_create_topic(namespace, command)
-        case c.CreateSubscription():
-            return lost_create_subscription(namespace, command)
         case c.AddRule() | c.RemoveRule():
             return lost_change(namespace, command)
         case c.ListRules():

@@ -77,21 +77,33 @@ def noted(
     if becomes is Fate.DROPPED and reading == "first":
         return queue.copies
     sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
-    certain = certain and sure
-    kept = tuple(
-        copy
-        for copy in queue.copies.get(message.message_id, ())
-        if copy.key != key or (copy.certain and not certain)
-    )
     sent = Copy(
         key=key,
         sent=namespace.now if answered else Window(namespace.now.earliest, NEVER),
-        certain=certain,
+        certain=certain and sure,
         body=message.body,
         properties=_properties(message),
         recovered=queue.recovered,
     )
-    return queue.copies.set(message.message_id, (sent, *kept))
+    before = queue.copies.get(message.message_id, ())
+    alike = [copy for copy in before if copy.key == key]
+    others = (copy for copy in before if copy.key != key)
+    return queue.copies.set(message.message_id, (*_told_last(sent, alike), *others))
+
+
+def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
+    """Of one key, the last copy that certainly counts, and one for all that may count later."""
+    doubtful = [copy for copy in before if not copy.certain]
+    if sent.certain:
+        yield sent
+        doubtful = [copy for copy in doubtful if copy.sent.latest > sent.sent.latest]
+    else:
+        yield from (copy for copy in before if copy.certain)
+        doubtful.append(sent)
+    if doubtful:
+        earliest = min(copy.sent.earliest for copy in doubtful)
+        latest = max(copy.sent.latest for copy in doubtful)
+        yield attrs.evolve(doubtful[-1], sent=Window(earliest, latest))
 
 
 def _properties(message: Message) -> tuple[str | None, str | None]:

@@ -22,7 +22,6 @@ __all__ = [
     "bring_up",
     "create_queue",
     "lost_advance",
-    "lost_create",
     "lost_outage",
     "take_down",
 ]
@@ -67,17 +66,10 @@ def _asks_too_much_of_basic(command: CreateQueue) -> bool:
     return command.requires_session or command.duplicate_detection
 
 
-def _created(namespace: Namespace, command: CreateQueue, *, doubtful: bool = False) -> Namespace:
+def _created(namespace: Namespace, command: CreateQueue) -> Namespace:
     outages = Outages(told=namespace.vantage.partitions)
-    queue = Queue(settings=command, outages=outages, doubtful=doubtful)
+    queue = Queue(settings=command, outages=outages)
     return with_queue(namespace, queue)
-
-
-def lost_create(namespace: Namespace, command: CreateQueue) -> Namespace:
-    """The queue may exist, from now or later on."""
-    if command.queue in namespace.queues:
-        return namespace
-    return _created(namespace, command, doubtful=True)
 
 
 def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:

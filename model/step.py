@@ -1,6 +1,7 @@
 """What the documents allow: every transition of a command, and what a seen one leaves possible."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -135,12 +136,11 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
         return Acceptance(possible=timed)
     if isinstance(event.outcome, Indeterminate):
         prepared_ones = (_prepared(namespace, event.command) for namespace in timed)
-        return Acceptance(
-            possible=tuple(
-                lost(ready, event.command, event.connection) if ready is not None else namespace
-                for namespace, ready in zip(timed, prepared_ones, strict=True)
-            )
+        after = (
+            (namespace,) if ready is None else lost(ready, event.command, event.connection)
+            for namespace, ready in zip(timed, prepared_ones, strict=True)
         )
+        return Acceptance(possible=_distinct(itertools.chain.from_iterable(after)))
     seen = Sighting(event.outcome, event.witness)
     found = [
         transition
@@ -153,7 +153,8 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     if len(found) > 1 and sent and isinstance(event.outcome, Refused):
         known = all(concerned(event.command) in transition.next.queues for transition in found)
         found = _for_one_reason(found, event.command) if known else found
-    return Acceptance(possible=_distinct(found), rules=found[0].rules)
+    reached = _distinct(transition.next for transition in found)
+    return Acceptance(possible=reached, rules=found[0].rules)
 
 
 def _for_one_reason(found: list[Transition], command: c.Command) -> list[Transition]:
@@ -182,14 +183,12 @@ def _for_one_reason(found: list[Transition], command: c.Command) -> list[Transit
     ]
 
 
-def _distinct(found: list[Transition]) -> tuple[Namespace, ...]:
+def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
     """The states reached; several only where it is open what an answer means."""
-    if len(found) == 1:
-        return (found[0].next,)
     states: list[Namespace] = []
-    for transition in found:
-        if transition.next not in states:
-            states.append(transition.next)
+    for namespace in reached:
+        if namespace not in states:
+            states.append(namespace)
     return tuple(states)
 
 

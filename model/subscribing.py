@@ -23,8 +23,6 @@ from busproof.model.values import Error, Tier
 __all__ = [
     "create_subscription",
     "create_topic",
-    "lost_create_subscription",
-    "lost_create_topic",
 ]
 
 
@@ -47,7 +45,7 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     yield done(_with_topic(namespace, command))
 
 
-def _with_topic(namespace: Namespace, command: CreateTopic, *, doubtful: bool = False) -> Namespace:
+def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
     settings = CreateQueue(
         queue=command.topic,
         partitioned=command.partitioned,
@@ -55,15 +53,14 @@ def _with_topic(namespace: Namespace, command: CreateTopic, *, doubtful: bool = 
         duplicate_window=command.duplicate_window,
     )
     outages = Outages(told=namespace.vantage.partitions)
-    topic = Queue(settings=settings, outages=outages, role=Topic(), doubtful=doubtful)
-    return with_queue(namespace, topic)
-
-
-def lost_create_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
-    """The topic may exist, from now or later on."""
-    if command.topic in namespace.queues:
-        return namespace
-    return _with_topic(namespace, command, doubtful=True)
+    known = namespace.queues.get(command.topic)
+    # Subscriptions that may have been created of one that may not exist are this one's.
+    role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
+    for path in role.subscriptions:
+        subscription = namespace.queues[path]
+        alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
+        namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
+    return with_queue(namespace, Queue(settings=settings, outages=outages, role=role))
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
@@ -87,9 +84,7 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         yield done(after, *limits, *rules)
 
 
-def _with_subscription(
-    namespace: Namespace, path: str, command: CreateSubscription, *, doubtful: bool = False
-) -> Namespace:
+def _with_subscription(namespace: Namespace, path: str, command: CreateSubscription) -> Namespace:
     topic = namespace.queues[command.topic]
     settings = CreateQueue(
         queue=path,
@@ -108,17 +103,8 @@ def _with_subscription(
         rules=Map({DEFAULT_RULE: TrueFilter()}),
         revision=revision,
     )
-    subscription = Queue(settings=settings, outages=topic.outages, role=role, doubtful=doubtful)
-    namespace = with_queue(namespace, with_adrift(namespace, subscription, topic.role))
+    subscription = Queue(settings=settings, outages=topic.outages, role=role)
+    namespace = with_queue(namespace, subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    return with_queue(namespace, attrs.evolve(topic, role=listed))
-
-
-def lost_create_subscription(namespace: Namespace, command: CreateSubscription) -> Namespace:
-    """The subscription may exist, from now or later on."""
-    path = subscription_path(command.topic, command.subscription)
-    topic = namespace.queues[command.topic]
-    if path in namespace.queues or not isinstance(topic.role, Topic):
-        return namespace
-    return _with_subscription(namespace, path, command, doubtful=True)
+    return with_adrift(with_queue(namespace, attrs.evolve(topic, role=listed)), path, topic.role)

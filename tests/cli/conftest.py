@@ -198,7 +198,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="session")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """A folder with the run `it`, which violates KEY-08 and SCHED-12, and the list `known.yaml` it wrote."""
+    """A folder with the run `it`, which violates KEY-08 and SCHED-12, and the list it wrote."""
     shell = Shell(tmp_path_factory.mktemp("broken"))
     options = ("--name", "it", "--write-known-failures", "known.yaml")
     ended = shell("run", "--adapter", "faulty:mismatch-accepted", *options)

@@ -60,7 +60,9 @@ def test_an_interrupted_run_is_judged_on_what_it_recorded(busproof, slow_run):
     assert [] == ended.sentences
     assert 2 == run.report.scenarios["passed"]
     assert 1 == run.report.scenarios["interrupted"]
-    assert "the run stopped in the middle of 'From one partitioned queue to another'" in ended.problems
+    assert (
+        "the run stopped in the middle of 'From one partitioned queue to another'" in ended.problems
+    )
     assert "FWD-03" in run.rules(Verdict.ERRORED)
     assert "FWD-01" in run.rules(Verdict.SHOWN)
 

@@ -141,10 +141,20 @@ def test_a_spent_message_arrives_at_any_time_among_the_dead_letters() -> None:
     told.has(Peek(queue="q"), Peeked(messages=(view("m1", 1),)))
     wrong = received("m1", 1, dead_letter_reason="other")
     assert told.saw(FROM_DEAD, wrong).rules[0] == "DLQ-02"
-    letter = received("m1", 3, 9, lock_token="d", dead_letter_reason=TOO_OFTEN)
+    seen = {"lock_token": "d", "locked_until": MINUTE, "dead_letter_reason": TOO_OFTEN}
+    letter = received("m1", 3, 9, **seen)
     assert told.saw(FROM_DEAD, letter).rules[0] == "DLQ-02"
     assert told.saw(Peek(queue="q"), Peeked(messages=(view("m1", 1),))).rules[0] == "DLQ-14"
     assert told.saw(FROM_DEAD, letter).rules[0] == "LIFE-02"
+
+
+def test_it_may_have_been_in_a_cache_there_before_anybody_saw_it() -> None:
+    told = spent()
+    told.has(FROM_DEAD, Empty(), connection="c2")
+    after(told, MINUTE)
+    shorter = {"lock_token": "d", "locked_until": MINUTE + 1, "delivery_count": 1}
+    told.has(FROM_DEAD, received("m1", 1, dead_letter_reason=TOO_OFTEN, **shorter))
+    told.has(FROM_DEAD, Empty())
 
 
 def test_a_spent_message_arrives_at_once_where_that_is_read() -> None:

@@ -12,13 +12,14 @@ from busproof.model.commands import (
     RollBackTransaction,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty
+from busproof.model.outcomes import Empty, Indeterminate
 from busproof.model.values import ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 BEGIN = BeginTransaction(transaction="t")
 COMMIT = CommitTransaction(transaction="t")
 ROLL_BACK = RollBackTransaction(transaction="t")
+LOST = Indeterminate()
 MINUTE = 60_000_000
 X = {"message_id": "x"}
 
@@ -144,3 +145,29 @@ def test_a_dropped_copy_may_prolong_the_window(reading: str, kept: bool | None) 
         told.has(TAKE, received("m1", 1, **X))
         outcome = received("m3", 1, **X) if arrives else Empty()
         assert bool(told.saw(TAKE, outcome).possible) is (kept in (None, arrives))
+
+
+def test_what_may_arrive_late_makes_copies_whatever_was_dropped_since(told: Told) -> None:
+    unique(told, duplicate_window=MINUTE)
+    told.send(partition=1, **X)
+    told.send(LOST, **X)
+    told.send(partition=1, **X)
+    after(told, MINUTE + 1)
+    told.send(partition=1, **X)
+    told.has(TAKE, received("m1", 1, **X))
+    told.has(TAKE, Empty())
+
+
+@pytest.mark.parametrize("readings", [{}, {"DUPLICATE-PROLONGS": "last"}])
+def test_what_arrived_before_one_that_is_kept_matters_no_more(readings: dict[str, str]) -> None:
+    told = unique(telling(readings), duplicate_window=MINUTE)
+    after(told, 1)
+    told.send(partition=1, **X)
+    told.send(partition=1, **X)
+    after(told, 2 * MINUTE)
+    told.send(partition=1, **X)
+    after(told, 2 * MINUTE)
+    told.send(partition=1, **X)
+    told.has(TAKE, received("m1", 1, **X))
+    told.has(TAKE, received("m3", 1, 3, **X))
+    assert told.saw(TAKE, Empty()).rules[0] == "LIFE-09"

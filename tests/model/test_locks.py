@@ -188,3 +188,11 @@ def test_what_is_deleted_at_once_is_not_held_to_a_lock(told: Told) -> None:
     found = told.saw(delete, received("m1", 1, locked_until=1))
     assert found.possible
     assert "LOCK-01" not in found.rules
+
+
+def test_a_lost_settlement_may_end_the_lock_that_is_renewed_meanwhile(told: Told) -> None:
+    locked(told)
+    told.has(Abandon(queue="q", lock_token="l"), LOST)
+    told.has(RENEW, Renewed(locked_until=MINUTE))
+    told.has(COMPLETE, LOCK_LOST)
+    told.has(RECEIVE, received("m1", 1, lock_token="n"), connection="c2")

@@ -382,3 +382,40 @@ def test_a_subscription_has_no_longer_locks_than_a_queue(told: Told) -> None:
     told.has(Receive(queue=path("s")), received("m", 1, lock_token="k"))
     told.has(AdvanceClock(duration=300_000_001))
     assert told.saw(take(), received("m", 1)).possible
+
+
+def test_of_two_creations_that_nobody_answered_either_may_have_come_first(told: Told) -> None:
+    with_topic(told)
+    told.has(CreateQueue(queue="end"))
+    told.has(subscribe(forward_to="end"), LOST)
+    told.has(subscribe(), LOST)
+    told.has(subscribe(), LOST)
+    assert 2 == len(told.possible)
+    told.has(publish("m"), partition=0)
+    told.has(take(), received("m"))
+    assert 1 == len(told.possible)
+    told.has(subscribe(), EXISTS)
+
+
+def test_a_creation_that_cannot_succeed_leaves_nothing_when_its_answer_is_lost(told: Told) -> None:
+    told.has(subscribe(), NOT_FOUND)
+    told.has(CreateQueue(queue="q", forward_to="end"), LOST)
+    told.has(CreateQueue(queue="q", forward_to="end"), NOT_FOUND)
+    assert told.saw(Peek(queue="q"), Peeked()).possible == ()
+
+
+def test_subscriptions_outlast_the_doubt_whether_their_topic_was_there(told: Told) -> None:
+    told.has(CreateTopic(topic="t", partitioned=False), LOST)
+    told.has(subscribe(), LOST)
+    told.has(CreateTopic(topic="t"))
+    told.has(publish("m"), partition=2)
+    told.has(take(), received("m", 2))
+    told.has(subscribe(), EXISTS)
+
+
+def test_a_subscription_that_forwards_passes_on_what_arrives_late(told: Told) -> None:
+    with_topic(told)
+    told.has(CreateQueue(queue="end"))
+    told.has(publish("m"), LOST)
+    told.has(subscribe(forward_to="end"))
+    told.has(Receive(queue="end"), received("m", 1))

@@ -1,0 +1,51 @@
+"""Creations whose answer was lost: the entity may exist, and as any of those asked for."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from busproof.model.commands import CreateQueue, CreateSubscription, Creation
+from busproof.model.entities import subscription_path
+from busproof.model.outcomes import Done
+from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.transition import Transition
+
+__all__ = ["lost_creation"]
+
+
+def lost_creation(
+    namespace: Namespace,
+    command: Creation,
+    answers: Iterable[Transition],
+) -> tuple[Namespace, ...]:
+    """The states that remain possible: the entity may exist, from now or later on.
+
+    Where one of the same name was asked for before and never answered either, but with other
+    settings, whichever came first exists, and nobody knows which that was.
+
+    Args:
+        namespace: before the creation.
+        command: the creation.
+        answers: what could have been answered to it.
+    """
+    path = _path(command)
+    known = namespace.queues.get(path)
+    states = [] if known is None else [namespace]
+    for answer in answers:
+        if not isinstance(answer.outcome, Done):
+            continue
+        created = answer.next.queues[path]
+        if known is None or not _is_alike(created, known):
+            doubtful = attrs.evolve(created, doubtful=True)
+            states.append(with_queue(answer.next, doubtful))
+    return tuple(states) or (namespace,)
+
+
+def _is_alike(created: Queue, known: Queue) -> bool:
+    return created.settings == known.settings and type(created.role) is type(known.role)
+
+
+def _path(command: Creation) -> str:
+    if isinstance(command, CreateSubscription):
+        return subscription_path(command.topic, command.subscription)
+    return command.queue if isinstance(command, CreateQueue) else command.topic
