@@ -30,22 +30,32 @@ Feature: Duplicate detection
       Then exactly 3 messages were received
 
     @DUP-02
-    Scenario: By default the window is 10 minutes
-      Given a partitioned queue with duplicate detection
+    Scenario Outline: By default the window is 10 minutes
+      Given a <kind> queue with duplicate detection
       And a message with MessageId "x" was sent
       When only 500 of 600 seconds pass
       And a message with MessageId "x" is sent
       And everything is received and completed
       Then exactly 1 message was received
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @DUP-02
-    Scenario: After 10 minutes nothing is remembered by default
-      Given a partitioned queue with duplicate detection
+    Scenario Outline: After 10 minutes nothing is remembered by default
+      Given a <kind> queue with duplicate detection
       And a message with MessageId "x" was sent
       When 600 seconds pass
       And a message with MessageId "x" is sent
       And everything is received and completed
       Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
   Rule: Nothing but the MessageId makes a copy
 
@@ -74,20 +84,30 @@ Feature: Duplicate detection
   Rule: What became of the first message does not matter
 
     @DUP-07
-    Scenario: A copy of a message that was completed is dropped
-      Given a partitioned queue with duplicate detection
+    Scenario Outline: A copy of a message that was completed is dropped
+      Given a <kind> queue with duplicate detection
       And a message with MessageId "x" was sent
       And everything was received and completed
       When a message with MessageId "x" is sent
       Then a receive finds nothing
 
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @DUP-07
-    Scenario: A copy of a message that was dead-lettered is dropped
-      Given a partitioned queue with duplicate detection
+    Scenario Outline: A copy of a message that was dead-lettered is dropped
+      Given a <kind> queue with duplicate detection
       And a message with MessageId "x" was sent
       When a message is received and dead-lettered because of "unreadable"
       And a message with MessageId "x" is sent
       Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
   Rule: What was not accepted is not remembered
 
@@ -115,14 +135,19 @@ Feature: Duplicate detection
   Rule: Transactions and copies
 
     @DUP-10
-    Scenario: What was rolled back makes no copy
-      Given a partitioned queue with duplicate detection
+    Scenario Outline: What was rolled back makes no copy
+      Given a <kind> queue with duplicate detection
       And a transaction
       And a message with MessageId "x" was sent in the transaction
       When the transaction is rolled back
       And a message with MessageId "x" is sent
       And everything is received and completed
       Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @DUP-11
     Scenario: A copy in a transaction is dropped

@@ -182,6 +182,8 @@ def _schedule_in(
     if transaction is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
+    if transaction.keyed:
+        transaction = attrs.evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
     if keys_conflict(message):
@@ -199,7 +201,12 @@ def _schedule_in(
     for placed, where in _places(namespace, queue, key, seen):
         waiting = _waiting(namespace, queue, command, message, seen, certain=True)
         waiting = attrs.evolve(waiting, where=where)
-        after = _staged(namespace, placed, command, transaction, waiting)
+        doubted = attrs.evolve(
+            transaction,
+            doubtful=transaction.doubtful or objected,
+            keyed=reading != "sends-only",
+        )
+        after = _staged(namespace, placed, command, doubted, waiting)
         yield _told(after, waiting, seen, "SCHED-15")
 
 
@@ -217,13 +224,10 @@ def _staged(
         where=everywhere(namespace, queue.settings),
         waiting=waiting,
     )
-    # Whether its key counts for what is sent later is left open, and so is what a refusal ends.
-    open_end = namespace.profile.readings.get("TXN-OTHER-OPERATIONS") != "sends-only"
     grown = attrs.evolve(
         transaction,
         staged=(staged, transaction.staged),
         size=transaction.size + 1,
-        doubtful=transaction.doubtful or open_end,
     )
     calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
     hidden = never_arrives(attrs.evolve(queue, calendar=calendar), waiting.message.body, "SCHED-15")

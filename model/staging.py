@@ -54,6 +54,9 @@ def send_in(
     if transaction is None or name is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
+    if transaction.keyed:
+        transaction = attrs.evolve(transaction, doubtful=True)
+        namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
     if keys_conflict(message):

@@ -419,6 +419,8 @@ class Transaction:
         keys: queue to the key of its first message in this transaction.
         changes: changes of rules that are to take effect with it, oldest first.
         doubtful: whether it may have been ended by a refusal or by an answer that never came.
+        keyed: whether what was scheduled in it may have given it a key, which what comes after
+            need not have; that makes it doubtful.
         doomed: whether its commit must be refused.
     """
 
@@ -428,6 +430,7 @@ class Transaction:
     keys: Map[str, Key] = Map()
     changes: tuple[AddRule | RemoveRule, ...] = ()
     doubtful: bool = False
+    keyed: bool = False
     doomed: bool = False
 
 
