@@ -173,10 +173,10 @@ Feature: Scheduled messages
     @SCHED-04
     Scenario Outline: What was cancelled never comes
       Given a <kind> queue
-      And a message without key was scheduled in 5 seconds
+      And a message without key was scheduled in 10 seconds
       When the scheduled message is cancelled
       And messages are peeked
-      And 5 seconds pass
+      And 10 seconds pass
       Then no message is shown
       And a receive finds nothing
       And a receive over another connection finds nothing
@@ -189,10 +189,10 @@ Feature: Scheduled messages
     @SCHED-04
     Scenario: Not after an outage either
       Given a partitioned queue
-      And a message without key was scheduled in 5 seconds
+      And a message without key was scheduled in 10 seconds
       When the scheduled message is cancelled
       And every partition is down for a while
-      And 5 seconds pass
+      And 10 seconds pass
       Then a receive finds nothing
 
     @SCHED-05

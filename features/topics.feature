@@ -365,7 +365,7 @@ Feature: Topics and subscriptions
       And receivers turn to subscription "one"
       Then a receive finds nothing
 
-    @TOPIC-16
+    @TOPIC-16 @TXN-03
     Scenario: A message without key is refused by a partitioned topic in a transaction
       Given a partitioned topic
       And a transaction
