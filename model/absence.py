@@ -5,7 +5,8 @@ from typing import Final
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.keys import ASSIGNED, home_name, rule_of
 from busproof.model.sighting import is_unchanged
-from busproof.model.state import Namespace, Queue, Stored
+from busproof.model.state import Namespace, Queue
+from busproof.model.stored import Stored
 from busproof.model.topics import why_absent
 from busproof.model.values import MessageView, RuleId
 

@@ -15,16 +15,8 @@ from busproof.model.calendar import Waiting, removed, top
 from busproof.model.keys import effective_key
 from busproof.model.ledger import line_of, replace, store
 from busproof.model.placing import home_of
-from busproof.model.state import (
-    NEVER,
-    Namespace,
-    Queue,
-    Spread,
-    Stored,
-    Topic,
-    everywhere,
-    with_queue,
-)
+from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
+from busproof.model.stored import Spread, Stored
 from busproof.model.values import RuleId, Window
 
 __all__ = [

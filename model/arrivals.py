@@ -2,7 +2,7 @@
 
 import attrs
 
-from busproof.model.state import Key, Partitions
+from busproof.model.stored import Key, Partitions
 from busproof.model.values import Message, RuleId
 
 __all__ = ["Arrival"]

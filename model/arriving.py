@@ -10,17 +10,8 @@ from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import never_passed_on, passed_on
 from busproof.model.ledger import store
 from busproof.model.placing import home_of
-from busproof.model.state import (
-    Key,
-    Namespace,
-    Partitions,
-    Queue,
-    Stored,
-    Subscription,
-    Topic,
-    everywhere,
-    with_queue,
-)
+from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
+from busproof.model.stored import Key, Partitions, Stored
 from busproof.model.topics import shares_homes
 from busproof.model.values import Message, RuleId
 

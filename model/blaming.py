@@ -48,7 +48,8 @@ from busproof.model.sending import REROUTING_TIMEOUT
 from busproof.model.settling import DEFAULT_DURATION
 from busproof.model.sighting import Seen, recognised
 from busproof.model.sources import LONGEST_LOCK
-from busproof.model.state import Key, Namespace, Queue, Stored, Subscription, Topic
+from busproof.model.state import Namespace, Queue, Subscription, Topic
+from busproof.model.stored import Key, Stored
 from busproof.model.topics import told_of_topics
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MessageView, ReceiveMode, RuleId

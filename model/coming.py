@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from busproof.model import activating, dead_letters
-from busproof.model.state import Namespace, Queue, Stored
+from busproof.model.state import Namespace, Queue
+from busproof.model.stored import Stored
 
 __all__ = ["arrivals"]
 

@@ -13,7 +13,8 @@ import attrs
 
 from busproof.model.deliveries import may_be_spent
 from busproof.model.ledger import remove, replace, store
-from busproof.model.state import NEVER, Namespace, Queue, Stored, everywhere, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, everywhere, with_queue
+from busproof.model.stored import Stored
 from busproof.model.values import RuleId
 
 __all__ = [

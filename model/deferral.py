@@ -14,7 +14,8 @@ from busproof.model.outcomes import ReceivedSeveral
 from busproof.model.sessions import holds_session, seized, session_at
 from busproof.model.settling import has_ended, locked, lost_lock, settled, why_settled
 from busproof.model.sighting import Seen, recognised, sequence_number, view_of
-from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, with_queue
+from busproof.model.stored import Stored
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import SEQUENCE_BITS, Error, MessageView, ReceiveMode, RuleId, Window
 
@@ -37,14 +38,16 @@ def defer(namespace: Namespace, command: Defer) -> Iterator[Transition]:
 
 def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
     """The queue with a locked message deferred: there, and not to be received as others are."""
+    number = stored.sequence_number
+    # A receive by this number, never answered, may come to pass now that there is such a message.
+    sought = bool(queue.sought) and (number is None or number in queue.sought)
     aside = attrs.evolve(
         stored,
         lock=None,
         deferred=True,
-        uncounted=stored.uncounted + counts_deferral(namespace),
-        certain=True,
+        uncounted=stored.uncounted + counts_deferral(namespace) + sought,
+        certain=not sought,
     )
-    number = stored.sequence_number
     numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
     queue = attrs.evolve(queue, deferred=numbers, latest_deferred=stored.number)
     return unlock(queue, stored, aside)
@@ -294,6 +297,8 @@ def lost_defer(namespace: Namespace, command: Defer) -> Namespace:
 def lost_receive_deferred(namespace: Namespace, command: ReceiveDeferred) -> Namespace:
     """Each message asked for may have been given, now or later: locked, or gone."""
     queue = namespace.queues[command.queue]
+    sought = queue.sought.update(dict.fromkeys(command.sequence_numbers, True))
+    queue = attrs.evolve(queue, sought=sought)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
             taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)

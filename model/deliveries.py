@@ -7,7 +7,8 @@ closed does not. Whether one into a front end's cache counts that nobody was giv
 
 from typing import Final
 
-from busproof.model.state import NEVER, Namespace, Queue, Stored
+from busproof.model.state import NEVER, Namespace, Queue
+from busproof.model.stored import Stored
 from busproof.model.values import MessageView
 
 __all__ = [

@@ -9,16 +9,8 @@ from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.model.ledger import never_arrives
 from busproof.model.placing import home_of, narrowed
-from busproof.model.state import (
-    Key,
-    Namespace,
-    Partitions,
-    Queue,
-    Subscription,
-    Topic,
-    everywhere,
-    with_queue,
-)
+from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
+from busproof.model.stored import Key, Partitions
 from busproof.model.values import RuleId
 
 __all__ = ["never_passed_on", "passed_on", "withheld_beyond"]

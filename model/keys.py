@@ -6,7 +6,8 @@ from typing import Any, Final
 import attrs
 
 from busproof.model.commands import CreateQueue
-from busproof.model.state import Key, Namespace
+from busproof.model.state import Namespace
+from busproof.model.stored import Key
 from busproof.model.values import Message, Profile, RuleId
 
 __all__ = [

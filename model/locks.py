@@ -10,7 +10,8 @@ from busproof.model.outcomes import Renewed
 from busproof.model.sessions import session_at
 from busproof.model.settling import DEFAULT_DURATION, has_ended, locked, lost_lock
 from busproof.model.sighting import Seen
-from busproof.model.state import NEVER, Lock, Namespace, Queue, Stored, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, with_queue
+from busproof.model.stored import Lock, Stored
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Error, MessageView, RuleId, Window
 

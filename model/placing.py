@@ -6,7 +6,8 @@ from typing import Any, Final
 from immutables import Map
 
 from busproof.model.keys import home_name
-from busproof.model.state import Key, Namespace, Partitions, Queue, Spread, everywhere
+from busproof.model.state import Namespace, Queue, everywhere
+from busproof.model.stored import Key, Partitions, Spread
 from busproof.model.transition import Sighting
 from busproof.model.values import Message
 

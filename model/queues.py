@@ -13,7 +13,8 @@ from busproof.model.commands import (
 )
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.sources import refused_source, sources, told_not_to_forward, with_lawful_locks
-from busproof.model.state import Namespace, Outages, Queue, Spread, everywhere, with_queue
+from busproof.model.state import Namespace, Queue, everywhere, with_queue
+from busproof.model.stored import Outages, Spread
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, Tier, Window
 

@@ -17,7 +17,8 @@ from busproof.model.outcomes import Empty, Received
 from busproof.model.returning import without_perhaps_spent
 from busproof.model.sessions import holds_session, in_outage, not_held, seized, session_at
 from busproof.model.sighting import Seen, recognised, seen_as, sequence_number, view_of
-from busproof.model.state import Key, Namespace, Queue, Receivers, Stored, with_queue
+from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.stored import Key, Receivers, Stored
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import Error, MessageView, ReceiveMode, RuleId
 

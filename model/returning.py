@@ -12,7 +12,8 @@ from busproof.model.dead_letters import DELIVERED_TOO_OFTEN, moved, owner_of, wi
 from busproof.model.deliveries import may_be_spent, permitted
 from busproof.model.heap import pop
 from busproof.model.ledger import replace, unlock
-from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, with_queue
+from busproof.model.stored import Stored
 from busproof.model.values import RuleId, Window
 
 __all__ = ["give_back", "prepared", "without_perhaps_spent"]

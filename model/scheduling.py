@@ -25,16 +25,14 @@ from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.state import (
     NEVER,
-    Key,
     Namespace,
-    Partitions,
     Queue,
-    Spread,
     Staged,
     Transaction,
     everywhere,
     with_queue,
 )
+from busproof.model.stored import Key, Partitions, Spread
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import Error, Message, RuleId, Window
 

@@ -27,7 +27,8 @@ from busproof.model.placing import (
     spread_after,
     spread_allows,
 )
-from busproof.model.state import Key, Namespace, Partitions, Queue, Topic, everywhere, with_queue
+from busproof.model.state import Namespace, Queue, Topic, everywhere, with_queue
+from busproof.model.stored import Key, Partitions
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import MICROSECONDS, Error, Message, RuleId
 

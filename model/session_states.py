@@ -10,7 +10,8 @@ from busproof.model.ledger import first_in_line
 from busproof.model.outcomes import SessionsListed, SessionState
 from busproof.model.placing import home_of
 from busproof.model.sessions import holds_session, in_outage, not_held
-from busproof.model.state import Key, Namespace, Queue, SessionData, with_queue
+from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.stored import Key, SessionData
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import Error, RuleId
 

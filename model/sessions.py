@@ -12,7 +12,8 @@ from busproof.model.ledger import first_in_line
 from busproof.model.outcomes import Empty, Renewed, SessionAccepted
 from busproof.model.placing import home_of
 from busproof.model.returning import give_back
-from busproof.model.state import NEVER, Key, Namespace, Queue, SessionLock, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, with_queue
+from busproof.model.stored import Key, SessionLock
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import Error, RuleId, Window
 

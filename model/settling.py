@@ -9,7 +9,8 @@ from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
 from busproof.model.dead_letters import is_dead_letter_queue, moved
 from busproof.model.ledger import remove
 from busproof.model.returning import give_back
-from busproof.model.state import NEVER, Namespace, Queue, Stored, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, with_queue
+from busproof.model.stored import Stored
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import MICROSECONDS, Error, RuleId, Window
 

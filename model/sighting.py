@@ -7,7 +7,8 @@ import attrs
 
 from busproof.model.keys import MESSAGE_ID, rule_of
 from busproof.model.placing import home_of, narrowed
-from busproof.model.state import Namespace, Partitions, Queue, Stored, Subscription
+from busproof.model.state import Namespace, Queue, Subscription
+from busproof.model.stored import Partitions, Stored
 from busproof.model.transition import Sighting
 from busproof.model.values import SEQUENCE_BITS, Message, MessageView, RuleId
 

@@ -22,9 +22,7 @@ from busproof.model.ledger import never_arrives
 from busproof.model.limits import may_be_over, with_transaction
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.state import (
-    Key,
     Namespace,
-    Partitions,
     Queue,
     Staged,
     Topic,
@@ -32,6 +30,7 @@ from busproof.model.state import (
     everywhere,
     with_queue,
 )
+from busproof.model.stored import Key, Partitions
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import Error, Message, RuleId
 

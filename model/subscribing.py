@@ -16,7 +16,8 @@ from busproof.model.sources import (
     told_not_to_forward,
     with_lawful_locks,
 )
-from busproof.model.state import Namespace, Outages, Queue, Subscription, Topic, with_queue
+from busproof.model.state import Namespace, Queue, Subscription, Topic, with_queue
+from busproof.model.stored import Outages
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, Tier
 

@@ -30,9 +30,7 @@ NamespaceCommand = (
     | c.CommitTransaction
     | c.RollBackTransaction
 )
-TopicCommand = (
-    c.Send | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
-)
+TopicCommand = c.Send | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
 RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
     SessionCommand

@@ -364,3 +364,10 @@ def test_a_deferral_without_an_answer_may_have_ended_the_delivery_before_the_loc
         before = told.possible
         told.has(by(number(1, 1)), had(view("m1", 1, lock_token="n", delivery_count=count)))
         told.possible = before
+
+
+def test_a_lost_receive_may_find_what_is_set_aside_after_it(told: Told) -> None:
+    locked(told)
+    told.has(by(number()), LOST)
+    told.has(DEFER)
+    told.has(by(number()), NOT_FOUND)
