@@ -9,9 +9,10 @@ from busproof.model.dead_letters import buried
 from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import never_passed_on, passed_on
 from busproof.model.ledger import store
+from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
 from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
-from busproof.model.stored import Key, Partitions, Stored
+from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
 from busproof.model.values import Message, RuleId
 

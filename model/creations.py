@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 import attrs
 
-from busproof.model.commands import CreateQueue, CreateSubscription, Creation
-from busproof.model.entities import subscription_path
+from busproof.model.commands import Creation
+from busproof.model.entities import created_path
 from busproof.model.outcomes import Done
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.transition import Transition
+from busproof.model.unknowable import is_unknowable
 
 __all__ = ["lost_creation"]
 
@@ -28,13 +29,20 @@ def lost_creation(
         command: the creation.
         answers: what could have been answered to it.
     """
-    path = _path(command)
+    path = created_path(command)
     known = namespace.queues.get(path)
     states = [] if known is None else [namespace]
     for answer in answers:
-        if not isinstance(answer.outcome, Done):
+        if is_unknowable(answer.next, path):
+            return (answer.next,)
+        created = answer.next.queues.get(path)
+        if created is None:
             continue
-        created = answer.next.queues[path]
+        if not isinstance(answer.outcome, Done):
+            # Refused in an outage, it may still have acted on the partitions that were up.
+            if created.managed.frayed and known is None:
+                states.append(answer.next)
+            continue
         if known is None or not _is_alike(created, known):
             doubtful = attrs.evolve(created, doubtful=True)
             states.append(with_queue(answer.next, doubtful))
@@ -43,9 +51,3 @@ def lost_creation(
 
 def _is_alike(created: Queue, known: Queue) -> bool:
     return created.settings == known.settings and type(created.role) is type(known.role)
-
-
-def _path(command: Creation) -> str:
-    if isinstance(command, CreateSubscription):
-        return subscription_path(command.topic, command.subscription)
-    return command.queue if isinstance(command, CreateQueue) else command.topic

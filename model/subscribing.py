@@ -7,6 +7,7 @@ from immutables import Map
 
 from busproof.model.arriving import with_adrift
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.model.creating import outages_of
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
@@ -16,9 +17,9 @@ from busproof.model.sources import (
     told_not_to_forward,
     with_lawful_locks,
 )
-from busproof.model.state import Namespace, Queue, Subscription, Topic, with_queue
-from busproof.model.stored import Outages
+from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.model.transition import Transition, done, refusal
+from busproof.model.unknowable import given_up
 from busproof.model.values import Error, Tier
 
 __all__ = [
@@ -35,8 +36,14 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     known = namespace.queues.get(command.topic)
     if known is not None:
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
-    if known is not None and not known.doubtful:
+    if known is not None and not is_unsure(known):
         return
+    if known is not None and known.role is None:
+        # A queue of this name may be there, or in part; what is made of it is left open.
+        namespace = given_up(namespace, command.topic)
+    outages = outages_of(namespace, _as_queue(command))
+    if outages.any:
+        yield refusal(given_up(namespace, command.topic), Error.UNAVAILABLE, any_error=True)
     tier = namespace.profile.tier
     if tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
@@ -46,14 +53,18 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     yield done(_with_topic(namespace, command))
 
 
-def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
-    settings = CreateQueue(
+def _as_queue(command: CreateTopic) -> CreateQueue:
+    """A topic is kept as a queue with these settings."""
+    return CreateQueue(
         queue=command.topic,
         partitioned=command.partitioned,
         duplicate_detection=command.duplicate_detection,
         duplicate_window=command.duplicate_window,
     )
-    outages = Outages(told=namespace.vantage.partitions)
+
+
+def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
+    settings = _as_queue(command)
     known = namespace.queues.get(command.topic)
     # Subscriptions that may have been created of one that may not exist are this one's.
     role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
@@ -61,7 +72,14 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         subscription = namespace.queues[path]
         alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
-    return with_queue(namespace, Queue(settings=settings, outages=outages, role=role))
+    topic = Queue(settings=settings, outages=outages_of(namespace, settings), role=role)
+    return _unless_haunted(namespace, with_queue(namespace, topic), command.topic)
+
+
+def _unless_haunted(before: Namespace, created: Namespace, name: str) -> Namespace:
+    """The namespace, which tells nothing of what a lost request was sent to before it was there."""
+    late = name in before.registry.haunted and name not in before.queues
+    return given_up(created, name) if late else created
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
@@ -105,7 +123,8 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         revision=revision,
     )
     subscription = Queue(settings=settings, outages=topic.outages, role=role)
-    namespace = with_queue(namespace, subscription)
+    created = with_queue(namespace, subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    return with_adrift(with_queue(namespace, attrs.evolve(topic, role=listed)), path, topic.role)
+    created = with_queue(created, attrs.evolve(topic, role=listed))
+    return _unless_haunted(namespace, with_adrift(created, path, topic.role), path)
