@@ -12,7 +12,7 @@ from busproof.model.registry import as_created
 from busproof.model.sources import refused_source, sources, told_not_to_forward, with_lawful_locks
 from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.unknowable import given_up
+from busproof.model.unknowable import given_up, made
 from busproof.model.values import Error, Profile, RuleId, Tier
 
 __all__ = [
@@ -48,7 +48,7 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
         return
     known = namespace.queues.get(command.queue)
     if known is not None:
-        yield _taken(namespace, known)
+        yield _taken(namespace, known, command)
         if not is_unsure(known):
             return
     objections = list(_objections(namespace, command))
@@ -90,9 +90,21 @@ def _is_beyond_basic(command: CreateQueue) -> bool:
     return command.requires_session or command.duplicate_detection
 
 
-def _taken(namespace: Namespace, known: Queue) -> Transition:
+def _is_repeated(namespace: Namespace, known: Queue, command: CreateQueue) -> bool:
+    """Whether a creation that was refused in an outage is asked for once more, with none left."""
+    again = _whole(namespace, command) == known.settings and known.managed.frayed == "create"
+    return again and not known.outages.any
+
+
+def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
+    """What there may be parts of once the creation was refused in an outage."""
+    partitioned = _options(namespace, command)[0]
+    return attrs.evolve(with_lawful_locks(command)[0], partitioned=partitioned)
+
+
+def _taken(namespace: Namespace, known: Queue, command: CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken, by a queue that is there or is whole from now on."""
-    if known.managed.frayed == "create" and not known.outages.any:
+    if _is_repeated(namespace, known, command):
         managed = attrs.evolve(known.managed, frayed="")
         whole = with_queue(namespace, attrs.evolve(known, doubtful=False, managed=managed))
         if known.managed.touched:
@@ -110,13 +122,19 @@ def _done(
 ) -> Iterator[Transition]:
     """The queue is there and empty; of one that was there in part nothing is told any more."""
     created = _created(namespace, settings)
-    mixed = known is not None and (known.managed.frayed == "delete" or known.managed.touched)
-    if mixed or (known is not None and known.role is not None):
+    if known is not None and _is_mixed(known, settings):
         yield done(given_up(created, settings.queue), *rules)
         return
     repeated = settings.queue in namespace.registry.refused
     whole = repeated and not created.queues[settings.queue].outages.any
     yield done(created, *(("MGMT-19",) if whole else ()), *rules)
+
+
+def _is_mixed(known: Queue, settings: CreateQueue) -> bool:
+    """Whether the new queue may have something of what was there, in part or perhaps."""
+    other = known.managed.frayed == "create" and known.settings != settings
+    deleted = known.managed.frayed == "delete"
+    return other or deleted or known.managed.touched or known.role is not None
 
 
 def _objections(
@@ -200,11 +218,12 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
     namespace = attrs.evolve(namespace, registry=refused)
     if outage_reading(namespace) != "either":
         return namespace
-    settings = attrs.evolve(with_lawful_locks(command)[0], partitioned=True)
+    settings = _whole(namespace, command)
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, frayed="create")
-        return left if command.forward_to is None else given_up(left, command.queue)
+        open_ended = command.forward_to is not None or len(_options(namespace, command)) > 1
+        return given_up(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
     return given_up(namespace, command.queue) if mixed else namespace
 
@@ -227,9 +246,7 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
     if name + SUFFIX in queues:
         queues = queues.delete(name + SUFFIX)
     created = with_queue(attrs.evolve(namespace, queues=queues, registry=registry), queue)
-    if name in registry.haunted and name not in namespace.queues:
-        return given_up(created, name)
-    return created
+    return made(namespace, created, name)
 
 
 def restore_queue(namespace: Namespace, command: RestoreQueue) -> Iterator[Transition]:

@@ -9,7 +9,7 @@ from busproof.model.entities import created_path
 from busproof.model.outcomes import Done
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.transition import Transition
-from busproof.model.unknowable import is_unknowable
+from busproof.model.unknowable import given_up, is_unknowable, named
 
 __all__ = ["lost_creation"]
 
@@ -32,6 +32,7 @@ def lost_creation(
     path = created_path(command)
     known = namespace.queues.get(path)
     states = [] if known is None else [namespace]
+    possible = False
     for answer in answers:
         if is_unknowable(answer.next, path):
             return (answer.next,)
@@ -43,10 +44,18 @@ def lost_creation(
             if created.managed.frayed and known is None:
                 states.append(answer.next)
             continue
+        possible = True
         if known is None or not _is_alike(created, known):
             doubtful = attrs.evolve(created, doubtful=True)
             states.append(with_queue(answer.next, doubtful))
-    return tuple(states) or (namespace,)
+    if known is None and not possible:
+        # What keeps it from being created now may be gone when the request takes effect. Until
+        # there is what it is to forward to, it is not.
+        destinations = named(command)[1:]
+        if any(each not in namespace.queues for each in destinations):
+            return (namespace,)
+        return (given_up(namespace, path, *destinations),)
+    return tuple(states)
 
 
 def _is_alike(created: Queue, known: Queue) -> bool:

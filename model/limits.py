@@ -5,6 +5,7 @@ from typing import Final
 import attrs
 
 from busproof.model.state import Namespace, Queue, Staged, Transaction
+from busproof.model.unknowable import is_unknowable
 from busproof.model.values import MICROSECONDS
 
 __all__ = ["is_there", "may_be_over", "with_staged", "with_transaction", "without_deleted"]
@@ -31,9 +32,11 @@ def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Trans
 
 
 def is_there(namespace: Namespace, name: str, born: int) -> bool:
-    """Whether a queue is the one that was sent to, and no later one of its name."""
+    """Whether a queue is surely the one that was sent to, and no later one of its name."""
     queue = namespace.queues.get(name)
-    return queue is not None and queue.managed.born == born
+    if queue is None or is_unknowable(namespace, name):
+        return False
+    return queue.managed.born == born
 
 
 def without_deleted(namespace: Namespace, transaction: Transaction) -> Transaction:

@@ -24,7 +24,7 @@ from busproof.model.entities import created_path
 from busproof.model.limits import with_transaction
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Listed, Refused
-from busproof.model.queues import with_outages
+from busproof.model.queues import in_outage
 from busproof.model.registry import Buried, Managed
 from busproof.model.sources import LONGEST_LOCK
 from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue
@@ -63,7 +63,9 @@ def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transi
         if command.partition < namespace.profile.partitions:
             yield done(_switched(namespace, command))
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
-    elif isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
+        return
+    namespace = _with_doubt(namespace, command)
+    if isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
         rules = ("MGMT-15", "MGMT-10") if name in namespace.registry.buried else ("MGMT-10",)
         yield refusal(namespace, Error.NOT_FOUND, *rules)
     elif isinstance(command, CreateSubscription):
@@ -106,7 +108,7 @@ def _switched_if_there(
         down = isinstance(command, TakePartitionDown)
         if 1 << command.partition & everywhere(namespace, queue.settings):
             outages = queue.outages.switched(command.partition, down=down)
-            namespace = with_outages(namespace, queue.settings.queue, outages)
+            namespace = in_outage(namespace, queue.settings.queue, outages)
         yield done(_switched(namespace, command))
     yield refusal(namespace, Error.NOT_FOUND, any_error=True)
 
@@ -115,7 +117,8 @@ def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transi
     """Whatever was seen of a name of which nothing is told any more, and no rule."""
     answer = Refused(error=Error.NOT_FOUND) if seen.outcome is None else seen.outcome
     left = _with_doubt(namespace, command)
-    if isinstance(command, Creation) and not isinstance(answer, Refused):
+    if isinstance(command, Creation):
+        # Even where it was refused: in an outage something may be left of it.
         left = given_up(left, created_path(command), *named(command)[1:])
     return Transition(outcome=answer, next=left)
 
@@ -318,6 +321,14 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
     return given_up(left, name) if is_joined(namespace, name) else left
 
 
+def _lasting(namespace: Namespace, queue: Queue) -> Outages:
+    """Outages that may last beyond a deletion: the queue's, and of partitions that it had not."""
+    its_own, outages = everywhere(namespace, queue.settings), queue.outages
+    before = namespace.registry.outages.get(queue.settings.queue, Outages(outages.told))
+    others = (before.down | before.doubt) & ~its_own
+    return Outages(outages.told, doubt=outages.down | outages.doubt | others)
+
+
 def _buried(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace without the queue; whether its outages last is not known.
 
@@ -328,13 +339,11 @@ def _buried(namespace: Namespace, queue: Queue) -> Namespace:
         namespace = given_up(namespace, name)
     registry = namespace.registry
     buried = Buried(queue.bodies, bool(queue.settings.partitioned))
-    registry = attrs.evolve(registry, buried=registry.buried.set(name, buried))
-    if queue.outages.any:
-        hit = queue.outages.down | queue.outages.doubt
-        outages = queue.outages.doubtful(hit)
-        registry = attrs.evolve(registry, outages=registry.outages.set(name, outages))
-    elif name in registry.outages:
-        registry = attrs.evolve(registry, outages=registry.outages.delete(name))
+    registry = attrs.evolve(
+        registry,
+        buried=registry.buried.set(name, buried),
+        outages=registry.outages.set(name, _lasting(namespace, queue)),
+    )
     queues = namespace.queues.delete(name)
     if name + SUFFIX in queues:
         queues = queues.delete(name + SUFFIX)

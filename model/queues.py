@@ -11,11 +11,13 @@ from busproof.model.outages import Outages
 from busproof.model.state import Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Spread
 from busproof.model.transition import Transition, done, refusal
+from busproof.model.unknowable import given_up, is_joined
 from busproof.model.values import Error, Window
 
 __all__ = [
     "advance_clock",
     "bring_up",
+    "in_outage",
     "lost_advance",
     "lost_outage",
     "take_down",
@@ -52,7 +54,26 @@ def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transi
 def lost_outage(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
     """The partition may be down or up, and may still change."""
     queue = namespace.queues[command.queue]
-    return with_outages(namespace, command.queue, queue.outages.doubtful(1 << command.partition))
+    outages = queue.outages.doubtful(1 << command.partition)
+    return in_outage(namespace, command.queue, outages)
+
+
+def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
+    """The namespace after an outage of what may not be there, for its creation may come only now.
+
+    Like one that is refused it may then act on some of the partitions (MANAGEMENT-IN-OUTAGE).
+    """
+    namespace = with_outages(namespace, name, outages)
+    owner = namespace.queues[owner_of(name)]
+    if not (owner.doubtful and outages.any) or namespace.vantage.decides:
+        return namespace
+    if namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either") != "either":
+        return namespace
+    name = owner.settings.queue
+    if owner.role is not None or is_joined(namespace, name):
+        return given_up(namespace, name)
+    managed = attrs.evolve(owner.managed, frayed=owner.managed.frayed or "create")
+    return with_queue(namespace, attrs.evolve(owner, managed=managed))
 
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:

@@ -77,6 +77,7 @@ class Registry:
     Attributes:
         creations: how many queues were ever created.
         haunted: names for which a request was never answered.
+        intended: names to where they were to forward in creations that were never answered.
         unknowable: names of which nothing is told any more.
         outages: name to the partitions that are down of a queue that does not exist.
         buried: name to what is remembered of a queue that was deleted.
@@ -85,6 +86,7 @@ class Registry:
 
     creations: int = 0
     haunted: Map[str, None] = Map()
+    intended: Map[str, tuple[str, ...]] = Map()
     unknowable: Map[str, None] = Map()
     outages: Map[str, Outages] = Map()
     buried: Map[str, Buried] = Map()

@@ -28,7 +28,7 @@ from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsur
 from busproof.model.topics import returned, told_of_topics, with_partitions_of_topic
 from busproof.model.transactions import sent_to
 from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.model.unknowable import haunted, is_unknowable, named
+from busproof.model.unknowable import haunted, is_about_unknowable, named
 from busproof.model.values import Clock, RuleId, Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
@@ -40,6 +40,9 @@ MANAGING = c.GetQueue | c.UpdateQueue | c.DeleteQueue
 """Requests that concern a queue as a whole."""
 
 NO_ANSWER: Final = Sighting(Indeterminate())
+
+LASTING = c.Creation | c.DeleteQueue | c.TakePartitionDown | c.BringPartitionUp
+"""Requests that create, delete or disturb an entity; all others use it."""
 
 ALLOWED_SHOWN = 8
 """How many allowed answers a violation lists; more would not be read."""
@@ -70,7 +73,7 @@ def transitions(
     """Every transition that the documents allow and that agrees with what was seen, lazily."""
     names = named(command)
     name = names[0] if names else ""
-    if any(is_unknowable(namespace, each) for each in names):
+    if is_about_unknowable(namespace, command):
         yield unknowable(namespace, command, seen)
         return
     ready = _prepared(namespace, command)
@@ -78,7 +81,8 @@ def transitions(
         yield from _agreeing(absent(namespace, command, name), seen)
         return
     queue = ready.queues.get(name)
-    if queue is not None and queue.managed.frayed and _is_use(command) and seen.outcome is not None:
+    used = seen.outcome is not None and not isinstance(command, LASTING)
+    if used and queue is not None and queue.managed.frayed:
         yield in_part(ready, command, queue, seen)
         return
     if isinstance(command, MANAGING) and not is_a_queue(ready, command.queue):
@@ -90,12 +94,6 @@ def transitions(
         found = _of_unsure(ready, command, queue, found, seen)
     for transition in found:
         yield _confirmed(transition, command)
-
-
-def _is_use(command: c.Command) -> bool:
-    """Whether the request uses a queue, and is none of those that create, delete or disturb it."""
-    lasting = CREATING | c.DeleteQueue
-    return not isinstance(command, lasting | c.TakePartitionDown | c.BringPartitionUp)
 
 
 def _of_unsure(
@@ -176,13 +174,13 @@ def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tu
     """The states after a request without answer, by which the names of its queues are haunted."""
     names = named(command)
     left: tuple[Namespace, ...] = (namespace,)
-    if any(is_unknowable(namespace, each) for each in names):
+    if is_about_unknowable(namespace, command):
         left = (unknowable(namespace, command, NO_ANSWER).next,)
     elif isinstance(command, MANAGING) and not is_a_queue(namespace, command.queue):
         left = (of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:
         queue = ready.queues.get(names[0]) if names else None
-        if queue is not None and is_unsure(queue) and _is_use(command):
+        if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
             ready = touched(ready, queue)
         left = lost(ready, command, connection)
     if isinstance(command, c.CommitTransaction | c.RollBackTransaction):

@@ -19,7 +19,7 @@ from busproof.model.sources import (
 )
 from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.unknowable import given_up
+from busproof.model.unknowable import given_up, made
 from busproof.model.values import Error, Tier
 
 __all__ = [
@@ -38,8 +38,8 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     if known is not None and not is_unsure(known):
         return
-    if known is not None and known.role is None:
-        # A queue of this name may be there, or in part; what is made of it is left open.
+    if known is not None and (known.role is None or known.managed.touched):
+        # A queue of this name may be there, or in part, or something that was sent may come late.
         namespace = given_up(namespace, command.topic)
     outages = outages_of(namespace, _as_queue(command))
     if outages.any:
@@ -73,13 +73,7 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
     topic = Queue(settings=settings, outages=outages_of(namespace, settings), role=role)
-    return _unless_haunted(namespace, with_queue(namespace, topic), command.topic)
-
-
-def _unless_haunted(before: Namespace, created: Namespace, name: str) -> Namespace:
-    """The namespace, which tells nothing of what a lost request was sent to before it was there."""
-    late = name in before.registry.haunted and name not in before.queues
-    return given_up(created, name) if late else created
+    return made(namespace, with_queue(namespace, topic), command.topic)
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
@@ -93,6 +87,8 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     if known is not None and not known.doubtful:
         return
+    if known is not None and known.managed.touched:
+        namespace = given_up(namespace, path)
     yield from refused_source(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
@@ -127,4 +123,4 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
     created = with_queue(created, attrs.evolve(topic, role=listed))
-    return _unless_haunted(namespace, with_adrift(created, path, topic.role), path)
+    return made(namespace, with_adrift(created, path, topic.role), path)

@@ -12,7 +12,10 @@ import attrs
 
 from busproof.model.commands import (
     Command,
+    CreateQueue,
+    CreateSubscription,
     CreateTopic,
+    Creation,
     GetQueue,
     GetSessionState,
     ListQueues,
@@ -21,10 +24,19 @@ from busproof.model.commands import (
     Peek,
 )
 from busproof.model.dead_letters import owner_of
-from busproof.model.entities import SUBSCRIPTIONS, concerned
+from busproof.model.entities import SUBSCRIPTIONS, concerned, created_path
+from busproof.model.registry import Registry
 from busproof.model.state import Namespace
 
-__all__ = ["given_up", "haunted", "is_joined", "is_unknowable", "named"]
+__all__ = [
+    "given_up",
+    "haunted",
+    "is_about_unknowable",
+    "is_joined",
+    "is_unknowable",
+    "made",
+    "named",
+]
 
 LOOKING = GetQueue | ListQueues | Peek | GetSessionState | ListSessions | ListRules
 """Requests that change nothing, however late they come."""
@@ -40,6 +52,12 @@ def named(command: Command) -> tuple[str, ...]:
     return tuple(owner_of(name) for name in names if name)
 
 
+def is_about_unknowable(namespace: Namespace, command: Command) -> bool:
+    """Whether the command is for an entity of which nothing is told any more, or names one."""
+    created = (created_path(command),) if isinstance(command, Creation) else ()
+    return any(is_unknowable(namespace, name) for name in (*named(command), *created))
+
+
 def is_unknowable(namespace: Namespace, name: str) -> bool:
     """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
     unknowable = namespace.registry.unknowable
@@ -51,6 +69,9 @@ def given_up(namespace: Namespace, *names: str) -> Namespace:
 
     Nor under those that forward to them, or that they forward to, however far.
     """
+    if namespace.vantage.decides:
+        # A bus knows what it does.
+        return namespace
     unknowable = namespace.registry.unknowable
     waiting = list(names)
     while waiting:
@@ -61,6 +82,21 @@ def given_up(namespace: Namespace, *names: str) -> Namespace:
     return attrs.evolve(namespace, registry=attrs.evolve(namespace.registry, unknowable=unknowable))
 
 
+def made(before: Namespace, after: Namespace, name: str) -> Namespace:
+    """The namespace after an entity was created, as far as it can be told of.
+
+    A request may have been lost that was sent to this name before there was anything, or the
+    creation of something that was to forward to it, which can take effect from now on.
+    """
+    late = (name,) if name in before.registry.haunted and name not in before.queues else ()
+    waiting = (
+        source
+        for source, destinations in before.registry.intended.items()
+        if name in destinations and source not in before.queues
+    )
+    return given_up(after, *late, *waiting)
+
+
 def is_joined(namespace: Namespace, name: str) -> bool:
     """Whether something forwards to this entity, or did, or it forwards itself."""
     queue = namespace.queues.get(name)
@@ -69,20 +105,36 @@ def is_joined(namespace: Namespace, name: str) -> bool:
 
 
 def _joined(namespace: Namespace, name: str) -> Iterator[str]:
-    for each, queue in namespace.queues.items():
-        if queue.settings.forward_to is None:
-            continue
-        destination = owner_of(queue.settings.forward_to)
+    for source, destination in _forwarding(namespace):
         if destination == name:
-            yield each
-        elif each == name or each.startswith(name + SUBSCRIPTIONS):
+            yield source
+        elif source == name or source.startswith(name + SUBSCRIPTIONS):
             yield destination
+
+
+def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
+    """What forwards, or may, and where to."""
+    for source, queue in namespace.queues.items():
+        if queue.settings.forward_to is not None:
+            yield source, owner_of(queue.settings.forward_to)
+    for source, destinations in namespace.registry.intended.items():
+        for destination in destinations:
+            yield source, destination
 
 
 def haunted(namespace: Namespace, command: Command, *names: str) -> Namespace:
     """The namespace that remembers a request which was never answered, and what it may act on."""
-    registry = namespace.registry
-    if isinstance(command, LOOKING) or all(name in registry.haunted for name in names):
+    if isinstance(command, LOOKING) or not names:
         return namespace
+    registry = namespace.registry
+    if isinstance(command, CreateQueue | CreateSubscription) and command.forward_to is not None:
+        registry = _with_intended(registry, created_path(command), owner_of(command.forward_to))
     remembered = registry.haunted.update(dict.fromkeys(names))
     return attrs.evolve(namespace, registry=attrs.evolve(registry, haunted=remembered))
+
+
+def _with_intended(registry: Registry, source: str, destination: str) -> Registry:
+    before = registry.intended.get(source, ())
+    if destination in before:
+        return registry
+    return attrs.evolve(registry, intended=registry.intended.set(source, (*before, destination)))

@@ -638,7 +638,6 @@ def test_a_name_that_was_haunted_before_it_existed_tells_nothing(told: Told) -> 
 def test_a_creation_without_answer(told: Told) -> None:
     told.has(CreateQueue(queue="q"), LOST)
     told.has(CreateQueue(queue="q"), LOST)
-    told.has(down(1), DONE)
     told.has(up(1), DONE)
     told.has(GET, MISSING)
     told.has(DELETE, MISSING)
