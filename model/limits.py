@@ -4,11 +4,19 @@ from typing import Final
 
 import attrs
 
+from busproof.model.dead_letters import owner_of
 from busproof.model.state import Namespace, Queue, Staged, Transaction
-from busproof.model.unknowable import is_unknowable
+from busproof.model.unknowable import given_up, is_unknowable
 from busproof.model.values import MICROSECONDS
 
-__all__ = ["is_there", "may_be_over", "with_staged", "with_transaction", "without_deleted"]
+__all__ = [
+    "is_there",
+    "may_be_over",
+    "unless_ending",
+    "with_staged",
+    "with_transaction",
+    "without_deleted",
+]
 
 TIME_LIMIT: Final = 120 * MICROSECONDS
 """A transaction may be ended by the service this long after it began."""
@@ -29,6 +37,11 @@ def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Trans
         size=transaction.size + 1,
         queues=transaction.queues.set(staged.queue, queue.managed.born),
     )
+
+
+def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
+    """The namespace, which tells nothing of a queue that a late commit may bring something."""
+    return given_up(namespace, owner_of(name)) if transaction.ending else namespace
 
 
 def is_there(namespace: Namespace, name: str, born: int) -> bool:

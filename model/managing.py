@@ -46,6 +46,7 @@ __all__ = [
     "touched",
     "unknowable",
     "update_queue",
+    "with_doubt",
     "wrongly_named",
 ]
 
@@ -64,7 +65,7 @@ def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transi
             yield done(_switched(namespace, command))
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
-    namespace = _with_doubt(namespace, command)
+    namespace = with_doubt(namespace, command)
     if isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
         rules = ("MGMT-15", "MGMT-10") if name in namespace.registry.buried else ("MGMT-10",)
         yield refusal(namespace, Error.NOT_FOUND, *rules)
@@ -96,7 +97,7 @@ def maybe_absent(namespace: Namespace, command: Command, queue: Queue) -> Iterat
     if repeated and isinstance(command, DeleteQueue):
         yield refusal(_buried(namespace, queue), Error.NOT_FOUND, "MGMT-19")
     else:
-        left = _with_doubt(namespace, command)
+        left = with_doubt(namespace, command)
         yield refusal(left, Error.NOT_FOUND, any_error=True)
 
 
@@ -116,7 +117,7 @@ def _switched_if_there(
 def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
     """Whatever was seen of a name of which nothing is told any more, and no rule."""
     answer = Refused(error=Error.NOT_FOUND) if seen.outcome is None else seen.outcome
-    left = _with_doubt(namespace, command)
+    left = with_doubt(namespace, command)
     if isinstance(command, Creation):
         # Even where it was refused: in an outage something may be left of it.
         left = given_up(left, created_path(command), *named(command)[1:])
@@ -139,7 +140,7 @@ def of_no_queue(namespace: Namespace, command: Command, seen: Sighting) -> Trans
 
 def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting) -> Transition:
     """Whatever was seen of a queue that may be there in part, until what failed is repeated."""
-    left = _with_doubt(namespace, command)
+    left = with_doubt(namespace, command)
     if not isinstance(command, GetQueue | Peek):
         left = touched(left, queue)
     if seen.outcome is None:
@@ -153,7 +154,7 @@ def touched(namespace: Namespace, queue: Queue) -> Namespace:
     return with_queue(namespace, attrs.evolve(queue, managed=managed))
 
 
-def _with_doubt(namespace: Namespace, command: Command) -> Namespace:
+def with_doubt(namespace: Namespace, command: Command) -> Namespace:
     """The namespace in which a transaction that was sent in may have been ended by a refusal."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)

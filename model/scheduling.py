@@ -20,7 +20,13 @@ from busproof.model.keys import (
     transaction_key,
 )
 from busproof.model.ledger import line_of, never_arrives
-from busproof.model.limits import may_be_over, with_staged, with_transaction, without_deleted
+from busproof.model.limits import (
+    may_be_over,
+    unless_ending,
+    with_staged,
+    with_transaction,
+    without_deleted,
+)
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
@@ -228,7 +234,8 @@ def _staged(
     grown = with_staged(transaction, queue, staged)
     calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
     hidden = never_arrives(attrs.evolve(queue, calendar=calendar), waiting.message.body, "SCHED-15")
-    return with_transaction(with_queue(namespace, hidden), command.transaction or "", grown)
+    after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
+    return with_transaction(after, command.transaction or "", grown)
 
 
 def _is_objectionable(

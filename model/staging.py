@@ -19,7 +19,13 @@ from busproof.model.keys import (
     transaction_key,
 )
 from busproof.model.ledger import never_arrives
-from busproof.model.limits import may_be_over, with_staged, with_transaction, without_deleted
+from busproof.model.limits import (
+    may_be_over,
+    unless_ending,
+    with_staged,
+    with_transaction,
+    without_deleted,
+)
 from busproof.model.outages import Partitions
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.state import (
@@ -266,6 +272,7 @@ def _staged(
     grown = with_staged(attrs.evolve(transaction, keys=keys), queue, staged)
     hidden = never_arrives(queue, message.body, "TXN-12")
     after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body)
+    after = unless_ending(after, transaction, command.queue)
     if queue.settings.forward_to is not None:
         rules = ("FWD-34", *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None

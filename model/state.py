@@ -201,6 +201,7 @@ class Transaction:
         keyed: whether what was scheduled in it may have given it a key, which what comes after
             need not have; that makes it doubtful.
         doomed: whether its commit must be refused.
+        ending: whether a commit was never answered, so that it may end at any time.
     """
 
     begun: Window
@@ -212,6 +213,7 @@ class Transaction:
     doubtful: bool = False
     keyed: bool = False
     doomed: bool = False
+    ending: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -21,6 +21,7 @@ from busproof.model.managing import (
     of_no_queue,
     touched,
     unknowable,
+    with_doubt,
 )
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
 from busproof.model.returning import prepared
@@ -173,7 +174,7 @@ def _confirmed(transition: Transition, command: c.Command) -> Transition:
 def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
     """The states after a request without answer, by which the names of its queues are haunted."""
     names = named(command)
-    left: tuple[Namespace, ...] = (namespace,)
+    left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
     if is_about_unknowable(namespace, command):
         left = (unknowable(namespace, command, NO_ANSWER).next,)
     elif isinstance(command, MANAGING) and not is_a_queue(namespace, command.queue):

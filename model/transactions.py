@@ -205,7 +205,9 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return namespace
-    doubtful = attrs.evolve(transaction, doubtful=True, staged=None, size=0, changes=())
+    doubtful = attrs.evolve(
+        transaction, doubtful=True, ending=True, staged=None, size=0, changes=()
+    )
     namespace = _committed(namespace, transaction, certain=False)
     return with_transaction(namespace, command.transaction, doubtful)
 

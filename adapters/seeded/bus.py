@@ -162,7 +162,9 @@ class SeededBus(Scheduling, Managing):
                 assert_never(command)
 
     def restore(self, asked: c.RestoreQueue) -> Outcome:
-        """Begin with a partitioned queue from before."""
+        """Begin with a partitioned queue from before, once."""
+        if asked.queue in self.queues:
+            return Refused(error=Error.ALREADY_EXISTS)
         self.queues[asked.queue] = self.made(c.CreateQueue(**attrs.asdict(asked)))
         return Done()
 

@@ -16,6 +16,7 @@ from busproof.model.commands import (
     ListQueues,
     Receive,
     RestoreQueue,
+    Schedule,
     Send,
     TakePartitionDown,
     UpdateQueue,
@@ -28,6 +29,7 @@ from busproof.model.outcomes import (
     Listed,
     QueueDescription,
     Refused,
+    Scheduled,
 )
 from busproof.model.values import Error, Message
 
@@ -372,3 +374,24 @@ def test_a_send_to_no_queue_may_end_its_transaction(told: Told, outcome: object)
     told.has(BeginTransaction(transaction="t"))
     told.send(MISSING, transaction="t", partition_key="a")
     told.has(CommitTransaction(transaction="t"), outcome)
+
+
+@pytest.mark.parametrize("outcome", [DONE, OTHER])
+def test_a_lost_send_to_no_queue_may_end_its_transaction(told: Told, outcome: object) -> None:
+    told.has(BeginTransaction(transaction="t"))
+    told.send(LOST, transaction="t", partition_key="a")
+    told.has(CommitTransaction(transaction="t"), outcome)
+
+
+def test_a_late_commit_may_take_what_was_sent_after_it(told: Told) -> None:
+    schedule = Schedule(queue="q", message=SENT, delay=5, transaction="t")
+    for command, outcome in ((None, DONE), (schedule, Scheduled(sequence_number=1))):
+        told = telling()
+        told.queue()
+        told.has(BeginTransaction(transaction="t"))
+        told.has(CommitTransaction(transaction="t"), LOST)
+        if command is None:
+            told.send(transaction="t", partition_key="a")
+        else:
+            told.has(command, outcome)
+        knows_nothing_of(told, "q")
