@@ -202,10 +202,13 @@ def outages_of(namespace: Namespace, settings: CreateQueue) -> Outages:
     """The outages that the queue begins with: those of the partitions that it has."""
     told, known = namespace.vantage.partitions, namespace.queues.get(settings.queue)
     outages = namespace.registry.outages.get(settings.queue, Outages(told))
+    down, doubt = outages.down, outages.doubt
     if known is not None:
-        outages = known.outages
+        # Of partitions that what may be there has not, it knows nothing.
+        others = ~everywhere(namespace, known.settings)
+        down, doubt = known.outages.down | down & others, known.outages.doubt | doubt & others
     its_own = everywhere(namespace, settings)
-    return Outages(told, outages.down & its_own, outages.doubt & its_own)
+    return Outages(told, down & its_own, doubt & its_own)
 
 
 def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:

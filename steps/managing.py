@@ -177,20 +177,6 @@ def keeps_all(bus: Bus, queue: str) -> list[MessageView]:
     return bus.all_kept(queue)
 
 
-@then("it is refused because it exists already")
-def is_taken(outcome: Outcome) -> None:
-    """The name is taken."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.ALREADY_EXISTS, outcome
-
-
-@then("it is refused because it is not found")
-def is_missing(outcome: Outcome) -> None:
-    """There is no such queue."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.NOT_FOUND, outcome
-
-
 @then("it is accepted, or refused because it exists already")
 def is_there(outcome: Outcome) -> None:
     """The queue is there from now on, if it was not before."""

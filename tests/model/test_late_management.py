@@ -395,3 +395,11 @@ def test_a_late_commit_may_take_what_was_sent_after_it(told: Told) -> None:
         else:
             told.has(command, outcome)
         knows_nothing_of(told, "q")
+
+
+def test_partitions_that_what_may_be_there_has_not_may_be_down(told: Told) -> None:
+    told.has(down(2))
+    told.has(CreateQueue(queue="q", partitioned=False), LOST)
+    told.has(CREATE, GONE)
+    partitioned = Described(description=QueueDescription(queue="q", partitioned=True))
+    told.has(GetQueue(queue="q"), partitioned)
