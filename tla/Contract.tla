@@ -16,7 +16,8 @@ VARIABLES
 vars == <<goods, down, hold, said>>
 core == <<goods, down, hold>>
 View == core
-State == [goods |-> goods, down |-> down, hold |-> hold]
+Brief(g) == <<g.key, g.state, g.count, g.left, g.lost>>
+State == [goods |-> [n \in DOMAIN goods |-> Brief(goods[n])], down |-> down, hold |-> hold]
 Printed == Edge(State, State')
 
 Ended == {"completed", "dead", "expired"}

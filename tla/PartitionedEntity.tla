@@ -26,7 +26,8 @@ VARIABLES
 vars == <<messages, up, said>>
 core == <<messages, up>>
 View == core
-State == [messages |-> messages, up |-> up]
+Brief(m) == <<m.key, m.partition, m.state, m.count, m.left, m.front, m.lost>>
+State == [messages |-> [n \in DOMAIN messages |-> Brief(messages[n])], up |-> up]
 Printed == Edge(State, State')
 
 Ended == {"completed", "dead", "expired"}

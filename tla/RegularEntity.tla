@@ -15,7 +15,8 @@ VARIABLES
 vars == <<messages, up, said>>
 core == <<messages, up>>
 View == core
-State == [messages |-> messages, up |-> up]
+Brief(m) == <<m.key, m.state, m.count, m.left, m.lost>>
+State == [messages |-> [n \in DOMAIN messages |-> Brief(messages[n])], up |-> up]
 Printed == Edge(State, State')
 
 Ended == {"completed", "dead", "expired"}
