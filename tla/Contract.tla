@@ -138,7 +138,7 @@ Peek(count) ==
   /\ UNCHANGED core
 
 PeekRefused(count) ==
-  /\ down = Partitions
+  /\ Outage
   /\ UNCHANGED core
   /\ Says([op |-> "Peek", count |-> count], Refused(AnyError))
 

@@ -25,8 +25,11 @@ Printed == Edge(State, State')
 
 Numbers == DOMAIN messages
 Is(n, state) == n \in Numbers /\ messages[n].state = state
-Here(partition) ==
-  {n \in Numbers : Is(n, "available") /\ messages[n].partition = partition}
+(* What a receive may give: of each key the oldest. *)
+Receivable ==
+  {n \in Numbers :
+     /\ Is(n, "available") /\ messages[n].partition \in up
+     /\ \A m \in Numbers : m < n /\ Is(m, "available") => messages[m].key # messages[n].key}
 Room == Len(messages) < MaxMessages
 
 Copies(m) == {r \in remembered : r.message_id = m.message_id}
@@ -79,14 +82,14 @@ ReceiveCommand == [op |-> "Receive", connection |-> 1, mode |-> "receive-and-del
 
 (* LIFE-01 *)
 Receive ==
-  /\ \E p \in {q \in up : Here(q) # {}} :
-       /\ messages' = [messages EXCEPT ![Least(Here(p))].state = "completed"]
-       /\ Says(ReceiveCommand, Received(Least(Here(p))))
+  /\ \E n \in Receivable :
+       /\ messages' = [messages EXCEPT ![n].state = "completed"]
+       /\ Says(ReceiveCommand, Received(n))
   /\ UNCHANGED <<remembered, up>>
 
 (* LIFE-09, LIFE-11 *)
 ReceiveNothing ==
-  /\ up # Partitions \/ \A p \in Partitions : Here(p) = {}
+  /\ up # Partitions \/ Receivable = {}
   /\ UNCHANGED core
   /\ Says(ReceiveCommand, Empty)
 

@@ -26,7 +26,12 @@ Printed == Edge(State, State')
 Assigned == "assigned"  \* by the client library, and like no other
 
 Numbers == DOMAIN messages
-Here(partition) == {n \in Numbers : messages[n].here /\ messages[n].partition = partition}
+(* What a receive may give: of each key the oldest, without key any. *)
+Receivable ==
+  {n \in Numbers :
+     /\ messages[n].here /\ messages[n].partition \in up
+     /\ \A m \in Numbers : m < n /\ messages[m].here /\ KeyOf(messages[m]) = KeyOf(messages[n])
+          => KeyOf(messages[m]) = NoKey}
 Outage == up # Partitions
 Room == Len(messages) < MaxMessages
 Unused(m) ==  \* copies are the matter of DuplicateDetection
@@ -126,16 +131,15 @@ ReceiveCommand == [op |-> "Receive", connection |-> 1, mode |-> "receive-and-del
 
 (* KEY-13, LIFE-01: the message comes as it was sent. *)
 Receive ==
-  /\ \E p \in {q \in up : Here(q) # {}} :
-       LET n == Least(Here(p)) IN
-         /\ messages' = [messages EXCEPT ![n].here = FALSE]
-         /\ Says(ReceiveCommand,
-                 [type |-> "Received", message |-> n, message_id |-> messages[n].message_id])
+  /\ \E n \in Receivable :
+       /\ messages' = [messages EXCEPT ![n].here = FALSE]
+       /\ Says(ReceiveCommand,
+               [type |-> "Received", message |-> n, message_id |-> messages[n].message_id])
   /\ UNCHANGED <<up, turn>>
 
 (* LIFE-09, LIFE-11 *)
 ReceiveNothing ==
-  /\ Outage \/ \A p \in Partitions : Here(p) = {}
+  /\ Outage \/ Receivable = {}
   /\ UNCHANGED core
   /\ Says(ReceiveCommand, Empty)
 

@@ -42,12 +42,19 @@ Cached(connection) == {n \in Numbers : Is(n, "cached") /\ messages[n].front = co
 Outage == up # Partitions
 Room == Len(messages) < MaxMessages
 
-(* What each partition would answer to a connection: its oldest available         *)
-(* message, unless that connection's front end still holds an older one of it.    *)
+(* What partitions may answer to a connection: of each key the oldest message that  *)
+(* is available, unless its front end still holds an older one; without key any.   *)
+Older(n) == {m \in Numbers : m < n /\ messages[m].key = messages[n].key /\ messages[m].key # None}
 Heads(connection) ==
-  {Least(Holding("available", p)) : p \in
-    {q \in up : /\ Holding("available", q) # {}
-                /\ \A n \in Cached(connection) : messages[n].partition # q}}
+  {n \in Numbers :
+     /\ Is(n, "available") /\ messages[n].partition \in up
+     /\ \A m \in Older(n) : ~Is(m, "available") /\ m \notin Cached(connection)}
+
+(* Beside the one that is given, each other partition may have sent one to be kept. *)
+Extras(n, connection) ==
+  IF ~Caching THEN {{}}
+  ELSE {kept \in SUBSET {m \in Heads(connection) : messages[m].partition # messages[n].partition} :
+          \A l, m \in kept : messages[l].partition = messages[m].partition => l = m}
 
 (* A message as it is after something happened to it. *)
 Sent(key, partition) ==
@@ -113,7 +120,7 @@ ReceiveCommand(connection, mode) ==
 (* the others, those that have come are cached, and locked from then on.          *)
 ReceiveFirstAnswer(connection, mode) ==
   /\ \E n \in Heads(connection) :
-       \E kept \in IF Caching THEN SUBSET (Heads(connection) \ {n}) ELSE {{}} :
+       \E kept \in Extras(n, connection) :
          /\ messages' = [m \in Numbers |->
               IF m = n THEN Given(messages[m], mode)
               ELSE IF m \in kept THEN KeptFor(messages[m], connection)
@@ -177,8 +184,14 @@ Peek(count) ==
        Says([op |-> "Peek", count |-> count], Peeked(First(count, Ascending(Present(p)))))
   /\ UNCHANGED core
 
-PeekRefused(count) ==
+(* That an outage leaves a peek as it was, is not said. *)
+PeekNothing(count) ==
   /\ up = {}
+  /\ UNCHANGED core
+  /\ Says([op |-> "Peek", count |-> count], Peeked(<< >>))
+
+PeekRefused(count) ==
+  /\ Outage
   /\ UNCHANGED core
   /\ Says([op |-> "Peek", count |-> count], Refused(AnyError))
 
@@ -217,7 +230,7 @@ Next ==
   \/ \E n \in 1..MaxMessages, op \in {"Complete", "Abandon"} : SettleLost(op, n)
   \/ \E n \in 1..MaxMessages, op \in {"Complete", "Abandon"}, lock \in {"held", "lost"} :
        SettleRefused(op, n, lock)
-  \/ \E count \in PeekCounts : Peek(count) \/ PeekRefused(count)
+  \/ \E count \in PeekCounts : Peek(count) \/ PeekNothing(count) \/ PeekRefused(count)
   \/ AdvanceClock
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
   \/ \E n \in Mortal : Expire(n)

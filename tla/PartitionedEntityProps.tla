@@ -22,10 +22,9 @@ SameKeySamePartition ==
 KeyedLieWhereTheirKeyLeads ==
   \A n \in Numbers : messages[n].key # None => messages[n].partition = Place[messages[n].key]
 
-(* KEY-17: a front end holds at most the oldest unsettled message of a partition back. *)
-CachesHoldOneOfEachPartition ==
-  \A c \in Connections : \A m, n \in Cached(c) :
-    messages[m].partition = messages[n].partition => m = n
+(* KEY-17: of a key, a front end holds only one message back. *)
+CachesHoldOneOfEachKey ==
+  \A c \in Connections : \A m, n \in Cached(c) : m \in Older(n) => m = n
 
 --------------------------------------------------------------------------------
 NothingChanges == core' = core

@@ -123,6 +123,11 @@ Peek(count) ==
   /\ UNCHANGED core
   /\ Says([op |-> "Peek", count |-> count], Peeked(First(count, Ascending(Present))))
 
+PeekNothing(count) ==
+  /\ ~up
+  /\ UNCHANGED core
+  /\ Says([op |-> "Peek", count |-> count], Peeked(<< >>))
+
 PeekRefused(count) ==
   /\ ~up
   /\ UNCHANGED core
@@ -161,7 +166,7 @@ Next ==
   \/ \E n \in 1..MaxMessages, op \in {"Complete", "Abandon"} : SettleLost(op, n)
   \/ \E n \in 1..MaxMessages, op \in {"Complete", "Abandon"}, lock \in {"held", "lost"} :
        SettleRefused(op, n, lock)
-  \/ \E count \in PeekCounts : Peek(count) \/ PeekRefused(count)
+  \/ \E count \in PeekCounts : Peek(count) \/ PeekNothing(count) \/ PeekRefused(count)
   \/ AdvanceClock
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
   \/ \E n \in Mortal : Expire(n)
@@ -189,7 +194,7 @@ ReceivedInTheOrderOfSending ==
 
 (* A9 *)
 PeekShowsTheOldestOfAll ==
-  [][Answers("Peeked") /\ Present # {} => said'.reply.messages[1] = Least(Present)]_vars
+  [][Answers("Peeked") /\ up /\ Present # {} => said'.reply.messages[1] = Least(Present)]_vars
 
 (* F7 *)
 ReceiveFindsWhateverIsThere == [][Answers("Empty") /\ up => Available = {}]_vars
