@@ -72,14 +72,16 @@ ReceiveCommand(connection, mode) ==
 
 (* LIFE-01 to LIFE-03, KEY-16, KEY-17: what is held is given, one key in order as *)
 (* long as no other connection can hold an older one back.                        *)
-Receive(connection, mode) ==
-  /\ \E n \in Held, kept \in 0..LockTicks, left \in 1..LockTicks :
-       /\ Earlier(n) \intersect Held # {} => OthersHold(connection)
+ReceiveThis(connection, mode, n) ==
+  /\ Earlier(n) \intersect Held # {} => OthersHold(connection)
+  /\ \E kept \in 0..LockTicks, left \in 1..LockTicks :
        /\ left = LockTicks \/ left <= hold[connection]
        /\ goods' = [goods EXCEPT ![n] = Given(@, mode, left)]
        /\ hold' = [hold EXCEPT ![connection] = kept]
-       /\ Says(ReceiveCommand(connection, mode), Received(n))
   /\ UNCHANGED down
+  /\ Says(ReceiveCommand(connection, mode), Received(n))
+
+Receive(connection, mode) == \E n \in Held : ReceiveThis(connection, mode, n)
 
 (* LIFE-08, LIFE-09, LIFE-11 *)
 ReceiveNothing(connection, mode) ==

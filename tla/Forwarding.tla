@@ -13,21 +13,23 @@ CONSTANTS
   Place,          \* the partition of a key, by queue, property and value
   Properties,     \* the messages on offer
   Breakable,      \* pairs of a queue and a partition
+  Stoppable,      \* queues whose forwarding may be ended
   MaxHops,
   MaxMessages
 
 VARIABLES
   messages,  \* as accepted: what was sent, queue, partition, hops, state
   forward,   \* of each queue: to which it forwards, or none
-  down       \* pairs of a queue and a partition
+  down,      \* pairs of a queue and a partition
+  seen       \* what queues with duplicate detection remember: queue, key, MessageId
 
-vars == <<messages, forward, down, said>>
-core == <<messages, forward, down>>
+vars == <<messages, forward, down, seen, said>>
+core == <<messages, forward, down, seen>>
 View == core
 Brief(m) == <<m.sent.session_id, m.sent.partition_key, m.sent.message_id,
               m.queue, m.partition, m.hops, m.state>>
 State == [messages |-> [n \in DOMAIN messages |-> Brief(messages[n])],
-          forward |-> forward, down |-> down]
+          forward |-> forward, down |-> down, seen |-> seen]
 Printed == Edge(State, State')
 
 Numbers == DOMAIN messages
@@ -48,6 +50,16 @@ PlacesAt(queue, m) ==
   ELSE {Place[<<queue, KeyAt(queue, m)>>]}
 TakersAt(queue, m) == PlacesAt(queue, m) \intersect Working(queue)
 
+(* KEY-11, at the destination too. Under another key a copy may be one or not. *)
+Trace(queue, m) == <<queue, KeyAt(queue, m), m.message_id>>
+MustDrop(queue, m) == queue \in Detecting /\ Trace(queue, m) \in seen
+MayDrop(queue, m) ==
+  queue \in Detecting /\ \E trace \in seen : trace[1] = queue /\ trace[3] = m.message_id
+Remembered(queue, m) == IF queue \in Detecting THEN seen \union {Trace(queue, m)} ELSE seen
+(* What may become of a message that enters a queue. *)
+Fates(queue, m) ==
+  (IF MustDrop(queue, m) THEN {} ELSE {"here"}) \union (IF MayDrop(queue, m) THEN {"dropped"} ELSE {})
+
 (* What a queue cannot take at all. *)
 Unfit(queue, m) ==
   \/ queue \in SessionAware /\ m.session_id = None
@@ -62,15 +74,34 @@ Init ==
   /\ messages = << >>
   /\ forward = [q \in Queues |-> None]
   /\ down = {}
+  /\ seen = {}
   /\ said = Silence
 
 ---------------------------------------------------------------------------------
 (* E1, E2: switched on at the source, at an update; between any two kinds of queue. *)
+UpdateCommand(source, destination) ==
+  [op |-> "UpdateQueue", queue |-> source, forward_to |-> destination]
+
 StartForwarding(source, destination) ==
   /\ forward[source] = None
+  /\ source \notin SessionAware
   /\ forward' = [forward EXCEPT ![source] = destination]
-  /\ UNCHANGED <<messages, down>>
-  /\ Says([op |-> "UpdateQueue", queue |-> source, forward_to |-> destination], Done)
+  /\ UNCHANGED <<messages, down, seen>>
+  /\ Says(UpdateCommand(source, destination), Done)
+
+(* From outside of the documents: a queue that requires sessions is no source. *)
+StartForwardingRefused(source, destination) ==
+  /\ source \in SessionAware
+  /\ UNCHANGED core
+  /\ Says(UpdateCommand(source, destination), Refused(AnyError))
+
+(* E2: and ended by an update. *)
+StopForwarding(source) ==
+  /\ source \in Stoppable
+  /\ forward[source] # None
+  /\ forward' = [forward EXCEPT ![source] = None]
+  /\ UNCHANGED <<messages, down, seen>>
+  /\ Says(UpdateCommand(source, None), Done)
 
 SendCommand(queue, m) ==
   [op |-> "Send", queue |-> queue, session_id |-> m.session_id,
@@ -81,9 +112,11 @@ Send(queue, m) ==
   /\ Room
   /\ ~Unfit(queue, m)
   /\ \E p \in TakersAt(queue, m) :
-       /\ messages' = Append(messages,
-            [sent |-> m, queue |-> queue, partition |-> p, hops |-> 0, state |-> "here"])
-       /\ Says(SendCommand(queue, m), DoneIn(p))
+       \E fate \in Fates(queue, m) :
+         /\ messages' = Append(messages,
+              [sent |-> m, queue |-> queue, partition |-> p, hops |-> 0, state |-> fate])
+         /\ Says(SendCommand(queue, m), DoneIn(p))
+  /\ seen' = Remembered(queue, m)
   /\ UNCHANGED <<forward, down>>
 
 SendRefused(queue, m) ==
@@ -101,14 +134,16 @@ Forward(n) ==
   /\ messages[n].hops < MaxHops
   /\ ~Unfit(Destination(n), messages[n].sent)
   /\ \E p \in TakersAt(Destination(n), messages[n].sent) :
-       messages' = [messages EXCEPT ![n] =
-         [@ EXCEPT !.queue = Destination(n), !.partition = p, !.hops = @ + 1]]
+       \E fate \in Fates(Destination(n), messages[n].sent) :
+         messages' = [messages EXCEPT ![n] =
+           [@ EXCEPT !.queue = Destination(n), !.partition = p, !.hops = @ + 1, !.state = fate]]
+  /\ seen' = Remembered(Destination(n), messages[n].sent)
   /\ UNCHANGED <<forward, down>>
   /\ Says(Moving(n), Done)
 
 DeadLetter(n) ==
   /\ messages' = [messages EXCEPT ![n].state = "dead"]
-  /\ UNCHANGED <<forward, down>>
+  /\ UNCHANGED <<forward, down, seen>>
   /\ Says(Moving(n), Done)
 
 (* Passed on too often: dead-lettered where it is, so that a cycle ends. *)
@@ -137,7 +172,7 @@ Receive(queue) ==
   /\ \E n \in Receivable(queue) :
        /\ messages' = [messages EXCEPT ![n].state = "completed"]
        /\ Says(ReceiveCommand(queue), Received(n))
-  /\ UNCHANGED <<forward, down>>
+  /\ UNCHANGED <<forward, down, seen>>
 
 (* LIFE-09 *)
 ReceiveNothing(queue) ==
@@ -146,23 +181,31 @@ ReceiveNothing(queue) ==
   /\ UNCHANGED core
   /\ Says(ReceiveCommand(queue), Empty)
 
+(* From outside of the documents: a queue that forwards gives no messages itself. *)
+ReceiveFromSource(queue) ==
+  /\ forward[queue] # None
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand(queue), Refused(AnyError))
+
 TakePartitionDown(queue, p) ==
   /\ <<queue, p>> \notin down
   /\ down' = down \union {<<queue, p>>}
-  /\ UNCHANGED <<messages, forward>>
+  /\ UNCHANGED <<messages, forward, seen>>
   /\ Says([op |-> "TakePartitionDown", queue |-> queue, partition |-> p], Done)
 
 BringPartitionUp(queue, p) ==
   /\ <<queue, p>> \in down
   /\ down' = down \ {<<queue, p>>}
-  /\ UNCHANGED <<messages, forward>>
+  /\ UNCHANGED <<messages, forward, seen>>
   /\ Says([op |-> "BringPartitionUp", queue |-> queue, partition |-> p], Done)
 
 Next ==
-  \/ \E link \in Links : StartForwarding(link[1], link[2])
+  \/ \E link \in Links :
+       StartForwarding(link[1], link[2]) \/ StartForwardingRefused(link[1], link[2])
+  \/ \E q \in Queues : StopForwarding(q)
   \/ \E q \in Queues, m \in Properties : Send(q, m) \/ SendRefused(q, m)
   \/ \E n \in 1..MaxMessages : Forward(n) \/ ForwardTooFar(n) \/ ForwardUnfit(n)
-  \/ \E q \in Queues : Receive(q) \/ ReceiveNothing(q)
+  \/ \E q \in Queues : Receive(q) \/ ReceiveNothing(q) \/ ReceiveFromSource(q)
   \/ \E where \in Breakable :
        TakePartitionDown(where[1], where[2]) \/ BringPartitionUp(where[1], where[2])
 
@@ -178,7 +221,7 @@ TypeOK ==
   /\ \A n \in Numbers :
        /\ messages[n].queue \in Queues
        /\ messages[n].partition \in PartitionsOf[messages[n].queue]
-       /\ messages[n].state \in {"here", "completed", "dead"}
+       /\ messages[n].state \in {"here", "completed", "dead", "dropped"}
   /\ \A q \in Queues : forward[q] \in Queues \union {None}
 
 HopsAreBounded == \A n \in Numbers : messages[n].hops <= MaxHops
@@ -196,8 +239,19 @@ ForwardingMovesOne ==
        /\ Numbers' = Numbers
        /\ \A m \in Numbers \ {n} : messages'[m] = messages[m]
        /\ messages'[n].sent = messages[n].sent
-       /\ IF messages'[n].state = "here" THEN messages'[n].queue = Destination(n)
-          ELSE messages'[n].queue = messages[n].queue /\ messages'[n].state = "dead"]_vars
+       /\ IF messages'[n].state = "dead" THEN messages'[n].queue = messages[n].queue
+          ELSE messages'[n].queue = Destination(n)]_vars
+
+(* KEY-11: only a copy is dropped, and no copy of one key stays. *)
+CopiesAreDropped ==
+  [][\A n \in DOMAIN messages' :
+       LET m == messages'[n] IN
+         /\ m.state = "dropped" /\ ~Is(n, "dropped") => MayDrop(m.queue, m.sent)
+         /\ MustDrop(m.queue, m.sent) /\ m.state = "here"
+              => n \in Numbers /\ messages[n].queue = m.queue]_vars
+
+(* From outside of the documents: what is forwarded is received at its destination only. *)
+SourcesGiveNothing == [][Answers("Received") => forward[said'.command.queue] = None]_vars
 
 (* Only what went too far or is unfit is dead-lettered on its way. *)
 DeadForAReason ==
@@ -225,5 +279,7 @@ NeverAcross ==  \* E3: a key's partition at the destination is another one
 NeverWaiting ==
   \A n \in Numbers : OnItsWay(n) /\ messages[n].hops < MaxHops
     => TakersAt(Destination(n), messages[n].sent) # {}
+NeverDropped == \A n \in Numbers : ~(Is(n, "dropped") /\ messages[n].hops > 0)
+NeverStopped == [][\A q \in Queues : forward[q] # None => forward'[q] # None]_vars
 NeverAtTheEnd == \A n \in Numbers : ~(Is(n, "completed") /\ messages[n].hops > 0)
 =================================================================================

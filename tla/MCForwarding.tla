@@ -13,6 +13,7 @@ Few == {Message(None, None, "m"), Message(None, "a", "m")}
 (* A partitioned queue, a regular one, a partitioned one with duplicate detection. *)
 ThreePartitions == [q \in {"q", "r", "d"} |-> IF q = "r" THEN {0} ELSE {0, 1}]
 Chain == {<<"q", "r">>, <<"r", "d">>, <<"q", "d">>}
+Backwards == {<<"d", "q">>, <<"q", "r">>, <<"r", "d">>}
 Cycle == {<<"q", "r">>, <<"r", "q">>}
 Itself == {<<"q", "q">>}
 

@@ -140,11 +140,19 @@ Update(name) ==
   /\ UNCHANGED core
   /\ Says(UpdateCommand(name, IsPartitioned(name)), Done)
 
-(* B7: the option of an existing queue cannot be changed. *)
+(* B7: the option of an existing queue cannot be changed, whether the update says so *)
+(* or not. *)
 UpdateOption(name) ==
   /\ There(name)
   /\ UNCHANGED core
-  /\ Says(UpdateCommand(name, ~IsPartitioned(name)), Refused(AnyError))
+  /\ \E reply \in {Refused(AnyError), Done} : Says(UpdateCommand(name, ~IsPartitioned(name)), reply)
+
+(* B6: whether what exists in Premium goes on to be changed, is left open. *)
+UpdateOfExisting(name) ==
+  /\ There(name)
+  /\ Tier = "premium" /\ IsPartitioned(name)
+  /\ UNCHANGED core
+  /\ Says(UpdateCommand(name, TRUE), Refused(AnyError))
 
 (* F3 *)
 UpdateInOutage(name) ==
@@ -180,6 +188,13 @@ Get(name) ==
              maximum_size |-> MaximumSize(name), count |-> counted,
              availability |-> IF Unhealthy(name) = {} THEN "available" ELSE "limited"])
   /\ UNCHANGED core
+
+(* F4: what cannot be asked of all partitions may be refused. *)
+GetInOutage(name) ==
+  /\ There(name)
+  /\ Unhealthy(name) # {}
+  /\ UNCHANGED core
+  /\ Says(GetCommand(name), Refused(AnyError))
 
 Missing(name, command) ==
   /\ ~There(name)
@@ -238,9 +253,9 @@ Next ==
   \/ \E name \in Names, size \in Sizes :
        CreateUnpartitioned(name, size) \/ CreateForbidden(name, size)
   \/ \E name \in Names :
-       \/ Update(name) \/ UpdateOption(name) \/ UpdateInOutage(name)
+       \/ Update(name) \/ UpdateOption(name) \/ UpdateOfExisting(name) \/ UpdateInOutage(name)
        \/ Delete(name) \/ DeleteInOutage(name)
-       \/ Get(name)
+       \/ Get(name) \/ GetInOutage(name)
        \/ Missing(name, GetCommand(name)) \/ Missing(name, DeleteCommand(name))
   \/ \E name \in Names, key \in Keys \union {None} :
        Send(name, key) \/ SendToFull(name, key) \/ SendInOutage(name, key)
@@ -261,6 +276,9 @@ PartitionedWithinQuota == Cardinality(AllPartitioned) <= MaxPartitioned
 
 (* G7 *)
 QueuesWithinQuota == Tier # "premium" => Cardinality(All) <= MaxQueues
+
+QuotaIsNotAppliedToPremium ==
+  [][Tier = "premium" /\ Asks("CreateQueue") => ~Refuses("quota-exceeded")]_vars
 
 (* B5, B6, G4 *)
 PremiumPartitionsNothingNew == Tier = "premium" => AllPartitioned \subseteq Existing
@@ -299,7 +317,8 @@ RefusalsChangeNothing == [][Answers("Refused") => core' = core]_vars
 HealthyOperationsSucceed ==
   [][(Asks("DeleteQueue") \/ Asks("UpdateQueue")) /\ Refuses(AnyError) =>
        \/ Unhealthy(said'.command.queue) # {}
-       \/ Asks("UpdateQueue") /\ said'.command.partitioned # IsPartitioned(said'.command.queue)]_vars
+       \/ Asks("UpdateQueue") /\ said'.command.partitioned # IsPartitioned(said'.command.queue)
+       \/ Asks("UpdateQueue") /\ Tier = "premium" /\ IsPartitioned(said'.command.queue)]_vars
 
 (* B6: what exists in Premium goes on working. *)
 ExistingGoOnWorking ==

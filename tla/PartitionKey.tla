@@ -191,10 +191,10 @@ PartitionKeyLeadsWithoutSession ==
 (* KEY-10 *)
 MessageIdLeadsUnderDuplicateDetection ==
   \A n \in Numbers :
-    KeyOf(messages[n])[1] = "message_id" =>
-      /\ DuplicateDetection
-      /\ ~IsSet(messages[n].session_id) /\ ~IsSet(messages[n].partition_key)
-      /\ messages[n].message_id # Assigned => messages[n].partition = Place[<<"message_id", messages[n].message_id>>]
+    LET m == messages[n] IN
+      DuplicateDetection /\ IsSet(m.message_id) /\ m.message_id # Assigned
+        /\ ~IsSet(m.session_id) /\ ~IsSet(m.partition_key)
+        => m.partition = Place[<<"message_id", m.message_id>>]
 
 (* KEY-08, KEY-09 *)
 AcceptedKeysAgree == \A n \in Numbers : ~KeysDiffer(messages[n])

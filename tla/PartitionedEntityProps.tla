@@ -35,6 +35,12 @@ Hidden(connection) == UNION {Cached(c) : c \in Connections \ {connection}}
 (* KEY-03, LIFE-06 *)
 RefusalsChangeNothing == [][Answers("Refused") => NothingChanges]_vars
 
+(* KEY-01, LIFE-12: one partition takes it, and that one is told. *)
+ToldWhereItWent ==
+  [][Asks("Send") /\ Answers("Done") =>
+       /\ Len(messages') = Len(messages) + 1
+       /\ messages'[Len(messages')].partition = said'.reply.partition]_vars
+
 (* KEY-03, KEY-20 *)
 KeyedSendsNeedTheirPartition ==
   [][Asks("Send") /\ said'.command.key # None

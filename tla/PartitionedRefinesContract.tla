@@ -21,5 +21,6 @@ Client == INSTANCE Contract
             WITH goods <- ClientGoods, down <- Partitions \ up, hold <- ClientHold,
                  said <- ClientSaid
 
-KeepsTheContract == Client!Spec
+BeginsAsTheContract == Client!Init
+KeepsTheContract == [][Client!Next]_(Client!vars)
 ================================================================================

@@ -11,5 +11,6 @@ Client == INSTANCE Contract
                  down <- IF up THEN {} ELSE Partitions,
                  hold <- [c \in Connections |-> 0]
 
-KeepsTheContract == Client!Spec
+BeginsAsTheContract == Client!Init
+KeepsTheContract == [][Client!Next]_(Client!vars)
 ================================================================================
