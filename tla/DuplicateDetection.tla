@@ -93,6 +93,12 @@ ReceiveNothing ==
   /\ UNCHANGED core
   /\ Says(ReceiveCommand, Empty)
 
+(* LIFE-11 *)
+ReceiveRefused ==
+  /\ up # Partitions
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand, Refused(AnyError))
+
 (* KEY-11: the window ends. *)
 AdvanceClock ==
   /\ remembered' = {[r EXCEPT !.left = @ - 1] : r \in {s \in remembered : s.left > 1}}
@@ -115,6 +121,7 @@ Next ==
   \/ \E m \in Properties : SendFirst(m) \/ SendCopy(m) \/ SendRefused(m)
   \/ Receive
   \/ ReceiveNothing
+  \/ ReceiveRefused
   \/ AdvanceClock
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 

@@ -143,6 +143,12 @@ ReceiveNothing ==
   /\ UNCHANGED core
   /\ Says(ReceiveCommand, Empty)
 
+(* LIFE-11 *)
+ReceiveRefused ==
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand, Refused(AnyError))
+
 TakePartitionDown(p) ==
   /\ p \in up
   /\ up' = up \ {p}
@@ -162,6 +168,7 @@ Next ==
        \/ SendUnkeyed(m, timeout) \/ SendUnkeyedRefused(m, timeout)
   \/ Receive
   \/ ReceiveNothing
+  \/ ReceiveRefused
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 
 Spec == Init /\ [][Next]_vars
@@ -230,9 +237,10 @@ KeyedSendsNeedTheirPartition ==
   [][Asks("Send") /\ ~KeysDiffer(said'.command) /\ KeyOf(said'.command) # NoKey
        => (Answers("Done") <=> Place[KeyOf(said'.command)] \in up)]_vars
 
-NeverApart ==  \* KEY-12: copies of a MessageId in two partitions
-  \A m, n \in Numbers : messages[m].message_id = messages[n].message_id
-    /\ messages[m].message_id # None => messages[m].partition = messages[n].partition
+NeverApart ==  \* KEY-12: copies of a MessageId, and of nothing else, in two partitions
+  \A m, n \in {k \in Numbers : ~IsSet(messages[k].session_id) /\ ~IsSet(messages[k].partition_key)} :
+    messages[m].message_id = messages[n].message_id /\ messages[m].message_id # None
+      => messages[m].partition = messages[n].partition
 NeverTogether ==  \* KEY-02: different keys may share a partition
   \A m, n \in Numbers : KeyOf(messages[m]) # NoKey /\ KeyOf(messages[n]) # NoKey
     /\ ~SameKey(KeyOf(messages[m]), KeyOf(messages[n])) => messages[m].partition # messages[n].partition

@@ -194,7 +194,8 @@ ReceivedInTheOrderOfSending ==
 
 (* A9 *)
 PeekShowsTheOldestOfAll ==
-  [][Answers("Peeked") /\ up /\ Present # {} => said'.reply.messages[1] = Least(Present)]_vars
+  [][Answers("Peeked") /\ up /\ Present # {} =>
+       said'.reply.messages # << >> /\ said'.reply.messages[1] = Least(Present)]_vars
 
 (* F7 *)
 ReceiveFindsWhateverIsThere == [][Answers("Empty") /\ up => Available = {}]_vars

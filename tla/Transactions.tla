@@ -210,13 +210,32 @@ ReceiveNothing(queue) ==
   /\ UNCHANGED core
   /\ Says(ReceiveCommand(queue), Empty)
 
+(* LIFE-11 *)
+ReceiveRefused(queue) ==
+  /\ ~SessionAware
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand(queue), Refused(AnyError))
+
+PeekCommand(queue) == [op |-> "Peek", count |-> 1, queue |-> queue]
+
 (* TXN-12, TXN-13, LIFE-07: only what was committed is seen. *)
 Peek(queue) ==
   /\ \E p \in up :
        LET seen == {n \in Receivable(queue) : messages[n].partition = p} IN
          \E shown \in IF seen = {} THEN {<< >>} ELSE {<<n>> : n \in seen} :
-           Says([op |-> "Peek", count |-> 1, queue |-> queue], Peeked(shown))
+           Says(PeekCommand(queue), Peeked(shown))
   /\ UNCHANGED core
+
+PeekNothing(queue) ==
+  /\ up = {}
+  /\ UNCHANGED core
+  /\ Says(PeekCommand(queue), Peeked(<< >>))
+
+PeekRefused(queue) ==
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(PeekCommand(queue), Refused(AnyError))
 
 TakePartitionDown(p) ==
   /\ p \in up
@@ -236,7 +255,9 @@ Next ==
        \/ Send(m, queue, t) \/ SendSpoiling(m, queue, t)
        \/ SendRefused(m, queue, t) \/ SendInOutage(m, queue, t)
        \/ SendElsewhereRefused(m, queue, t) \/ SendInDead(m, queue, t)
-  \/ \E queue \in Queues : Receive(queue) \/ ReceiveNothing(queue) \/ Peek(queue)
+  \/ \E queue \in Queues :
+       \/ Receive(queue) \/ ReceiveNothing(queue) \/ ReceiveRefused(queue)
+       \/ Peek(queue) \/ PeekNothing(queue) \/ PeekRefused(queue)
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 
 Spec == Init /\ [][Next]_vars
