@@ -250,6 +250,11 @@ CopiesAreDropped ==
          /\ MustDrop(m.queue, m.sent) /\ m.state = "here"
               => n \in Numbers /\ messages[n].queue = m.queue]_vars
 
+(* E2 *)
+UpdatesTakeEffect ==
+  [][Asks("UpdateQueue") /\ Answers("Done")
+       => forward'[said'.command.queue] = said'.command.forward_to]_vars
+
 (* From outside of the documents: what is forwarded is received at its destination only. *)
 SourcesGiveNothing == [][Answers("Received") => forward[said'.command.queue] = None]_vars
 
