@@ -88,21 +88,23 @@ def _nothing(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
     """LIFE-08, LIFE-09, LIFE-11: nothing, if every message may be out of this receive's reach."""
     if command.session_id is not None:
         out_of_reach = _session_is_out_of_reach(queue, command.session_id)
-        cached = False
+        cached = unserved = False
     else:
+        served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
+        unserved = queue.outages.any and not served
         cached = _cached_elsewhere(namespace, queue)
         available = surely_available(queue, cached_elsewhere=cached)
         if _left_out(namespace, queue):
             available = 0
         others_lost = queue.receivers.losers - {queue.receivers.connection}
         out_of_reach = bool(others_lost) or available <= queue.receivers.lost
-    if out_of_reach:
+    if out_of_reach or unserved:
         rules = _why_nothing(queue, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
         yield Transition(outcome=Empty(), next=after, rules=rules)
     if command.session_id is not None:
         yield from in_outage(namespace, queue, command.session_id)
-    elif queue.outages.any and namespace.profile.readings.get("RECEIVE-IN-OUTAGE") != "served":
+    elif unserved:
         yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
 
 
