@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
 import attrs
+from immutables import Map
 
 from busproof.errors import SpecificationError
 from busproof.model.commands import (
@@ -61,7 +62,7 @@ def body_of(message: int) -> str:
 
 def plain(value: Value) -> object:
     """The value as JSON has it: records as objects, sequences and sets as lists."""
-    if isinstance(value, Function):
+    if isinstance(value, Map):
         return {str(name): plain(field) for name, field in sorted(value.items(), key=repr)}
     if isinstance(value, tuple):
         return [plain(each) for each in value]

@@ -83,7 +83,8 @@ def task_of(
     alone = configuration.workers == 1 or _is_temporal(manifest, configuration)
     return Task(
         module=manifest.folder / f"{configuration.module}.tla",
-        config=manifest.folder / configuration.config,
+        name=configuration.name,
+        config=manifest.text(configuration),
         workers=1 if alone else workers or configuration.workers,
         coverage=configuration.expect == SUCCESS and configuration.distinct < _COVERAGE_COSTS,
         timeout=timeout or configuration.timeout,

@@ -79,10 +79,10 @@ class _Pair:
     parent: "_Pair | None" = None
     step: tuple[int, Reply] | None = None
 
-    def key(self) -> object:
+    def key(self, *, alone: bool) -> object:
         if len(self.twins) == 1:
-            return (self.states, self.twins[0].key())
-        return (self.states, frozenset(twin.key() for twin in self.twins))
+            return (self.states, self.twins[0].key(alone=alone))
+        return (self.states, frozenset(twin.key(alone=alone) for twin in self.twins))
 
 
 def compared(
@@ -113,6 +113,7 @@ class _Comparing:
             reply_of(_words(graph.replies.record(number))) for number in range(len(graph.replies))
         ]
         self._alphabet = self._replies_by_command()
+        self._alone = len({command.get("connection", 1) for command in self._commands}) == 1
         self._found = Comparison()
 
     def _replies_by_command(self) -> dict[int, set[Reply]]:
@@ -126,13 +127,13 @@ class _Comparing:
 
     def run(self) -> Comparison:
         first = _Pair(frozenset({self._graph.initial}), (born(self._setting, iter(self._commands)),))
-        seen = {first.key()}
+        seen = {first.key(alone=self._alone)}
         waiting = deque([first])
         while waiting:
             pair = waiting.popleft()
             self._found.pairs += 1
             for further in self._compare(pair):
-                key = further.key()
+                key = further.key(alone=self._alone)
                 if key not in seen:
                     seen.add(key)
                     waiting.append(further)
@@ -161,12 +162,12 @@ class _Comparing:
     def _compare_command(
         self, pair: _Pair, command: int, by_reply: dict[Reply, set[int]]
     ) -> Iterable[_Pair]:
-        answers = self._answers(pair.twins, command, by_reply)
+        answers, offered = self._answers(pair.twins, command, by_reply)
         spec_only = [reply for reply in by_reply if reply not in answers]
         model_only = [reply for reply in answers if reply not in by_reply]
         if model_only and self._may_be_looser(command):
             self._found.looser += len(model_only)
-            model_only = []
+            model_only = [reply for reply in model_only if reply in offered]
         if spec_only or model_only:
             self._disagree(pair, command, spec_only, model_only, answers)
         for reply, targets in by_reply.items():
@@ -174,7 +175,7 @@ class _Comparing:
                 operation = str(self._commands[command]["op"])
                 for rule in found[0].rules:
                     self._found.rules[rule, operation] += 1
-                twins = tuple({each.twin.key(): each.twin for each in found}.values())
+                twins = self._different(found)
                 yield _Pair(frozenset(targets), twins, pair, (command, reply))
 
     def _may_be_looser(self, command: int) -> bool:
@@ -183,22 +184,32 @@ class _Comparing:
 
     def _answers(
         self, twins: tuple[Twin, ...], command: int, wanted: dict[Reply, set[int]]
-    ) -> dict[Reply, list[Answer]]:
-        """The model's answers by reply: all that `step` offers, and all of the alphabet it admits."""
+    ) -> tuple[dict[Reply, list[Answer]], set[Reply]]:
+        """The model's answers by reply, and which of them its `step` offers by itself.
+
+        What `step` does not offer is tried as a client would see it: all that the graph answers
+        here, and all that it ever answers to this command.
+        """
         spoken, setting = self._commands[command], self._setting
         found: dict[Reply, list[Answer]] = {}
+        offered: set[Reply] = set()
         for twin in twins:
-            offered = twin.offers(spoken, setting)
-            known = set()
-            for answer in offered or ():
+            known: set[Reply] = set()
+            for answer in twin.offers(spoken, setting) or ():
                 fitting = [reply for reply in answer.replies if reply in wanted]
                 for reply in fitting or answer.replies[:1]:
                     found.setdefault(reply, []).append(answer)
-                    known.add(reply)
+                    offered.add(reply)
+                known.update(answer.replies)
             for reply in self._alphabet[command]:
                 if reply not in known and (admitted := twin.admits(spoken, setting, reply)):
                     found.setdefault(reply, []).extend(admitted)
-        return found
+        return found, offered
+
+    def _different(self, answers: list[Answer]) -> tuple[Twin, ...]:
+        if len(answers) == 1:
+            return (answers[0].twin,)
+        return tuple({each.twin.key(alone=self._alone): each.twin for each in answers}.values())
 
     def _disagree(
         self,

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 import attrs
+from immutables import Map
 
 from busproof.errors import TlcError
 from busproof.tla.checking import Checked, judged, task_of
@@ -57,7 +58,7 @@ class Labels:
             TlcError: it is another kind of value.
         """
         value = self.value(number)
-        if not isinstance(value, Function):
+        if not isinstance(value, Map):
             raise TlcError(f"a record was to be printed, and {self.texts[number]!r} was")
         return value
 

@@ -1,26 +1,27 @@
 """What each configuration is expected to come to: `manifest.toml`, read and checked."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import attrs
 
 from busproof.errors import HistoryError, SpecificationError, UsageError
 from busproof.history.codec import structure
 
-__all__ = ["Configuration", "Kind", "Manifest", "Setting", "Size", "load", "read_toml"]
+__all__ = ["Configuration", "Kind", "Manifest", "Setting", "Size", "load", "read_toml", "varied"]
 
 FORMAT: Final = 1
 FOLDER: Final = Path(__file__).parent
 SUCCESS: Final = "success"
+_PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
 _SLACK: Final = (10, 30.0)
 """A run may take so many times as long as measured, and so many seconds more."""
 
-T = TypeVar("T")
 
 
 class Kind(StrEnum):
@@ -83,7 +84,11 @@ class Configuration:
     Attributes:
         name: unique.
         module: the root module.
-        config: the configuration's file.
+        config: the configuration's file, whole as it stands.
+        specification: takes the place of the one that the file names.
+        constants: constant to the value that takes the place of the file's; one that begins with
+            `<-` is an operator's name.
+        only: whether nothing but the expected property is checked.
         size: when it is run.
         kind: what it is for.
         title: a sentence.
@@ -113,8 +118,11 @@ class Configuration:
     seconds: float = 0
     workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     initial: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    specification: str = ""
+    only: bool = False
     idle: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+    constants: Mapping[str, str] = attrs.field(factory=dict)
     graph: Setting | None = None
 
     @property
@@ -150,8 +158,13 @@ class Manifest:
         return tuple(each for each in self.configurations if size in (Size.FULL, each.size))
 
     def text(self, configuration: Configuration) -> str:
-        """The configuration file's text."""
-        return (self.folder / configuration.config).read_text(encoding="utf-8")
+        """The configuration as TLC is given it: its file, varied as its entry says.
+
+        Raises:
+            SpecificationError: the entry varies what the file does not have.
+        """
+        text = (self.folder / configuration.config).read_text(encoding="utf-8")
+        return varied(configuration, text, _alone(configuration))
 
 
 def load(folder: Path = FOLDER) -> Manifest:
@@ -196,15 +209,24 @@ def _configuration(entry: Mapping[str, Any], path: Path) -> Configuration:
     what = f"{path.name}, configuration {named}"
     entry = dict(entry)
     graph = entry.pop("graph", None)
+    constants = _constants(entry.pop("constants", {}), what)
     try:
-        if "seconds" in entry:
-            seconds = float(entry.pop("seconds"))
-            found = attrs.evolve(structure(entry, _Plain, what).whole(), seconds=seconds)
-        else:
-            found = structure(entry, _Plain, what).whole()
-        return found if graph is None else attrs.evolve(found, graph=_setting(graph))
+        seconds = float(entry.pop("seconds", 0))
+        found = structure(entry, _Plain, what).whole()
+        return attrs.evolve(
+            found,
+            seconds=seconds,
+            constants=constants,
+            graph=None if graph is None else _setting(graph),
+        )
     except (HistoryError, TypeError, ValueError) as error:
         raise SpecificationError(f"{what}: {error}") from None
+
+
+def _constants(entry: object, what: str) -> dict[str, str]:
+    if isinstance(entry, dict) and all(isinstance(value, str) for value in entry.values()):
+        return entry
+    raise SpecificationError(f"{what}: constants must be a table of texts, not {entry!r}")
 
 
 def _setting(entry: Mapping[str, Any]) -> Setting:
@@ -232,6 +254,8 @@ class _Plain:
     depth: int = 0
     workers: int = 1
     initial: int = 1
+    specification: str = ""
+    only: bool = False
     idle: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
@@ -257,3 +281,46 @@ def _check(each: Configuration, folder: Path) -> None:
     for name in (f"{each.module}.tla", each.config):
         if not (folder / name).exists():
             raise SpecificationError(f"{each.name}: there is no file {name}")
+
+
+def _alone(each: Configuration) -> tuple[str, ...]:
+    """The lines that take the place of all properties, where it must be plain what is checked."""
+    if each.kind is Kind.GRAPH:
+        return ("INVARIANT TypeOK", "ACTION_CONSTRAINT Printed")
+    if each.kind in (Kind.WITNESS, Kind.DENIED) or each.only:
+        heading = "INVARIANT" if each.violation == "invariant" else "PROPERTY"
+        return (f"{heading} {each.expect}",)
+    return ()
+
+
+def varied(each: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
+    """A configuration file's text with the entry's specification and constants.
+
+    Args:
+        each: the entry.
+        text: of the file.
+        alone: lines that take the place of all invariants and properties, if there are any.
+
+    Raises:
+        SpecificationError: the file has no such constant, or no properties.
+    """
+    lines = text.splitlines()
+    if each.specification:
+        _replace(lines, "SPECIFICATION", f"SPECIFICATION {each.specification}", each)
+    for name, value in each.constants.items():
+        sign = "" if value.startswith("<-") else "= "
+        _replace(lines, name, f"  {name} {sign}{value}", each)
+    if alone:
+        cut = [place for place, line in enumerate(lines) if _PROPERTIES.match(line)]
+        lines = [*lines[: cut[0] if cut else len(lines)], *alone]
+    return "\n".join(lines) + "\n"
+
+
+def _replace(lines: list[str], word: str, line: str, each: Configuration) -> None:
+    found = [place for place, old in enumerate(lines) if old.split()[:1] == [word]]
+    if len(found) != 1:
+        raise SpecificationError(
+            f"{each.name} varies {word}, which stands in {len(found)} lines of {each.config}, "
+            "and must in one"
+        )
+    lines[found[0]] = line

@@ -13,10 +13,17 @@ from busproof.model.values import Window
 __all__ = ["sameness"]
 
 
-def sameness(namespace: Namespace) -> object:
-    """A value that is equal for states that answer alike."""
+def sameness(namespace: Namespace, *, alone: bool) -> object:
+    """A value that is equal for states that answer alike.
+
+    Args:
+        namespace: the state.
+        alone: whether one connection alone will ever receive: then no cache but its own matters.
+    """
     now = namespace.now.earliest
-    queues = tuple(_queue(namespace, namespace.queues[name], now) for name in namespace.queues)
+    queues = tuple(
+        _queue(namespace, namespace.queues[name], now, alone=alone) for name in namespace.queues
+    )
     if not namespace.transactions:
         return queues
     transactions = tuple(
@@ -26,16 +33,12 @@ def sameness(namespace: Namespace) -> object:
     return (queues, transactions)
 
 
-def _queue(namespace: Namespace, queue: Queue, now: int) -> object:
-    receivers = queue.receivers
+def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> object:
     return (
         queue.outages.down,
         queue.outages.doubt,
-        tuple(_message(queue, queue.messages[number], now) for number in sorted(queue.messages)),
-        receivers.lost,
-        receivers.connection if receivers.others_until >= now else None,
-        max(receivers.others_until - now, -1),
-        max(receivers.latest_at + queue.settings.lock_duration - now, -1),
+        tuple(_message(queue.messages[number], now) for number in sorted(queue.messages)),
+        None if alone else _caches(queue, now),
         _strict_turn(namespace, queue),
         tuple(_copies(queue, now)) if queue.copies else (),
         tuple(
@@ -51,18 +54,33 @@ def _strict_turn(namespace: Namespace, queue: Queue) -> int:
     return queue.spread.last if strict else -1
 
 
-def _message(queue: Queue, stored: Stored, now: int) -> object:
-    receivers = queue.receivers
-    waits = min(now - stored.available_at, queue.settings.lock_duration + 1)
+def _message(stored: Stored, now: int) -> object:
     return (
         stored.message.body,
         stored.where,
         stored.certain,
         stored.deliveries,
-        stored.since < receivers.count,
-        stored.since < receivers.switched,
-        None if stored.lock is not None else waits,
         None if stored.lock is None else _left(stored.lock.expiry, now),
+    )
+
+
+def _caches(queue: Queue, now: int) -> object:
+    """What other front ends may hold: who received last, until when, and what they can have seen."""
+    receivers, life = queue.receivers, queue.settings.lock_duration
+    return (
+        receivers.lost,
+        receivers.connection if receivers.others_until >= now else None,
+        max(receivers.others_until - now, -1),
+        max(receivers.latest_at + life - now, -1),
+        tuple(
+            (
+                stored.since < receivers.count,
+                stored.since < receivers.switched,
+                min(now - stored.available_at, life + 1),
+            )
+            for _, stored in sorted(queue.messages.items())
+            if stored.lock is None
+        ),
     )
 
 

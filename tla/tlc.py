@@ -25,6 +25,7 @@ __all__ = ["Ended", "Task", "run"]
 
 Progress = Callable[[Reading, float], None]
 
+_CONFIG: Final = "Run.cfg"
 _PATIENCE: Final = 5.0
 """Seconds between asking TLC to end and ending it."""
 
@@ -40,8 +41,9 @@ class Task:
 
     Attributes:
         module: the root module's file; the modules that it extends lie beside it.
-        config: the configuration's file.
-        files: further modules by file name, which are written beside a copy of the folder's.
+        name: what messages call the run.
+        config: the configuration's text.
+        files: modules by file name that take the place of the folder's, or come to them.
         workers: threads; 1 wherever liveness, a graph or traces are involved.
         deadlock: whether a state without a successor is a violation.
         coverage: whether each action's states are counted, which costs a little.
@@ -50,7 +52,8 @@ class Task:
     """
 
     module: Path
-    config: Path
+    name: str
+    config: str
     files: Mapping[str, str] = attrs.field(factory=dict)
     workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     deadlock: bool = False
@@ -99,9 +102,9 @@ def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
     specs, temporary = folder / "specs", folder / "tmp"
     for each in (specs, temporary, folder / "states"):
         each.mkdir()
-    for source in (*sorted(task.module.parent.glob("*.tla")), task.config):
+    for source in sorted(task.module.parent.glob("*.tla")):
         (specs / source.name).write_bytes(_bytes(source))
-    for name, text in task.files.items():
+    for name, text in {**task.files, _CONFIG: task.config}.items():
         (specs / name).write_text(text, encoding="utf-8")
     heap = [f"-Xmx{task.heap}"] if task.heap else []
     threads = ["-XX:+UseParallelGC"] if task.workers > 1 else ["-XX:+UseSerialGC"]
@@ -111,7 +114,7 @@ def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
         *("tlc2.TLC", "-tool", "-workers", str(task.workers), "-checkpoint", "0"),
         *([] if task.deadlock else ["-deadlock"]),
         *(["-coverage", "1"] if task.coverage else []),
-        *("-metadir", str(folder / "states"), "-config", task.config.name, task.module.stem),
+        *("-metadir", str(folder / "states"), "-config", _CONFIG, task.module.stem),
     ]
 
 
@@ -150,7 +153,7 @@ def _watch(  # noqa: PLR0913, PLR0917 - one call
         code = process.wait()
     if overdue.is_set():
         raise TlcError(
-            f"TLC did not finish {task.config.name} within {task.timeout:.0f} s, at "
+            f"TLC did not finish {task.name} within {task.timeout:.0f} s, at "
             f"{listener.reading.distinct:,} distinct states; --timeout gives it longer"
         )
     return Ended(reading=listener.reading, code=code, seconds=time.monotonic() - begun)
@@ -219,7 +222,7 @@ def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator
 
 def _refuse_broken(task: Task, ended: Ended) -> None:
     """Insist on a verdict: success, or a violation that TLC tells of."""
-    reading, name = ended.reading, task.config.name
+    reading, name = ended.reading, task.name
     said = _said(reading)
     if _OUT_OF_MEMORY in said:
         raise TlcError(

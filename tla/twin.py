@@ -141,9 +141,9 @@ class Twin:
         views: list[MessageView] = [view_of(each) for each in found if each is not None]
         return Peeked(messages=tuple(views)) if len(views) == len(messages) else None
 
-    def key(self) -> object:
-        """Two states with the same key answer alike from here on."""
-        return (self.accepted, sameness(self.namespace))
+    def key(self, *, alone: bool) -> object:
+        """Two states with the same key answer alike from here on; see `sameness`."""
+        return (self.accepted, sameness(self.namespace, alone=alone))
 
 
 def _until(namespace: Namespace, queue: Queue, command: Receive) -> int:
