@@ -86,9 +86,19 @@ class _Pair:
 
 
 def compared(
-    graph: Graph, configuration: Configuration, progress: Callable[[int], None] | None = None
+    graph: Graph,
+    configuration: Configuration,
+    progress: Callable[[int], None] | None = None,
+    *,
+    first: bool = False,
 ) -> Comparison:
     """Compare a graph with the model, as the manifest's setting says.
+
+    Args:
+        graph: of the configuration.
+        configuration: with its setting.
+        progress: is called now and then with the edges compared.
+        first: whether to stop at the first disagreement.
 
     Raises:
         SpecificationError: the configuration has no setting, or asks what the model has no words for.
@@ -96,7 +106,7 @@ def compared(
     setting = configuration.graph
     if setting is None or setting.oracle == "none":
         raise SpecificationError(f"{configuration.name} has nothing to compare the model with")
-    return _Comparing(graph, setting, progress).run()
+    return _Comparing(graph, setting, progress).run(first=first)
 
 
 class _Comparing:
@@ -125,11 +135,13 @@ class _Comparing:
                 known.update(self._replies[reply] for reply, _ in edges)
         return alphabet
 
-    def run(self) -> Comparison:
-        first = _Pair(frozenset({self._graph.initial}), (born(self._setting, iter(self._commands)),))
-        seen = {first.key(alone=self._alone)}
-        waiting = deque([first])
-        while waiting:
+    def run(self, *, first: bool) -> Comparison:
+        start = _Pair(
+            frozenset({self._graph.initial}), (born(self._setting, iter(self._commands)),)
+        )
+        seen = {start.key(alone=self._alone)}
+        waiting = deque([start])
+        while waiting and not (first and self._found.disagreeing):
             pair = waiting.popleft()
             self._found.pairs += 1
             for further in self._compare(pair):

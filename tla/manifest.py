@@ -13,7 +13,7 @@ import attrs
 from busproof.errors import HistoryError, SpecificationError, UsageError
 from busproof.history.codec import structure
 
-__all__ = ["Configuration", "Kind", "Manifest", "Setting", "Size", "load", "read_toml", "varied"]
+__all__ = ["FOLDER", "SUCCESS", "Configuration", "Kind", "Manifest", "Setting", "Size", "load", "read_toml", "varied"]
 
 FORMAT: Final = 1
 FOLDER: Final = Path(__file__).parent

@@ -98,11 +98,17 @@ class Twin:
 
     def _answer(self, command: Command, transition: Transition) -> Answer:
         accepted = isinstance(command, Send) and isinstance(transition.outcome, Done)
+        told = accepted and self._tells_partitions(command)
         return Answer(
-            replies=_replies(command, transition),
+            replies=_replies(transition, partition=told),
             twin=Twin(transition.next, self.accepted + accepted),
             rules=transition.rules,
         )
+
+    def _tells_partitions(self, command: Command) -> bool:
+        queue = self.namespace.queues.get(getattr(command, "queue", ""))
+        partitioned = queue is not None and queue.settings.partitioned
+        return partitioned and self.namespace.vantage.partitions
 
     def _outcome(self, command: Command, reply: Reply) -> Outcome | None:
         """What a client would see that got this reply; `None` if there is nothing to see."""
@@ -162,11 +168,11 @@ def _witness(reply: Reply) -> Witness | None:
     return None
 
 
-def _replies(command: Command, transition: Transition) -> tuple[Reply, ...]:
+def _replies(transition: Transition, *, partition: bool) -> tuple[Reply, ...]:
     outcome = transition.outcome
     match outcome:
         case Done():
-            choice = transition.choice if isinstance(command, Send) else None
+            choice = transition.choice if partition else None
             return (("Done", None if choice is None else choice.partition),)
         case Received(message=view):
             return (("Received", _number(view)),)
