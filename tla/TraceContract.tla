@@ -35,7 +35,9 @@ AdvanceBy(ticks) ==
 Performed(c, reply) ==
   \/ c.op = "Send" /\ (Send(c.key, c.timeout) \/ SendRefused(c.key, c.timeout))
   \/ c.op = "Receive" /\
-       \/ Receive(c.connection, c.mode)
+       \/ /\ reply.type = "Received"
+          /\ reply.message \in Held
+          /\ ReceiveThis(c.connection, c.mode, reply.message)
        \/ ReceiveNothing(c.connection, c.mode)
        \/ ReceiveRefused(c.connection, c.mode)
   \/ c.op = "Complete" /\ c.lock = "held" /\ Complete(c.message)
