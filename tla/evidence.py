@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from busproof.errors import SpecificationError
+from busproof.tla import paths
 from busproof.tla.hashes import sources_hash
-from busproof.tla.manifest import Kind, Manifest
+from busproof.tla.manifest import Kind, Manifest, Size
 from busproof.tla.mutants import Fate, Mutant, hash_of
 from busproof.tla.running import Ran
 
@@ -50,6 +51,22 @@ def record_graphs(manifest: Manifest, found: Sequence[Ran]) -> None:
     names = {each.name for each in manifest.configurations if each.kind is Kind.GRAPH}
     kept["graphs"] = {name: each for name, each in sorted(kept["graphs"].items()) if name in names}
     _write(manifest.folder, kept)
+    _record_paths(manifest.folder, found, names)
+
+
+def _record_paths(folder: Path, found: Sequence[Ran], names: set[str]) -> None:
+    """Keep the paths of graphs of the gate's size; larger ones have no other classes worth a run."""
+    path = folder / paths.FILE
+    suites = {each.configuration: each for each in paths.load_suites(path)}
+    for ran in found:
+        setting = ran.configuration.graph
+        small = ran.configuration.size is Size.GATE
+        if ran.passed and small and ran.graph is not None and setting is not None:
+            name = ran.configuration.name
+            suites[name] = paths.covering(ran.graph, name, ran.sources, setting)
+    kept = [suites[name] for name in sorted(suites) if name in names]
+    if kept:
+        paths.write_suites(path, kept)
 
 
 def record_mutants(manifest: Manifest, found: Sequence[Fate]) -> None:
