@@ -3,8 +3,9 @@
 The specs keep what a client cannot see, and the model keeps several states possible: so a state of
 the comparison is a set of the graph's states beside a set of the model's. From the initial pair on,
 every command that the graph asks somewhere in the set is asked of the model; both must give the
-same replies, and each reply leads to the next pair. Equality in all of them means that no client
-could ever tell the two apart.
+same replies, and each reply leads to the next pair. What the graph asks elsewhere and not here must
+be without effect, but for commands that the spec bounds. Equality in all of them means that no
+client could ever tell the two apart.
 """
 
 from collections import Counter, deque
@@ -22,6 +23,7 @@ from busproof.tla.twin import Answer, Reply, Twin, born, reply_of
 __all__ = ["Comparison", "Disagreement", "compared"]
 
 _TOLD_EVERY: Final = 500
+_WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
 _KEPT: Final = 200
 """Disagreements that are kept; the first ones are the ones to look at."""
 
@@ -170,6 +172,23 @@ class _Comparing:
                 by_reply.setdefault(self._replies[reply], set()).add(target)
             self._found.edges += len(edges)
             yield from self._compare_command(pair, command, by_reply)
+        for command in range(len(self._commands)):
+            if command not in leading and self._commands[command]["op"] not in self._setting.bounded:
+                self._compare_absent(pair, command)
+
+    def _compare_absent(self, pair: _Pair, command: int) -> None:
+        """What the spec does not ask here must be without effect on the model."""
+        effects: dict[Reply, list[Answer]] = {}
+        for twin in pair.twins:
+            before = None
+            for answer in twin.offers(self._commands[command], self._setting) or ():
+                if answer.replies[0][0] in _WITHOUT_EFFECT:
+                    continue
+                before = before or twin.key(alone=self._alone)
+                if answer.twin.key(alone=self._alone) != before:
+                    effects.setdefault(answer.replies[0], []).append(answer)
+        if effects:
+            self._disagree(pair, command, [], list(effects), effects)
 
     def _compare_command(
         self, pair: _Pair, command: int, by_reply: dict[Reply, set[int]]

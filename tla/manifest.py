@@ -53,6 +53,7 @@ class Setting:
             `included`: it allows those and may allow more, which `why` explains.
         why: see `compare`.
         looser: operation to why the model may allow more replies to it than the spec has.
+        bounded: operations that the spec need not offer wherever the model would take them.
         oracle: the oracle that is compared; `none` where the model lacks what the spec has.
         partitions: of a partitioned queue.
         readings: ambiguity to the reading that the spec takes.
@@ -66,6 +67,7 @@ class Setting:
     compare: str = attrs.field(default="equal", validator=attrs.validators.in_(("equal", "included")))
     why: str = ""
     looser: Mapping[str, str] = attrs.field(factory=dict)
+    bounded: tuple[str, ...] = attrs.field(default=("Send",), converter=tuple)
     oracle: str = attrs.field(
         default="strict", validator=attrs.validators.in_(("strict", "client", "none"))
     )

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from rich import box
 from rich.console import Console
@@ -19,6 +19,13 @@ from busproof.tla.twin import Reply
 __all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
+_NARROW: Final = 110
+"""Below this width a table leaves out what is pinned in the manifest anyway."""
+
+_COLUMNS: Final = (
+    "configuration", "kind", "result", "distinct", "generated", "depth", "s", "states/s", "",
+)  # fmt: skip
+_NARROW_COLUMNS: Final = ("configuration", "result", "distinct", "s", "states/s", "")
 _SHOWN: Final = 3
 """Disagreements that are told; they are often of one kind."""
 
@@ -32,7 +39,9 @@ def _console() -> Console:
 def _table(*headers: str, right: Sequence[str] = ()) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for header in headers:
-        table.add_column(header, justify="right" if header in right else "left", overflow="fold")
+        number = header in right
+        justify: Literal["left", "right"] = "right" if number else "left"
+        table.add_column(header, justify=justify, overflow="fold", no_wrap=number)
     return table
 
 
@@ -54,13 +63,12 @@ def print_list(configurations: Iterable[Configuration]) -> None:
 
 def print_configurations(found: Sequence[Ran]) -> None:
     """Print one line for each configuration that was run."""
-    table = _table(
-        "configuration", "kind", "result", "distinct", "generated", "depth", "s", "states/s", "",
-        right=("distinct", "generated", "depth", "s", "states/s"),
-    )  # fmt: skip
-    for ran in found:
-        table.add_row(*_cells(ran))
     console = _console()
+    columns = _COLUMNS if console.width >= _NARROW else _NARROW_COLUMNS
+    table = _table(*columns, right=("distinct", "generated", "depth", "s", "states/s"))
+    for ran in found:
+        cells = dict(zip(_COLUMNS, _cells(ran), strict=True))
+        table.add_row(*(cells[column] for column in columns))
     console.print(table)
     states = sum(ran.checked.distinct for ran in found if ran.checked is not None)
     edges = sum(ran.comparison.edges for ran in found if ran.comparison is not None)
@@ -147,7 +155,8 @@ def _reply(reply: Reply) -> dict[str, object]:
 
 
 def _replies(replies: Iterable[Reply]) -> str:
-    return "; ".join(" ".join(str(part) for part in reply if part is not None) for reply in replies) or "-"
+    told = [" ".join(str(part) for part in reply if part is not None) for reply in replies]
+    return "; ".join(told) or "-"
 
 
 def print_fates(found: Sequence[Fate]) -> None:
