@@ -126,12 +126,6 @@ def _outside(settings: CreateQueue, events: Sequence[Event]) -> str:
         return "it requires sessions"
     if settings.duplicate_detection:
         return "it has duplicate detection"
-    sent = [event.command for event in events if isinstance(event.command, Send)]
-    if any(send.transaction is not None for send in sent):
-        return "it was sent to in a transaction"
-    bodies = [send.message.body for send in sent]
-    if len(set(bodies)) < len(bodies):
-        return "two sends have the same body"
     ends = [event.returned or event.called for event in events]
     if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
         return "its requests overlap"
@@ -162,7 +156,7 @@ class _Recording:
                 break
             said = self._said(event)
             if said is _OUTSIDE:
-                cut = f"{type(event.command).__name__} is outside of the contract here"
+                cut = f"{_named_command(event)} is not the contract's matter"
                 break
             if said is not None:
                 steps.append(Step(said[0], said[1], event))
@@ -198,6 +192,9 @@ class _Recording:
 
     def _send(self, event: Event, command: Send) -> "_Said | None":
         message = command.message
+        if command.transaction is not None or message.body in self._numbers:
+            # Of two messages with one body nobody can tell which was received.
+            return _OUTSIDE
         if _keys_differ(message):
             # Key rules are not the contract's: what was refused has changed nothing.
             return None if isinstance(event.outcome, Refused) else _OUTSIDE
@@ -269,6 +266,13 @@ class _Recording:
                 return ({"type": "Peeked", "messages": shown},)
             case _:
                 return ({"type": type(outcome).__name__},)
+
+
+def _named_command(event: Event) -> str:
+    command = event.command
+    if isinstance(command, Send) and command.transaction is not None:
+        return "Send in a transaction"
+    return type(command).__name__
 
 
 _Said = tuple[dict[str, Any], tuple[dict[str, Any], ...]]
