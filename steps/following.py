@@ -37,7 +37,7 @@ class _Followed:
     def fresh_body(self) -> str:
         return f"m{self.attempts}"
 
-    def token(self, message: int, *, held: bool) -> str | None:
+    def token(self, message: int, *, held: bool) -> str | None:  # noqa: ARG002 - a protocol's
         """The latest lock of the message: the path says whether it is to be held or lost by now."""
         return self.tokens.get(message)
 
@@ -101,4 +101,5 @@ def _ask(
 def _free(followed: _Followed, partition: int) -> int:
     """A partition of the bus that stands for none of the spec's yet, this number if it can be."""
     taken = set(followed.places.values())
-    return next(number for number in (partition, *range(len(taken) + 1)) if number not in taken)
+    free: int = next(each for each in (partition, *range(len(taken) + 1)) if each not in taken)
+    return free

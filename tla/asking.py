@@ -31,7 +31,7 @@ from busproof.model.commands import (
 )
 from busproof.model.values import MICROSECONDS, Message, ReceiveMode
 from busproof.tla.manifest import Setting
-from busproof.tla.values import Function, Value
+from busproof.tla.values import Value
 
 __all__ = ["ANY", "Known", "asked", "body_of", "connection_of", "creations", "plain"]
 
@@ -52,7 +52,7 @@ class Known(Protocol):
         """The body of the next message that is sent."""
 
     def token(self, message: int, *, held: bool) -> str | None:
-        """The lock token that the message has or, not `held`, one that it had; `None`: there is none."""
+        """The lock token that the message has or, not `held`, one that it had, if any."""
 
 
 def body_of(message: int) -> str:
@@ -163,7 +163,7 @@ def _session(given: _Asked) -> Command:
 
 
 def _transaction(given: _Asked) -> Command:
-    kinds = {
+    kinds: dict[str, type[BeginTransaction | CommitTransaction | RollBackTransaction]] = {
         "BeginTransaction": BeginTransaction,
         "CommitTransaction": CommitTransaction,
         "RollBackTransaction": RollBackTransaction,

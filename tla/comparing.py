@@ -10,7 +10,7 @@ client could ever tell the two apart.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -103,7 +103,7 @@ def compared(
         first: whether to stop at the first disagreement.
 
     Raises:
-        SpecificationError: the configuration has no setting, or asks what the model has no words for.
+        SpecificationError: there is no setting, or the graph asks what the model has no words for.
     """
     setting = configuration.graph
     if setting is None or setting.oracle == "none":
@@ -173,7 +173,10 @@ class _Comparing:
             self._found.edges += len(edges)
             yield from self._compare_command(pair, command, by_reply)
         for command in range(len(self._commands)):
-            if command not in leading and self._commands[command]["op"] not in self._setting.bounded:
+            if (
+                command not in leading
+                and self._commands[command]["op"] not in self._setting.bounded
+            ):
                 self._compare_absent(pair, command)
 
     def _compare_absent(self, pair: _Pair, command: int) -> None:
@@ -278,5 +281,5 @@ class _Comparing:
         return tuple(way[::-1])
 
 
-def _words(record: Mapping[object, object]) -> Spoken:
+def _words(record: Mapping[Any, object]) -> Spoken:
     return {str(name): value for name, value in record.items()}

@@ -1,4 +1,4 @@
-"""What graphs and mutants have shown, kept as data: readable without Java, void when specs change."""
+"""What graphs and mutants have shown, as data: read without Java, void when specs change."""
 
 import json
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def record_graphs(manifest: Manifest, found: Sequence[Ran]) -> None:
 
 
 def _record_paths(folder: Path, found: Sequence[Ran], names: set[str]) -> None:
-    """Keep the paths of graphs of the gate's size; larger ones have no other classes worth a run."""
+    """Keep the paths of graphs of the gate's size; larger ones would take too long to run."""
     path = folder / paths.FILE
     suites = {each.configuration: each for each in paths.load_suites(path)}
     for ran in found:

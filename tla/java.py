@@ -1,4 +1,4 @@
-"""Java and TLC on this machine: where they are, and that TLC is the one our figures were made with."""
+"""Java and TLC on this machine: where they are, and that TLC is the pinned one."""
 
 import hashlib
 import importlib.util

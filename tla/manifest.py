@@ -13,7 +13,18 @@ import attrs
 from busproof.errors import HistoryError, SpecificationError, UsageError
 from busproof.history.codec import structure
 
-__all__ = ["FOLDER", "SUCCESS", "Configuration", "Kind", "Manifest", "Setting", "Size", "load", "read_toml", "varied"]
+__all__ = [
+    "FOLDER",
+    "SUCCESS",
+    "Configuration",
+    "Kind",
+    "Manifest",
+    "Setting",
+    "Size",
+    "load",
+    "read_toml",
+    "varied",
+]
 
 FORMAT: Final = 1
 FOLDER: Final = Path(__file__).parent
@@ -21,7 +32,6 @@ SUCCESS: Final = "success"
 _PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
 _SLACK: Final = (10, 30.0)
 """A run may take so many times as long as measured, and so many seconds more."""
-
 
 
 class Kind(StrEnum):
@@ -64,7 +74,9 @@ class Setting:
     """
 
     edges: int = attrs.field(validator=attrs.validators.ge(0))
-    compare: str = attrs.field(default="equal", validator=attrs.validators.in_(("equal", "included")))
+    compare: str = attrs.field(
+        default="equal", validator=attrs.validators.in_(("equal", "included"))
+    )
     why: str = ""
     looser: Mapping[str, str] = attrs.field(factory=dict)
     bounded: tuple[str, ...] = attrs.field(default=("Send",), converter=tuple)
@@ -235,7 +247,9 @@ def _setting(entry: Mapping[str, Any]) -> Setting:
     known = {field.name for field in attrs.fields(Setting)}
     unknown = sorted(set(entry) - known)
     if unknown:
-        raise ValueError(f"graph has a field {unknown[0]!r}; it may have {', '.join(sorted(known))}")
+        raise ValueError(
+            f"graph has a field {unknown[0]!r}; it may have {', '.join(sorted(known))}"
+        )
     return Setting(**entry)
 
 

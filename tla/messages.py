@@ -1,4 +1,4 @@
-"""What TLC says with `-tool`: numbered messages between marks, and what a spec prints in between."""
+"""What TLC says with `-tool`: numbered messages between marks, and what a spec prints."""
 
 import re
 from collections.abc import Callable
@@ -140,7 +140,7 @@ class Listener:
                 self._printed(line)
 
     def _take_mark(self, line: str) -> None:
-        before, mark, _ = line.partition("@!@!@")
+        before, _, _ = line.partition("@!@!@")
         start = _START.search(line)
         if start is not None:
             if before.strip() and self._open:

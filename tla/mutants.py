@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from busproof.errors import SpecificationError, TlcError, UsageError
+from busproof.errors import HistoryError, SpecificationError, TlcError, UsageError
 from busproof.history.codec import structure
 from busproof.tla.checking import judged, task_of
 from busproof.tla.comparing import compared
@@ -89,7 +89,7 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
         what = f"{path.name}, mutant {entry.get('name', 'without a name')}"
         try:
             mutant = structure(entry, Mutant, what)
-        except Exception as error:
+        except (HistoryError, ValueError) as error:
             raise SpecificationError(f"{what}: {error}") from None
         _mutated(manifest, mutant)
         manifest.configuration(mutant.configuration)
@@ -133,7 +133,7 @@ def _mutated(manifest: Manifest, mutant: Mutant) -> str:
 
 
 def hash_of(manifest: Manifest, mutant: Mutant) -> str:
-    """Of everything that decides a mutant's fate: a recorded one holds as long as it is the same."""
+    """Of all that decides a mutant's fate: a recorded one holds as long as it is the same."""
     configuration = manifest.configuration(mutant.configuration)
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(mutant))
@@ -216,4 +216,3 @@ def _by_graph(
     if deviations:
         return attrs.evolve(fate, killed=True, told=f"graph: {deviations[0]}")
     return fate
-

@@ -169,9 +169,7 @@ def _class_of(state: Value, command: Value, reply: Value) -> object:
     messages = cast(tuple[Value, ...], state.get(name, ()))
     is_there = isinstance(touched, int) and 0 < touched <= len(messages)
     others = frozenset(
-        _kind(message)
-        for number, message in enumerate(messages, start=1)
-        if number != touched
+        _kind(message) for number, message in enumerate(messages, start=1) if number != touched
     )
     return (
         _without_message(command),

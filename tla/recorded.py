@@ -171,7 +171,7 @@ class _Recording:
             cut=cut,
         )
 
-    def _said(self, event: Event) -> "_Said | None":
+    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return a case
         match event.command:
             case Send():
                 return self._send(event, event.command)

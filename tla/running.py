@@ -82,7 +82,7 @@ def configurations(
     limits: Limits,
     progress: Progress | None = None,
 ) -> Iterator[Ran]:
-    """Run each configuration; what goes wrong with one is told of it and keeps none from running."""
+    """Run each configuration; what goes wrong with one keeps no other from running."""
     for configuration in chosen:
         try:
             yield _ran(manifest, configuration, limits, progress)
@@ -134,8 +134,6 @@ def mutants_tried(
                 progress(name, reading, seconds)
 
         try:
-            yield tried(
-                manifest, mutant, progress=tell, timeout=limits.timeout, heap=limits.heap
-            )
+            yield tried(manifest, mutant, progress=tell, timeout=limits.timeout, heap=limits.heap)
         except TlcError as error:
             yield Fate(mutant=mutant, killed=False, told=str(error), sources="")

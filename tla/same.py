@@ -41,9 +41,7 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
         None if alone else _caches(queue, now),
         _strict_turn(namespace, queue),
         tuple(_copies(queue, now)) if queue.copies else (),
-        tuple(
-            (name, _session(queue, queue.sessions[name], now)) for name in sorted(queue.sessions)
-        )
+        tuple((name, _session(queue, queue.sessions[name], now)) for name in sorted(queue.sessions))
         if queue.sessions
         else (),
     )
@@ -65,7 +63,7 @@ def _message(stored: Stored, now: int) -> object:
 
 
 def _caches(queue: Queue, now: int) -> object:
-    """What other front ends may hold: who received last, until when, and what they can have seen."""
+    """What other front ends may hold: who received last, until when, what they can have seen."""
     receivers, life = queue.receivers, queue.settings.lock_duration
     return (
         receivers.lost,

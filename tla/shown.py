@@ -40,7 +40,9 @@ def _records(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for graph, found in evidence["graphs"].items():
         for rule, number in found["rules"].items():
             yield rule, "edges", {"graph": graph, "edges": number}
-    mutants = read_toml(folder / "mutants.toml").get("mutant", []) if _has(folder, "mutants.toml") else []
+    mutants = (
+        read_toml(folder / "mutants.toml").get("mutant", []) if _has(folder, "mutants.toml") else []
+    )
     for mutant in mutants:
         fate = evidence["mutants"].get(mutant.get("name"), {})
         record = {

@@ -131,9 +131,7 @@ def print_steps(
     console.print(gherkin(name, steps, configuration.graph))
 
 
-def _print_disagreement(
-    console: Console, each: Disagreement, configuration: Configuration
-) -> None:
+def _print_disagreement(console: Console, each: Disagreement, configuration: Configuration) -> None:
     console.print(f"\nThe spec and the model differ in {configuration.name}:")
     steps = [Said(dict(command), _reply(reply)) for command, reply in each.way]
     asked = Said(dict(each.command), _reply(("…",)))

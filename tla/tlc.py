@@ -125,7 +125,7 @@ def _bytes(path: Path) -> bytes:
         raise TlcError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _watch(  # noqa: PLR0913, PLR0917 - one call
+def _watch(
     command: list[str],
     folder: Path,
     task: Task,

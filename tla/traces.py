@@ -109,7 +109,7 @@ def _judge(
 
 
 def _corrupted(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Step, ...]]]:
-    """Copies that the spec cannot explain: which trace's (from 0), at which step (from 0), and all."""
+    """Copies that cannot be explained: which trace's and at which step, from 0, and all steps."""
     able = [
         (index, place)
         for index, trace in enumerate(traces)

@@ -78,9 +78,7 @@ class Twin:
         found = step(self.namespace, command, connection_of(spoken))
         return [self._answer(command, each) for each in found]
 
-    def admits(
-        self, spoken: Mapping[str, object], setting: Setting, reply: Reply
-    ) -> list[Answer]:
+    def admits(self, spoken: Mapping[str, object], setting: Setting, reply: Reply) -> list[Answer]:
         """What the model makes of this reply, if it was seen; nothing if it forbids it."""
         command = asked(spoken, setting, self)
         if command is None:
@@ -159,7 +157,7 @@ def _until(namespace: Namespace, queue: Queue, command: Receive) -> int:
 
 
 def _is_refusal(reply: Reply) -> bool:
-    return reply[0] == "Refused"
+    return bool(reply[0] == "Refused")
 
 
 def _witness(reply: Reply) -> Witness | None:
@@ -236,5 +234,3 @@ def _homes(setting: Setting) -> Map[Key, int]:
             for name in properties
         }
     )
-
-

@@ -1,4 +1,4 @@
-"""TLA+ values as TLC prints them, as plain Python values.
+r"""TLA+ values as TLC prints them, as plain Python values.
 
 | TLA+ | Python |
 | --- | --- |
@@ -8,7 +8,7 @@
 | a model value | `ModelValue` |
 | `<<1, 2>>` | tuple |
 | `{1, 2}`, `1..3` | frozenset |
-| `[a \\|-> 1]`, `(1 :> 2 @@ 3 :> 4)` | `Function`: a persistent map, a record's keys being texts |
+| `[a \|-> 1]`, `(1 :> 2 @@ 3 :> 4)` | `Function`: a persistent map, a record's keys being texts |
 
 All of them hash, so that states can be told apart.
 """

@@ -1,4 +1,4 @@
-"""`busproof modelcheck`: TLC over the specs, their graphs beside the model, histories beside them."""
+"""`busproof modelcheck`: TLC over the specs, their graphs and histories beside the model."""
 
 import argparse
 import json

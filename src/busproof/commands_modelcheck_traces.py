@@ -41,9 +41,7 @@ def run_traces(args: argparse.Namespace, folder: Path) -> int:
     left_out = [each for each in found if isinstance(each, LeftOut)]
     if sys.stderr.isatty():
         write_aside(f"TLC judges {len(traces):,} traces")
-    verdicts = list(
-        judged_traces(folder, traces, timeout=args.timeout, heap=args.heap)
-    )
+    verdicts = list(judged_traces(folder, traces, timeout=args.timeout, heap=args.heap))
     if args.format == "json":
         _print_json(verdicts, left_out)
     else:
@@ -97,7 +95,5 @@ def _print_json(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
         }
         for each in verdicts
     ]
-    out = [
-        {"scenario": each.scenario, "queue": each.queue, "why": each.why} for each in left_out
-    ]
+    out = [{"scenario": each.scenario, "queue": each.queue, "why": each.why} for each in left_out]
     sys.stdout.write(json.dumps({"traces": traces, "left_out": out}, indent=2) + "\n")

@@ -34,4 +34,4 @@ class HistoryError(ConformanceError):
 
 
 class TlcError(ConformanceError):
-    """TLC cannot be run, or has not checked what it was asked: who owns the machine or spec must act."""
+    """TLC cannot be run, or gave no verdict: whoever owns the machine or the spec must act."""

@@ -1,6 +1,7 @@
 """What can go wrong around TLC: a sentence each, no process and no folder left."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from busproof.tla import java
 from busproof.tla.manifest import Manifest
 
 pytestmark = pytest.mark.slow
+
+PS = shutil.which("ps") or "ps"
 
 Extra = Callable[[str], Manifest]
 
@@ -71,11 +74,9 @@ def test_a_time_limit_ends_tlc(
     assert [] == left(scratch)
 
 
-def test_a_java_home_without_java_is_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_java_home_without_java_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(TlcError, match="JAVA_HOME is .* does not run"):
+    with pytest.raises(TlcError, match=r"JAVA_HOME is .* does not run"):
         java.find_java()
 
 
@@ -158,5 +159,7 @@ def test_an_interrupt_leaves_no_process_and_no_folder(
 
 
 def _processes() -> list[str]:
-    listed = subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, check=True, text=True)
+    listed = subprocess.run(  # noqa: S603 - a fixed command
+        [PS, "axww", "-o", "args"], capture_output=True, check=True, text=True
+    )
     return listed.stdout.splitlines()

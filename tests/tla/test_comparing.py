@@ -64,8 +64,6 @@ def test_a_disagreement_is_told_with_the_way_there_and_both_answers(
 
 def test_a_graph_that_lost_edges_deviates(changed: Changed) -> None:
     """What is printed must be all that was generated."""
-    manifest = changed(
-        "Shelf.tla", "Printed ==\n", "Printed == said'.reply.type = \"Empty\" \\/\n"
-    )
+    manifest = changed("Shelf.tla", "Printed ==\n", 'Printed == said\'.reply.type = "Empty" \\/\n')
     _, found = explored(manifest, manifest.configuration("shelf-graph"))
     assert any("edges were printed" in each for each in found.deviations)

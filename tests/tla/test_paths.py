@@ -1,4 +1,4 @@
-"""Paths from a graph: every class of step is on one, they are kept as data, and buses follow them."""
+"""Paths from a graph: every class of step is on one, and buses follow them."""
 
 from pathlib import Path
 
@@ -6,15 +6,16 @@ import pytest
 
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
+from busproof.errors import SpecificationError
 from busproof.history.records import Oracle
 from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
 from busproof.steps.following import follow
 from busproof.steps.harness import Bus, NotApplicable, NotConforming, Recording
 from busproof.tla.graph import Graph
-from busproof.tla.manifest import Manifest, Setting
+from busproof.tla.hashes import sources_hash
+from busproof.tla.manifest import Manifest, Setting, load
 from busproof.tla.paths import Suite, covering, load_suites, write_suites
-from busproof.errors import SpecificationError
 
 SEND = '[op |-> \\"Send\\", key |-> \\"none\\"]'
 RECEIVE = '[op |-> \\"Receive\\", connection |-> 1, mode |-> \\"peek-lock\\"]'
@@ -91,9 +92,6 @@ def test_a_path_with_more_partitions_than_the_bus_is_not_applicable(suite: Suite
 
 def test_our_own_paths_rest_on_the_specs_as_they_are() -> None:
     """`busproof modelcheck --record` writes them anew."""
-    from busproof.tla.hashes import sources_hash
-    from busproof.tla.manifest import load
-
     manifest: Manifest = load()
     for suite in load_suites():
         each = manifest.configuration(suite.configuration)

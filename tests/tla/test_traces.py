@@ -1,4 +1,4 @@
-"""Recorded histories beside the contract: conforming ones are explained, others fail at their step."""
+"""Histories beside the contract: conforming ones are explained, others fail at their step."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -180,7 +180,9 @@ def test_what_follows_an_answer_that_never_came_is_not_judged() -> None:
 
 
 def test_the_clock_is_told_in_the_coarsest_ticks_that_lose_nothing() -> None:
-    assert 1 == ticks_for(LOCK, Story().sends("a").gets("a").waits(LOCK + 1).sends("b").events).whole
+    assert (
+        1 == ticks_for(LOCK, Story().sends("a").gets("a").waits(LOCK + 1).sends("b").events).whole
+    )
     half = Story().waits(LOCK // 2).gets("a").waits(LOCK // 2).sends("b").events
     assert 2 == ticks_for(LOCK, half).whole
     edge = Story().sends("a").gets("a").waits(LOCK).sends("b").events
