@@ -58,7 +58,6 @@ class Comparison:
     Attributes:
         pairs: states of the comparison.
         edges: edges of the graph that were compared.
-        looser: how often the model allows more than the spec, where the manifest says why.
         rules: rule id to how many edges the model decided by it, by command.
         disagreements: none is a pass.
         disagreeing: how many there were.
@@ -66,7 +65,6 @@ class Comparison:
 
     pairs: int = 0
     edges: int = 0
-    looser: int = 0
     rules: Counter[tuple[RuleId, str]] = attrs.field(factory=Counter)
     disagreements: list[Disagreement] = attrs.field(factory=list)
     disagreeing: int = 0
@@ -199,8 +197,7 @@ class _Comparing:
         answers, offered = self._answers(pair.twins, command, by_reply)
         spec_only = [reply for reply in by_reply if reply not in answers]
         model_only = [reply for reply in answers if reply not in by_reply]
-        if model_only and self._may_be_looser(command):
-            self._found.looser += len(model_only)
+        if self._may_be_looser(command):
             model_only = [reply for reply in model_only if reply in offered]
         if spec_only or model_only:
             self._disagree(pair, command, spec_only, model_only, answers)
@@ -222,9 +219,10 @@ class _Comparing:
         """The model's answers by reply, and which of them its `step` offers by itself.
 
         What `step` does not offer is tried as a client would see it: all that the graph answers
-        here, and all that it ever answers to this command.
+        here and, unless the judge may be looser, all that it ever answers to this command.
         """
         spoken, setting = self._commands[command], self._setting
+        looser = self._may_be_looser(command)
         found: dict[Reply, list[Answer]] = {}
         offered: set[Reply] = set()
         for twin in twins:
@@ -235,7 +233,8 @@ class _Comparing:
                     found.setdefault(reply, []).append(answer)
                     offered.add(reply)
                 known.update(answer.replies)
-            for reply in self._alphabet[command]:
+            tried = wanted if looser else self._alphabet[command]
+            for reply in tried:
                 if reply not in known and (admitted := twin.admits(spoken, setting, reply)):
                     found.setdefault(reply, []).extend(admitted)
         return found, offered

@@ -7,8 +7,9 @@ import attrs
 from immutables import Map
 
 from busproof.errors import SpecificationError
-from busproof.model.commands import Command, CreateQueue, Receive, Send
+from busproof.model.commands import AdvanceClock, Command, CreateQueue, Receive, Send
 from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
+from busproof.model.ledger import expired
 from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Witness
 from busproof.model.profiles import profile_for
 from busproof.model.sessions import session_at
@@ -99,7 +100,7 @@ class Twin:
         told = accepted and self._tells_partitions(command)
         return Answer(
             replies=_replies(transition, partition=told),
-            twin=Twin(transition.next, self.accepted + accepted),
+            twin=Twin(_settled(transition.next, command), self.accepted + accepted),
             rules=transition.rules,
         )
 
@@ -148,6 +149,14 @@ class Twin:
     def key(self, *, alone: bool) -> object:
         """Two states with the same key answer alike from here on; see `sameness`."""
         return (self.accepted, sameness(self.namespace, alone=alone))
+
+
+def _settled(namespace: Namespace, command: Command) -> Namespace:
+    """The model ends locks when a queue is next asked for something; a spec ends them at once."""
+    if isinstance(command, AdvanceClock):
+        for queue in namespace.queues.values():
+            namespace = with_queue(namespace, expired(queue, namespace.now))
+    return namespace
 
 
 def _until(namespace: Namespace, queue: Queue, command: Receive) -> int:

@@ -44,7 +44,6 @@ def view_ran(ran: Ran) -> dict[str, Any]:
         view["comparison"] = {
             "edges": comparison.edges,
             "pairs": comparison.pairs,
-            "looser": comparison.looser,
             "disagreeing": comparison.disagreeing,
             "seconds": round(ran.comparing, 2),
         }
