@@ -100,10 +100,11 @@ ReceiveFindsWhatNoOtherHolds ==
   [][Asks("Receive") /\ Answers("Empty") /\ ~Outage =>
        {n \in Unsettled : ~Is(n, "locked")} \subseteq Hidden(said'.command.connection)]_vars
 
-(* KEY-17 *)
+(* KEY-17. A message that was given back may be overtaken: a newer one may have been *)
+(* cached while it was locked. What abandoning receivers see is left open.          *)
 OneKeyComesInOrder ==
-  [][\A m, n \in Numbers : m < n /\ Got(n) /\ messages[m].key = messages[n].key
-       /\ messages[m].key # None /\ m \in Unsettled /\ ~Is(m, "locked")
+  [][\A m, n \in Numbers : Got(n) /\ m \in Older(n) /\ m \in Unsettled
+       /\ ~Is(m, "locked") /\ ~messages[m].lost
        => m \in Hidden(said'.command.connection)]_vars
 
 (* Liveness: once outages have healed, every message that was sent comes to an end. *)

@@ -77,7 +77,7 @@ Accept(m, queue, t) ==
          [session_id |-> m.session_id, partition_key |-> m.partition_key,
           message_id |-> m.message_id, queue |-> queue, partition |-> p,
           transaction |-> t, state |-> "pending"])
-    /\ Says(SendCommand(m, queue, t), DoneIn(p))
+    /\ Says(SendCommand(m, queue, t), IF Partitioned THEN DoneIn(p) ELSE Done)
 
 Init ==
   /\ messages = << >>
@@ -185,6 +185,12 @@ RollBack(t) ==
   /\ Undo(t)
   /\ Says([op |-> "RollBackTransaction", transaction |-> t], Done)
 
+(* TXN-AFTER-REFUSAL: what is dead already, may be nothing more to undo. *)
+RollBackRefused(t) ==
+  /\ phase[t] = "dead"
+  /\ Undo(t)
+  /\ Says([op |-> "RollBackTransaction", transaction |-> t], Refused(AnyError))
+
 ReceiveCommand(queue) ==
   [op |-> "Receive", connection |-> 1, mode |-> "receive-and-delete", queue |-> queue]
 
@@ -250,7 +256,7 @@ BringPartitionUp(p) ==
   /\ Says([op |-> "BringPartitionUp", partition |-> p], Done)
 
 Next ==
-  \/ \E t \in Transactions : Begin(t) \/ Commit(t) \/ CommitRefused(t) \/ RollBack(t)
+  \/ \E t \in Transactions : Begin(t) \/ Commit(t) \/ CommitRefused(t) \/ RollBack(t) \/ RollBackRefused(t)
   \/ \E m \in Properties, queue \in Queues, t \in Transactions :
        \/ Send(m, queue, t) \/ SendSpoiling(m, queue, t)
        \/ SendRefused(m, queue, t) \/ SendInOutage(m, queue, t)
