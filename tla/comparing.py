@@ -124,6 +124,7 @@ class _Comparing:
         ]
         self._alphabet = self._replies_by_command()
         self._alone = len({command.get("connection", 1) for command in self._commands}) == 1
+        self._is_equal = setting.compare == "equal"
         self._found = Comparison()
 
     def _replies_by_command(self) -> dict[int, set[Reply]]:
@@ -172,7 +173,8 @@ class _Comparing:
             yield from self._compare_command(pair, command, by_reply)
         for command in range(len(self._commands)):
             if (
-                command not in leading
+                self._is_equal
+                and command not in leading
                 and self._commands[command]["op"] not in self._setting.bounded
             ):
                 self._compare_absent(pair, command)
@@ -198,7 +200,7 @@ class _Comparing:
         spec_only = [reply for reply in by_reply if reply not in answers]
         model_only = [reply for reply in answers if reply not in by_reply]
         if self._may_be_looser(command):
-            model_only = [reply for reply in model_only if reply in offered]
+            model_only = [reply for reply in model_only if reply in offered and self._is_equal]
         if spec_only or model_only:
             self._disagree(pair, command, spec_only, model_only, answers)
         for reply, targets in by_reply.items():
@@ -211,7 +213,7 @@ class _Comparing:
 
     def _may_be_looser(self, command: int) -> bool:
         setting = self._setting
-        return setting.compare == "included" or self._commands[command]["op"] in setting.looser
+        return not self._is_equal or self._commands[command]["op"] in setting.looser
 
     def _answers(
         self, twins: tuple[Twin, ...], command: int, wanted: dict[Reply, set[int]]

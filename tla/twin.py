@@ -7,7 +7,15 @@ import attrs
 from immutables import Map
 
 from busproof.errors import SpecificationError
-from busproof.model.commands import AdvanceClock, Command, CreateQueue, Receive, Send
+from busproof.model.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    CreateQueue,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
 from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
 from busproof.model.ledger import expired
 from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Witness
@@ -152,7 +160,16 @@ class Twin:
 
 
 def _settled(namespace: Namespace, command: Command) -> Namespace:
-    """The model ends locks when a queue is next asked for something; a spec ends them at once."""
+    """What a step does in the specs beside what the model does with one command.
+
+    The model ends locks when a queue is next asked for something, a spec at once; and a spec's
+    partitions are those of all its queues.
+    """
+    if isinstance(command, TakePartitionDown | BringPartitionUp):
+        for name in namespace.queues:
+            if name != command.queue:
+                (also,) = step(namespace, attrs.evolve(command, queue=name))
+                namespace = also.next
     if isinstance(command, AdvanceClock):
         for queue in namespace.queues.values():
             namespace = with_queue(namespace, expired(queue, namespace.now))
