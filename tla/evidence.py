@@ -51,20 +51,27 @@ def record_graphs(manifest: Manifest, found: Sequence[Ran]) -> None:
     names = {each.name for each in manifest.configurations if each.kind is Kind.GRAPH}
     kept["graphs"] = {name: each for name, each in sorted(kept["graphs"].items()) if name in names}
     _write(manifest.folder, kept)
-    _record_paths(manifest.folder, found, names)
+    _record_paths(manifest, found)
 
 
-def _record_paths(folder: Path, found: Sequence[Ran], names: set[str]) -> None:
+def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
     """Keep the paths of graphs of the gate's size; larger ones would take too long to run."""
-    path = folder / paths.FILE
+    path = manifest.folder / paths.FILE
     suites = {each.configuration: each for each in paths.load_suites(path)}
     for ran in found:
         setting = ran.configuration.graph
-        small = ran.configuration.size is Size.GATE
+        small = ran.configuration.size is Size.GATE and ran.comparison is not None
+        # What the client oracle is compared with is refined by what the strict one is.
+        small = small and setting is not None and setting.oracle == "strict"
         if ran.passed and small and ran.graph is not None and setting is not None:
             name = ran.configuration.name
             suites[name] = paths.covering(ran.graph, name, ran.sources, setting)
-    kept = [suites[name] for name in sorted(suites) if name in names]
+    strict = {
+        each.name
+        for each in manifest.configurations
+        if each.graph and each.graph.oracle == "strict"
+    }
+    kept = [suites[name] for name in sorted(suites) if name in strict]
     if kept:
         paths.write_suites(path, kept)
 

@@ -176,7 +176,16 @@ def _class_of(state: Value, command: Value, reply: Value) -> object:
         _without_message(reply),
         messages[cast(int, touched) - 1] if is_there else None,
         others,
-        state.delete(name) if name else state,
+        _rest(state, name),
+    )
+
+
+def _rest(state: Map[Value, Value], messages: str) -> object:
+    """Of the rest of a state only how much there is: how many partitions are up, not which."""
+    rest = {str(key): value for key, value in state.items() if key != messages}
+    return tuple(
+        (key, len(value) if isinstance(value, tuple | frozenset) else value)
+        for key, value in sorted(rest.items())
     )
 
 
