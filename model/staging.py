@@ -126,7 +126,8 @@ def _send_in_partitioned(
             rule = _rule_of_difference(before, key)
             yield from _refused(namespace, queue, command, _invalid(namespace, queue, rule))
         if before is None and transaction.keys:
-            yield from _second_entity(namespace)
+            # A refusal may end the transaction, as any other does (TXN-AFTER-REFUSAL).
+            yield from _refused(namespace, queue, command, _second_entity(namespace))
             if namespace.profile.readings.get("TXN-ENTITIES") == "refused":
                 continue
         if before is None or keys_may_be_same(namespace.profile, before, key):

@@ -181,6 +181,18 @@ def test_readings_decide_on_a_second_queue_in_a_transaction(
         assert bool(told.saw(elsewhere, outcome).possible) is allowed
 
 
+def test_a_refused_second_queue_may_end_the_transaction_as_any_refusal_may(told: Told) -> None:
+    """Found by comparing the TLA+ spec's graph with the model in every state."""
+    begun(told)
+    told.has(CreateQueue(queue="other"))
+    told.send(transaction="t", partition_key="a")
+    elsewhere = Send(queue="other", message=Message(body="o", partition_key="a"), transaction="t")
+    assert not told.saw(COMMIT, INVALID).possible
+    told.has(elsewhere, INVALID)
+    assert told.saw(COMMIT, INVALID).possible
+    assert told.saw(COMMIT).possible
+
+
 def test_a_commit_makes_everything_receivable_and_nothing_before(told: Told) -> None:
     begun(told)
     told.send(transaction="t", partition=1, partition_key="a")

@@ -6,6 +6,7 @@ from random import Random
 
 import attrs
 import pytest
+from busproof.judging.sequences import play
 
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
@@ -13,7 +14,6 @@ from busproof.cli import main
 from busproof.errors import TlcError
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Scenario
-from busproof.judging.sequences import play
 from busproof.model.commands import (
     AdvanceClock,
     Complete,
