@@ -190,7 +190,6 @@ def test_a_refused_second_queue_may_end_the_transaction_as_any_refusal_may(told:
     assert not told.saw(COMMIT, INVALID).possible
     told.has(elsewhere, INVALID)
     assert told.saw(COMMIT, INVALID).possible
-    assert told.saw(COMMIT).possible
 
 
 def test_a_commit_makes_everything_receivable_and_nothing_before(told: Told) -> None:
