@@ -14,6 +14,7 @@ from busproof.errors import SpecificationError
 from busproof.model.commands import (
     DEFAULT_TIMEOUT,
     Abandon,
+    AcceptNextSession,
     AcceptSession,
     AdvanceClock,
     BeginTransaction,
@@ -23,10 +24,14 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    GetSessionState,
+    ListSessions,
     Peek,
     Receive,
+    RenewSessionLock,
     RollBackTransaction,
     Send,
+    SetSessionState,
     TakePartitionDown,
 )
 from busproof.model.values import MICROSECONDS, Message, ReceiveMode
@@ -154,12 +159,29 @@ def _settle(given: _Asked) -> Command | None:
 
 
 def _peek(given: _Asked) -> Command:
-    return Peek(queue=given.queue, count=given.number("count"))
+    return Peek(queue=given.queue, count=given.number("count"), session_id=given.text("session_id"))
 
 
 def _session(given: _Asked) -> Command:
-    kind = AcceptSession if given.command["op"] == "AcceptSession" else CloseSession
+    kinds: dict[str, type[AcceptSession | RenewSessionLock | CloseSession | GetSessionState]] = {
+        "AcceptSession": AcceptSession,
+        "RenewSessionLock": RenewSessionLock,
+        "CloseSession": CloseSession,
+        "GetSessionState": GetSessionState,
+    }
+    kind = kinds[str(given.command["op"])]
     return kind(queue=given.queue, session_id=given.text("session_id") or "")
+
+
+def _set_state(given: _Asked) -> Command:
+    return SetSessionState(
+        queue=given.queue, session_id=given.text("session_id") or "", state=given.text("state")
+    )
+
+
+def _sessions(given: _Asked) -> Command:
+    kind = ListSessions if given.command["op"] == "ListSessions" else AcceptNextSession
+    return kind(queue=given.queue)
 
 
 def _transaction(given: _Asked) -> Command:
@@ -193,7 +215,12 @@ _READERS: Final = {
     "Abandon": _settle,
     "Peek": _peek,
     "AcceptSession": _session,
+    "AcceptNextSession": _sessions,
+    "RenewSessionLock": _session,
     "CloseSession": _session,
+    "SetSessionState": _set_state,
+    "GetSessionState": _session,
+    "ListSessions": _sessions,
     "BeginTransaction": _transaction,
     "CommitTransaction": _transaction,
     "RollBackTransaction": _transaction,

@@ -18,7 +18,8 @@ from busproof.errors import SpecificationError
 from busproof.model.values import RuleId
 from busproof.tla.graph import Graph
 from busproof.tla.manifest import Configuration, Setting
-from busproof.tla.twin import Answer, Reply, Twin, born, reply_of
+from busproof.tla.replies import Reply
+from busproof.tla.twin import Answer, Twin, born, reply_of
 
 __all__ = ["Comparison", "Disagreement", "compared"]
 

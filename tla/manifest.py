@@ -30,7 +30,7 @@ FORMAT: Final = 1
 FOLDER: Final = Path(__file__).parent
 SUCCESS: Final = "success"
 _PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
-_SLACK: Final = (10, 30.0)
+_SLACK: Final = (10, 120.0)
 """A run may take so many times as long as measured, and so many seconds more."""
 
 

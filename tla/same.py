@@ -38,12 +38,13 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
         queue.outages.down,
         queue.outages.doubt,
         tuple(_message(queue.messages[number], now) for number in sorted(queue.messages)),
-        None if alone else _caches(queue, now),
+        None if alone or queue.settings.requires_session else _caches(queue, now),
         _strict_turn(namespace, queue),
         tuple(_copies(queue, now)) if queue.copies else (),
         tuple((name, _session(queue, queue.sessions[name], now)) for name in sorted(queue.sessions))
         if queue.sessions
         else (),
+        tuple((name, each.state, each.late) for name, each in sorted(queue.states.items())),
     )
 
 

@@ -9,7 +9,7 @@ from busproof.tla.checking import properties_of
 from busproof.tla.evidence import load_evidence
 from busproof.tla.manifest import FOLDER, read_toml
 
-__all__ = ["Shown", "shown_in"]
+__all__ = ["Shown", "reasons_in", "shown_in"]
 
 OPERATORS: Final = "operators.toml"
 
@@ -28,6 +28,18 @@ def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
         shown = rules.setdefault(rule, _nothing())
         shown[kind].append(record)
     return rules
+
+
+def reasons_in(folder: Path = FOLDER) -> dict[str, str]:
+    """Why a rule has no operator, by the rule's id.
+
+    Raises:
+        SpecificationError: the file is broken.
+    """
+    if not _has(folder, OPERATORS):
+        return {}
+    entries = read_toml(folder / OPERATORS).get("without", [])
+    return {str(entry.get("id")): str(entry.get("reason", "")) for entry in entries}
 
 
 def _nothing() -> Shown:

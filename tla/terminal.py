@@ -12,9 +12,9 @@ from rich.table import Table
 from busproof.tla.comparing import Disagreement
 from busproof.tla.manifest import SUCCESS, Configuration
 from busproof.tla.mutants import Fate
+from busproof.tla.replies import Reply
 from busproof.tla.running import Ran
 from busproof.tla.showing import Said, gherkin, said_in, story
-from busproof.tla.twin import Reply
 
 __all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
 

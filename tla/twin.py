@@ -6,7 +6,6 @@ from typing import Any
 import attrs
 from immutables import Map
 
-from busproof.errors import SpecificationError
 from busproof.model.commands import (
     AdvanceClock,
     BringPartitionUp,
@@ -29,12 +28,10 @@ from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Vanta
 from busproof.spec import load as load_catalogue
 from busproof.tla.asking import ANY, NONE, asked, body_of, connection_of, creations
 from busproof.tla.manifest import Setting
+from busproof.tla.replies import Reply, about_sessions, outcome_of, reply_for
 from busproof.tla.same import sameness
 
-__all__ = ["Answer", "Reply", "Twin", "born", "reply_of"]
-
-Reply = tuple[Any, ...]
-"""A reply as a plain tuple: its kind, then what tells it from others of its kind."""
+__all__ = ["Answer", "Twin", "born", "reply_of"]
 
 
 @attrs.frozen
@@ -131,7 +128,7 @@ class Twin:
             case "Peeked":
                 return self._peeked(reply[1])
             case _:
-                raise SpecificationError(f"a graph answers {reply[0]!r}, which is no outcome")
+                return outcome_of(reply)
 
     def _received(self, command: Command, message: int) -> Outcome | None:
         stored = self.stored(message)
@@ -208,7 +205,7 @@ def _replies(transition: Transition, *, partition: bool) -> tuple[Reply, ...]:
             named: Reply = ("Refused", error.value)
             return (("Refused", ANY), named) if transition.any_error else (named,)
         case _:
-            raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
+            return (reply_for(outcome),)
 
 
 def _number(view: MessageView) -> int:
@@ -226,7 +223,7 @@ def reply_of(spoken: Mapping[str, Any]) -> Reply:
         return ("Received", spoken["message"])
     if kind == "Peeked":
         return ("Peeked", tuple(spoken["messages"]))
-    return (kind,)
+    return about_sessions(spoken)
 
 
 def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:
