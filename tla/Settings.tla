@@ -13,14 +13,15 @@ vars == <<queues, said>>
 core == queues
 View == core
 
+Unasked == 0  \* a setting that the request leaves out
 DefaultLock == 60
 LongestLock == 300
 DefaultDeliveries == 10
 There == DOMAIN queues
 
-Asked == [lock : Locks \union {None}, deliveries : Deliveries \union {None},
+Asked == [lock : Locks \union {Unasked}, deliveries : Deliveries \union {Unasked},
           sessions : BOOLEAN, detects : BOOLEAN]
-Or(value, default) == IF value = None THEN default ELSE value
+Or(value, default) == IF value = Unasked THEN default ELSE value
 Kept(asked) == [lock |-> AtMost(Or(asked.lock, DefaultLock), LongestLock),
                 deliveries |-> Or(asked.deliveries, DefaultDeliveries),
                 sessions |-> asked.sessions, detects |-> asked.detects]
@@ -101,8 +102,8 @@ NoLockIsLonger == \A name \in There : queues[name].lock <= LongestLock
 DefaultsAreKept ==
   [][Asks("CreateQueue") /\ Answers("Done") =>
        LET made == queues'[said'.command.queue] IN
-         /\ said'.command.asked.lock = None => made.lock = 60
-         /\ said'.command.asked.deliveries = None => made.deliveries = 10]_vars
+         /\ said'.command.asked.lock = Unasked => made.lock = 60
+         /\ said'.command.asked.deliveries = Unasked => made.deliveries = 10]_vars
 
 (* MGMT-13, MGMT-14 *)
 WhatIsFixedStays ==
