@@ -123,4 +123,7 @@ Init == nothing = 0
 Next == UNCHANGED nothing
 Spec == Init /\ [][Next]_nothing
 Stays == nothing = 0
+
+NeverUnknown ==  \* FILTER-17
+  \A message \in Messages : nothing = 0 => Compared("=", message["p"], <<1>>) # Unknown
 ======================================================================================
