@@ -115,6 +115,7 @@ def test_a_trace_is_explained_or_fails_at_its_step() -> None:
 
 def played(adapter: Adapter, seed: int, length: int = 60) -> Scenario:
     """What a bus answers to a random sequence over two connections."""
+    adapter.start(PROFILE)
     random, tokens = Random(seed), ["none"]
     commands: list[Command] = [CreateQueue(queue="q")]
     events = []
