@@ -118,7 +118,7 @@ def played(adapter: Adapter, seed: int, length: int = 60) -> Scenario:
     adapter.start(PROFILE)
     random, tokens = Random(seed), ["none"]
     commands: list[Command] = [CreateQueue(queue="q")]
-    events = []
+    events, now = [], 0
     for number in range(length):
         settled = random.choice((Complete, Abandon))(queue="q", lock_token=tokens[-1])
         sent = Message(body=f"m{number}", partition_key=random.choice((None, "a", "b")))
@@ -140,11 +140,15 @@ def played(adapter: Adapter, seed: int, length: int = 60) -> Scenario:
         events.append(
             Event(
                 connection=connection,
+                called=now,
+                returned=now,
                 command=command,
                 outcome=observed.outcome,
                 witness=observed.witness,
             )
         )
+        if isinstance(command, AdvanceClock):
+            now += command.duration
     return Scenario(name=f"sequence {seed}", events=tuple(events))
 
 
