@@ -11,7 +11,9 @@ CONSTANTS Partitions, Breakable, Keys, Connections, Modes, Timeouts, PeekCounts,
 VARIABLES
   goods,   \* as sent: key, state, count, left, lost
   down,    \* the outages
-  hold     \* for how many ticks each connection's front end may yet hide something
+  hold     \* for how many ticks what each connection's front end was given beside an answer
+           \* matters: it may hide something while these are more than LockTicks, and what it
+           \* hid may be overtaken until they are over, for others may hold newer ones
 
 vars == <<goods, down, hold, said>>
 core == <<goods, down, hold>>
@@ -27,8 +29,11 @@ Is(n, state) == n \in Numbers /\ goods[n].state = state
 Held == {n \in Numbers : Is(n, "held")}
 Present == {n \in Numbers : goods[n].state \notin Ended}
 Outage == down # {}
-OthersHold(connection) == \E c \in Connections \ {connection} : hold[c] > 0
+Reach == 2 * LockTicks
+OthersHold(connection) == \E c \in Connections \ {connection} : hold[c] > LockTicks
+OthersHeld(connection) == \E c \in Connections \ {connection} : hold[c] > 0
 Earlier(n) == {m \in Numbers : m < n /\ goods[m].key = goods[n].key /\ goods[m].key # None}
+New(n) == goods[n].count = 0  \* nobody was given it yet
 Room == Len(goods) < MaxMessages
 
 Sent(key) == [key |-> key, state |-> "held", count |-> 0, left |-> 0, lost |-> FALSE]
@@ -71,11 +76,13 @@ ReceiveCommand(connection, mode) ==
   [op |-> "Receive", connection |-> connection, mode |-> mode]
 
 (* LIFE-01 to LIFE-03, KEY-16, KEY-17: what is held is given, one key in order as *)
-(* long as no other connection can hold an older one back.                        *)
+(* long as no other connection can have held an older one back. What was given    *)
+(* back may be overtaken: while it was locked, a front end may have been given a   *)
+(* newer one (KEY-ORDER).                                                         *)
 ReceiveThis(connection, mode, n) ==
-  /\ Earlier(n) \intersect Held # {} => OthersHold(connection)
-  /\ \E kept \in 0..LockTicks, left \in 1..LockTicks :
-       /\ left = LockTicks \/ left <= hold[connection]
+  /\ (\E m \in Earlier(n) \intersect Held : New(m)) => OthersHeld(connection)
+  /\ \E kept \in {0} \union LockTicks + 1..Reach, left \in 1..LockTicks :
+       /\ left = LockTicks \/ left + LockTicks <= hold[connection]
        /\ goods' = [goods EXCEPT ![n] = Given(@, mode, left)]
        /\ hold' = [hold EXCEPT ![connection] = kept]
   /\ UNCHANGED down
@@ -147,7 +154,8 @@ PeekRefused(count) ==
 (* LIFE-05, LIFE-08: locks end, and so does what caches hide. *)
 AdvanceClock ==
   /\ goods' = [n \in Numbers |-> Later(goods[n])]
-  /\ hold' = [c \in Connections |-> IF hold[c] = 0 THEN 0 ELSE hold[c] - 1]
+  /\ hold' \in [Connections -> 0..Reach]
+  /\ \A c \in Connections : hold'[c] = 0 \/ hold'[c] = hold[c] - 1
   /\ UNCHANGED down
   /\ Says([op |-> "AdvanceClock", what |-> "locks"], Done)
 
@@ -166,7 +174,7 @@ BringPartitionUp(p) ==
 Expire(n) ==
   /\ Is(n, "held")
   /\ goods' = [goods EXCEPT ![n] = Finished(@, "expired")]
-  /\ \E c \in Connections, left \in 0..LockTicks :
+  /\ \E c \in Connections, left \in 0..Reach :
        left <= hold[c] /\ hold' = [hold EXCEPT ![c] = left]
   /\ UNCHANGED down
   /\ Says([op |-> "Expire", message |-> n], Done)
@@ -192,7 +200,7 @@ TypeOK ==
   /\ goods \in Seq([key : Keys \union {None}, state : {"held", "locked"} \union Ended,
                     count : 0..MaxDelivery, left : 0..LockTicks, lost : BOOLEAN])
   /\ down \subseteq Partitions
-  /\ hold \in [Connections -> 0..LockTicks]
+  /\ hold \in [Connections -> 0..Reach]
 
 Got(n) == Answers("Received") /\ said'.reply.message = n
 
@@ -208,8 +216,8 @@ GivenAtLeastOnce ==
 
 (* KEY-17 *)
 OneReceiverGetsOneKeyInOrder ==
-  [][\A n \in Numbers : Got(n) /\ ~OthersHold(said'.command.connection)
-       => Earlier(n) \intersect Held = {}]_vars
+  [][\A n \in Numbers : Got(n) /\ ~OthersHeld(said'.command.connection)
+       => \A m \in Earlier(n) \intersect Held : ~New(m)]_vars
 
 (* LIFE-06, KEY-03 *)
 RefusalsChangeNothing == [][Answers("Refused") => core' = core]_vars

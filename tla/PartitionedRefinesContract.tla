@@ -11,7 +11,8 @@ ClientSees(m) ==
 ClientGoods == [n \in Numbers |-> ClientSees(messages[n])]
 
 ClientHold ==
-  [c \in Connections |-> Greatest({messages[n].left : n \in Cached(c)} \union {0})]
+  [c \in Connections |->
+    IF Cached(c) = {} THEN 0 ELSE LockTicks + Greatest({messages[n].left : n \in Cached(c)})]
 
 ClientSaid ==  \* where a message went, a client need not be told
   IF said.command.op = "Send" /\ said.reply.type = "Done" THEN [said EXCEPT !.reply = Done]
