@@ -18,6 +18,9 @@ _SECTION: Final = re.compile(
     r"\b(SPECIFICATION|INIT|NEXT|VIEW|CONSTANTS?|CONSTRAINTS?|ACTION_CONSTRAINTS?|SYMMETRY"
     r"|INVARIANTS?|PROPERTY|PROPERTIES)\b"
 )
+_BRIEF: Final = 3
+"""Seconds within which Java's own optimizing costs more than it gains, by a third."""
+
 _COVERAGE_COSTS: Final = 1_000_000
 """States above which the actions are not counted: smaller configurations have them too."""
 
@@ -87,6 +90,7 @@ def task_of(
         config=manifest.text(configuration),
         workers=1 if alone else workers or configuration.workers,
         coverage=configuration.expect == SUCCESS and configuration.distinct < _COVERAGE_COSTS,
+        brief=configuration.expect != SUCCESS or configuration.seconds <= _BRIEF,
         timeout=timeout or configuration.timeout,
         heap=heap,
     )

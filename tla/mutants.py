@@ -201,6 +201,7 @@ def _task(
         files={f"{mutant.module}.tla": _mutated(manifest, mutant)},
         workers=1 if alone else task.workers,
         coverage=False,
+        brief=True,
     )
 
 

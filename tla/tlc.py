@@ -47,6 +47,7 @@ class Task:
         workers: threads; 1 wherever liveness, a graph or traces are involved.
         deadlock: whether a state without a successor is a violation.
         coverage: whether each action's states are counted, which costs a little.
+        brief: whether it will end within seconds, so that Java had better not optimize much.
         timeout: seconds until TLC is ended.
         heap: the most memory of its heap, such as `4g`; by default a quarter of the machine's.
     """
@@ -58,6 +59,7 @@ class Task:
     workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     deadlock: bool = False
     coverage: bool = False
+    brief: bool = False
     timeout: float = 600.0
     heap: str | None = None
 
@@ -108,8 +110,9 @@ def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
         (specs / name).write_text(text, encoding="utf-8")
     heap = [f"-Xmx{task.heap}"] if task.heap else []
     threads = ["-XX:+UseParallelGC"] if task.workers > 1 else ["-XX:+UseSerialGC"]
+    brief = ["-XX:TieredStopAtLevel=1"] if task.brief else []
     return [
-        *(str(java), *heap, *threads, "-XX:+ExitOnOutOfMemoryError", "-Xss16m"),
+        *(str(java), *heap, *threads, *brief, "-XX:+ExitOnOutOfMemoryError", "-Xss16m"),
         *(f"-Djava.io.tmpdir={temporary}", "-Dfile.encoding=UTF-8", "-cp", str(jar)),
         *("tlc2.TLC", "-tool", "-workers", str(task.workers), "-checkpoint", "0"),
         *([] if task.deadlock else ["-deadlock"]),
