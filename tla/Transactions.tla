@@ -233,11 +233,6 @@ Peek(queue) ==
            Says(PeekCommand(queue), Peeked(shown))
   /\ UNCHANGED core
 
-PeekNothing(queue) ==
-  /\ up = {}
-  /\ UNCHANGED core
-  /\ Says(PeekCommand(queue), Peeked(<< >>))
-
 PeekRefused(queue) ==
   /\ Outage
   /\ UNCHANGED core
@@ -263,7 +258,7 @@ Next ==
        \/ SendElsewhereRefused(m, queue, t) \/ SendInDead(m, queue, t)
   \/ \E queue \in Queues :
        \/ Receive(queue) \/ ReceiveNothing(queue) \/ ReceiveRefused(queue)
-       \/ Peek(queue) \/ PeekNothing(queue) \/ PeekRefused(queue)
+       \/ Peek(queue) \/ PeekRefused(queue)
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 
 Spec == Init /\ [][Next]_vars

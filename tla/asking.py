@@ -94,13 +94,20 @@ def asked(command: Mapping[str, object], setting: Setting, known: Known) -> Comm
     """The command in the model's words; `None` if it needs a lock that nobody has.
 
     Raises:
-        SpecificationError: there is no such command.
+        SpecificationError: there is no such command, or it says more than the vocabulary can.
     """
     name = str(command["op"])
     if name not in _READERS:
         raise SpecificationError(
             f"a graph asks {name!r}, which the vocabulary does not have; it has "
             f"{', '.join(sorted(_READERS))}"
+        )
+    further = sorted(
+        set(command) - _FIELDS - {field for field in _ENDS if command.get(field) == "queue"}
+    )
+    if further:
+        raise SpecificationError(
+            f"a graph asks {name} with {further[0]}, which the vocabulary has no word for"
         )
     return _READERS[name](_Asked(command, setting, known))
 
@@ -207,6 +214,17 @@ def _advance(given: _Asked) -> Command:
         whole, ticks = settings.lock_duration, given.setting.lock_ticks
     return AdvanceClock(duration=-(-whole // ticks) + _A_LITTLE)
 
+
+_FIELDS: Final = frozenset(
+    {
+        *("op", "queue", "connection", "transaction", "partition", "message", "lock", "mode"),
+        *("key", "session_id", "partition_key", "message_id", "timeout", "count", "state", "what"),
+    }
+)
+"""What the readers read; a command with more would be read as another one than it is."""
+
+_ENDS: Final = ("from", "to")
+"""Where a message is from or to; the vocabulary knows of queues only."""
 
 _READERS: Final = {
     "Send": _send,

@@ -21,7 +21,7 @@ _SECTION: Final = re.compile(
 _BRIEF: Final = 3
 """Seconds within which Java's own optimizing costs more than it gains, by a third."""
 
-_COVERAGE_COSTS: Final = 1_000_000
+_COVERAGE_COSTS: Final = 100_000
 """States above which the actions are not counted: smaller configurations have them too."""
 
 

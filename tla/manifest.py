@@ -167,6 +167,15 @@ class Manifest:
             f"There is no configuration {name!r}; {hint}`busproof modelcheck --list` lists all."
         )
 
+    def setting(self, configuration: Configuration) -> Setting | None:
+        """What the model is created with for it: its own, or a graph's of the same file or spec."""
+        graphs = [each for each in self.configurations if each.graph is not None]
+        alike = (
+            [each.graph for each in graphs if each.config == configuration.config],
+            [each.graph for each in graphs if each.module == configuration.module],
+        )
+        return configuration.graph or next((each[0] for each in alike if each), None)
+
     def of_size(self, size: Size) -> tuple[Configuration, ...]:
         """Those to run at this size; the full size has those of the gate too."""
         return tuple(each for each in self.configurations if size in (Size.FULL, each.size))

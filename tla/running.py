@@ -11,7 +11,7 @@ from busproof.tla.checking import Checked, checked
 from busproof.tla.comparing import Comparison, compared
 from busproof.tla.graph import Graph, explored
 from busproof.tla.hashes import sources_hash
-from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest
+from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest, Setting
 from busproof.tla.messages import Reading
 from busproof.tla.mutants import Fate, Mutant, tried
 
@@ -41,6 +41,7 @@ class Ran:
         comparing: seconds that the comparison took.
         error: why there is no verdict.
         sources: hash of all that decided it.
+        setting: what the model is created with to be asked the same, where that is known.
     """
 
     configuration: Configuration
@@ -50,6 +51,7 @@ class Ran:
     comparing: float = 0
     error: str = ""
     sources: str = ""
+    setting: Setting | None = None
 
     @property
     def deviations(self) -> tuple[str, ...]:
@@ -107,12 +109,19 @@ def _ran(
             heap=limits.heap,
             progress=tell,
         )
-        return Ran(configuration=configuration, checked=found, sources=sources)
+        return Ran(
+            configuration=configuration,
+            checked=found,
+            sources=sources,
+            setting=manifest.setting(configuration),
+        )
     graph, found = explored(
         manifest, configuration, progress=tell, timeout=limits.timeout, heap=limits.heap
     )
-    ran = Ran(configuration=configuration, checked=found, graph=graph, sources=sources)
     setting = configuration.graph
+    ran = Ran(
+        configuration=configuration, checked=found, graph=graph, sources=sources, setting=setting
+    )
     if found.result != SUCCESS or setting is None or setting.oracle == "none":
         return ran
     begun = time.monotonic()

@@ -1,40 +1,22 @@
 """A counterexample as people read it: commands and answers, and a scenario in Gherkin."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import attrs
 from immutables import Map
 
 from busproof.errors import ConformanceError
-from busproof.history.words import command_words, seconds
-from busproof.model.commands import (
-    DEFAULT_TIMEOUT,
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    Peek,
-    Receive,
-    RollBackTransaction,
-    Send,
-    TakePartitionDown,
-)
-from busproof.model.values import MICROSECONDS, Message, ReceiveMode
-from busproof.tla.asking import QUEUE, asked, body_of
+from busproof.history.commands import REFERENCE, Asked
+from busproof.history.sentences import VERDICT, sentence
+from busproof.history.words import command_words
+from busproof.model.commands import Command, CreateQueue
+from busproof.tla.asking import asked, body_of, connection_of, creations
 from busproof.tla.manifest import Setting
 from busproof.tla.messages import State
 from busproof.tla.values import Value, parse
 
 __all__ = ["Said", "gherkin", "said_in", "story"]
-
-INVALID: Final = "invalid-operation"
 
 
 @attrs.frozen
@@ -61,26 +43,34 @@ def _words(record: Any) -> dict[str, Any]:
 
 @attrs.define
 class _Told:
-    """What commands refer to, as far as the steps before have told."""
+    """What commands refer to, as far as the steps before have told.
+
+    Attributes:
+        sent: accepted sends.
+        asked: commands asked so far, as a scenario numbers them; locks are named by them.
+        receipts: message to the numbers of the receives that gave it.
+    """
 
     sent: int = 0
-    attempts: int = 0
-    deliveries: dict[int, int] = attrs.field(factory=dict)
+    asked: int = 0
+    receipts: dict[int, list[int]] = attrs.field(factory=dict)
 
     def fresh_body(self) -> str:
         return body_of(self.sent + 1)
 
     def token(self, message: int, *, held: bool) -> str | None:
-        latest = self.deliveries.get(message, 1)
-        return f"m{message}/{latest}" if held else f"m{message}/{latest} (lost)"
+        """The latest lock; or one that is surely lost, the one before if there was one."""
+        received = self.receipts.get(message)
+        if received is None:
+            return None
+        return f"{REFERENCE}{received[-1] if held else received[max(0, len(received) - 2)]}"
 
     def heard(self, said: Said) -> None:
         op, kind = said.command["op"], said.reply["type"]
         if op == "Send" and kind == "Done":
             self.sent += 1
         if op == "Receive" and kind == "Received":
-            message = said.reply["message"]
-            self.deliveries[message] = self.deliveries.get(message, 0) + 1
+            self.receipts.setdefault(said.reply["message"], []).append(self.asked)
 
 
 def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, ...]:
@@ -89,11 +79,12 @@ def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, .
     lines = []
     for said in steps:
         command = _asked(said, setting or Setting(edges=0), told)
+        told.asked += 1
+        told.heard(said)
         asks = command_words(command) if command is not None else _plain(said.command)
         over = said.command.get("connection", 1)
         who = f" over connection c{over}" if over != 1 else ""
         lines.append(f"{asks}{who} -> {_reply_words(said.reply)}")
-        told.heard(said)
     return tuple(lines)
 
 
@@ -125,112 +116,45 @@ def _reply_words(reply: Mapping[str, Any]) -> str:
 
 
 def gherkin(name: str, steps: Sequence[Said], setting: Setting | None = None) -> str:
-    """The steps as a scenario in the features' own sentences.
+    """The steps as a scenario that asks the same of a bus, with the spec's replies beside it.
 
-    What no sentence says stands as a comment, so that the scenario still tells the whole story.
+    What the vocabulary has no command for stands as a comment, so that the whole story is told.
     """
     setting = setting or Setting(edges=0)
-    told = _Told()
-    lines: list[tuple[str, str]] = [("Given", _queue_words(setting))]
+    created = _created(steps, setting)
+    told = _Told(asked=len(created))
+    lines = [
+        f"When {sentence(Asked(number=number, command=command))}"
+        for number, command in enumerate(created, start=1)
+    ]
     for said in steps:
         command = _asked(said, setting, told)
-        found = list(_sentences(command, said)) if command is not None else []
-        lines += found or [("#", _plain(said.command) + " -> " + _reply_words(said.reply))]
-        told.heard(said)
+        lines.append(_line(said, command, told.asked + 1))
+        lines.append(f"# -> {_reply_words(said.reply)}")
+        if command is not None:
+            told.asked += 1
+            told.heard(said)
+    if told.asked:
+        lines.append(f"Then {VERDICT}")
     return "\n".join([f"Scenario: {name}", *(f"  {line}" for line in _joined(lines))])
 
 
-def _joined(lines: list[tuple[str, str]]) -> Iterator[str]:
-    """`And` where a keyword would stand twice in a row."""
-    latest = ""
-    for keyword, sentence in lines:
-        if keyword == "#":
-            yield f"# {sentence}"
-            continue
-        yield f"{'And' if keyword == latest else keyword} {sentence}"
-        latest = keyword
+def _created(steps: Sequence[Said], setting: Setting) -> list[CreateQueue]:
+    """The queues that the steps speak of, if they speak of any in the vocabulary."""
+    commands = [said.command for said in steps if _asked(said, setting, _Told()) is not None]
+    return creations(setting, iter(commands)) if commands else []
 
 
-def _queue_words(setting: Setting) -> str:
-    queue = CreateQueue(queue=QUEUE, **setting.queue)
-    kind = "partitioned" if queue.partitioned else "regular"
-    if queue.requires_session:
-        return f"a {kind} queue that requires sessions"
-    return f"a {kind} queue with duplicate detection" * queue.duplicate_detection or (
-        f"a {kind} queue"
-    )
+def _line(said: Said, command: Command | None, number: int) -> str:
+    if command is None:
+        return f"# {_plain(said.command)}"
+    asked = Asked(number=number, connection=connection_of(said.command), command=command)
+    return f"When {sentence(asked)}"
 
 
-def _sentences(command: Command, said: Said) -> Iterator[tuple[str, str]]:
-    """The sentences of one step; none where the features have none for it."""
-    connection = said.command.get("connection", 1)
-    elsewhere = "" if connection == 1 else " over another connection"
-    match command:
-        case Send():
-            yield "When", _send_words(command)
-            yield from _came(said)
-        case Receive() if said.reply["type"] == "Empty":
-            yield "Then", f"a receive{elsewhere} finds nothing"
-        case Receive(mode=mode, session_id=None) if said.reply["type"] == "Received":
-            how = "kept" if mode is ReceiveMode.PEEK_LOCK else "deleted"
-            if not elsewhere:
-                yield "When", f"a message is received and {how}"
-        case Complete() | Abandon():
-            how = "completed" if isinstance(command, Complete) else "abandoned"
-            yield "When", f"the message kept is {how}"
-            yield from _came(said)
-        case Peek():
-            yield "When", "messages are peeked"
-            if said.reply["type"] == "Peeked" and not said.reply["messages"]:
-                yield "Then", "no message is shown"
-        case AdvanceClock(duration=duration):
-            yield "When", f"{duration // MICROSECONDS} seconds pass"
-        case _:
-            yield from _world(command, said, elsewhere)
-
-
-def _world(command: Command, said: Said, elsewhere: str) -> Iterator[tuple[str, str]]:
-    match command:
-        case TakePartitionDown(partition=partition):
-            yield "When", f"partition {partition} is taken down"
-        case BringPartitionUp(partition=partition):
-            yield "When", f"partition {partition} is brought up"
-        case AcceptSession(session_id=session):
-            yield "When", f'session "{session}" is accepted{elsewhere}'
-            if elsewhere:
-                yield from _came(said)
-        case CloseSession(session_id=session) if not elsewhere:
-            yield "When", f'session "{session}" is closed'
-        case BeginTransaction():
-            yield "Given", "a transaction"
-        case CommitTransaction() if said.reply["type"] == "Done":
-            yield "When", "the transaction is committed"
-        case RollBackTransaction() if said.reply["type"] == "Done":
-            yield "When", "the transaction is rolled back"
-
-
-def _send_words(command: Send) -> str:
-    words = f"a message {_properties(command.message)} is sent"
-    if command.transaction is not None:
-        return f"{words} in the transaction"
-    if command.timeout != DEFAULT_TIMEOUT:
-        return f"{words} with a timeout of {seconds(command.timeout).removesuffix(' s')} seconds"
-    return words
-
-
-def _properties(message: Message) -> str:
-    named = {
-        "SessionId": message.session_id,
-        "PartitionKey": message.partition_key,
-        "MessageId": message.message_id,
-    }
-    found = [f'{name} "{value}"' for name, value in named.items() if value is not None]
-    return f"with {' and '.join(found)}" if found else "without key"
-
-
-def _came(said: Said) -> Iterator[tuple[str, str]]:
-    if said.reply["type"] == "Done":
-        yield "Then", "it is accepted"
-    elif said.reply["type"] == "Refused":
-        named = said.reply["error"] == INVALID
-        yield "Then", "it is refused as an invalid operation" if named else "it is refused"
+def _joined(lines: Sequence[str]) -> Iterator[str]:
+    """`And` where `When` would stand twice in a row."""
+    before = False
+    for line in lines:
+        yield f"And{line.removeprefix('When')}" if before and line.startswith("When") else line
+        before = before or line.startswith("When")

@@ -112,23 +112,21 @@ def print_ran(ran: Ran, *, trace: bool) -> None:
         console.print(f"\n{ran.configuration.name}: {deviation}")
     if ran.checked is not None and ran.checked.trace and (trace or not ran.passed):
         name = ran.checked.violated or ran.checked.result
-        print_steps(console, f"{name} fails", said_in(ran.checked.trace), ran.configuration)
+        print_steps(console, f"{name} fails", said_in(ran.checked.trace), ran)
     if ran.comparison is not None:
         for each in ran.comparison.disagreements[:_SHOWN]:
             _print_disagreement(console, each, ran.configuration)
 
 
-def print_steps(
-    console: Console, name: str, steps: Sequence[Said], configuration: Configuration
-) -> None:
+def print_steps(console: Console, name: str, steps: Sequence[Said], ran: Ran) -> None:
     """Print the steps of a counterexample, as commands and as a scenario."""
     if not steps:
         return
-    console.print(f"\n{name} in {configuration.name}:")
-    for number, line in enumerate(story(steps, configuration.graph), start=1):
-        console.print(f"  {number}. {line}")
+    console.print(f"\n{name} in {ran.configuration.name}:")
+    for number, line in enumerate(story(steps, ran.setting), start=1):
+        console.print(f"  {number}. {line}", soft_wrap=True)
     console.print()
-    console.print(gherkin(name, steps, configuration.graph))
+    console.print(gherkin(name, steps, ran.setting), soft_wrap=True)
 
 
 def _print_disagreement(console: Console, each: Disagreement, configuration: Configuration) -> None:
@@ -136,7 +134,7 @@ def _print_disagreement(console: Console, each: Disagreement, configuration: Con
     steps = [Said(dict(command), _reply(reply)) for command, reply in each.way]
     asked = Said(dict(each.command), _reply(("…",)))
     for number, line in enumerate(story([*steps, asked], configuration.graph), start=1):
-        console.print(f"  {number}. {line}")
+        console.print(f"  {number}. {line}", soft_wrap=True)
     for state in each.states[:_SHOWN]:
         console.print(f"  state: {state}")
     console.print(f"  only the spec answers:  {_replies(each.spec_only)}")

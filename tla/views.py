@@ -28,7 +28,7 @@ def view_ran(ran: Ran) -> dict[str, Any]:
     }
     if (found := ran.checked) is not None:
         steps = said_in(found.trace)
-        setting = ran.configuration.graph
+        setting = ran.setting
         view |= {
             "result": found.result,
             "violated": found.violated,

@@ -118,6 +118,18 @@ def test_counts_are_pinned() -> None:
     ]
 
 
+def test_an_action_that_is_idle_somewhere_is_not_idle_everywhere() -> None:
+    """Each configuration is held to its list; this holds the lists to each other."""
+    succeeding = [each for each in OURS.configurations if each.expect == "success"]
+    everywhere: dict[str, list[str]] = {}
+    for each in succeeding:
+        for action in each.idle:
+            others = [other for other in succeeding if other.module == each.module]
+            if all(action in other.idle for other in others):
+                everywhere.setdefault(each.module, []).append(action)
+    assert everywhere == {}
+
+
 def test_witnesses_check_one_thing() -> None:
     """Beside others, another failure could pass for the expected one."""
     for each in OURS.configurations:

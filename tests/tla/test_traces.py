@@ -88,6 +88,7 @@ def failing_steps(stories: list[Story]) -> list[int | None]:
 
 
 COMPLETE = Complete(queue="q", lock_token="l")
+ABANDON = Abandon(queue="q", lock_token="l")
 RECEIVE = Receive(queue="q")
 LOST = Refused(error=Error.LOCK_LOST)
 DOWN = TakePartitionDown(queue="q", partition=1)
@@ -99,6 +100,8 @@ TOLD: list[tuple[Story, int | None]] = [
     (Story().sends("a").gets("a").waits(LOCK // 2).gets("a", "l2"), 3),
     (Story().sends("a").has(RECEIVE, Empty()), 2),
     (Story().sends("a", "b", key="k").gets("b"), 3),
+    (Story().sends("a", "b", key="k").gets("a").has(ABANDON).gets("b", "l2"), None),
+    (Story().sends("a", "b", "c", key="k").gets("a").has(ABANDON).gets("c", "l2"), 6),
     (Story().sends("a", "b").gets("b"), None),
     (Story().has(DOWN).sends("a").has(RECEIVE, Empty()), None),
     (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE), 4),
