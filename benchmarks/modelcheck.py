@@ -79,7 +79,7 @@ def main() -> int:
     arguments = parser.parse_args()
     manifest = load()
     gate, full = manifest.of_size(Size.GATE), manifest.of_size(Size.FULL)
-    graphs = [each for each in gate if each.graph is not None and each.graph.oracle != "none"]
+    graphs = [each for each in gate if each.graph is not None]
     largest = max(graphs, key=lambda each: each.distinct)
     plain = [each for each in gate if each.graph is None and each.expect == SUCCESS]
     spec = max(plain, key=lambda each: each.distinct)
@@ -102,11 +102,7 @@ def main() -> int:
 
 
 def _edges(configurations: tuple[Configuration, ...]) -> int:
-    return sum(
-        each.graph.edges
-        for each in configurations
-        if each.graph is not None and each.graph.oracle != "none"
-    )
+    return sum(each.graph.edges for each in configurations if each.graph is not None)
 
 
 if __name__ == "__main__":

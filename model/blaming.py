@@ -94,7 +94,7 @@ def _wrongly_given(
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
     first = None if stored.line is None else first_in_line(queue, stored.line)
-    if first is None or first.number >= stored.number:
+    if first is None or first.number >= stored.sent:
         return ("LIFE-10",)
     again = ("LIFE-04", "LIFE-05") if first.deliveries else ()
     return (order_rule(queue), *again)

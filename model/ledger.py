@@ -59,6 +59,7 @@ def store(
     line = _line(queue, message, key) if certain else None
     stored = Stored(
         number=number,
+        sent=number,
         message=message,
         key=key,
         line=line,

@@ -142,7 +142,8 @@ def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
     alike: dict[object, Seen] = {}
     for candidate in candidates:
         stored = candidate.stored
-        alike.setdefault((candidate.where, stored.certain, stored.lock), candidate)
+        kept_back = stored.sent < stored.number
+        alike.setdefault((candidate.where, stored.certain, stored.lock, kept_back), candidate)
     return list(alike.values())
 
 
@@ -162,6 +163,8 @@ def _allowed(namespace: Namespace, candidate: Seen, command: Receive) -> tuple[R
     first = first_in_line(queue, stored.line)
     if first is None or first.number >= stored.number:
         return (order_rule(queue), *rules) if first is not None else rules
+    if first.number >= stored.sent:
+        return rules
     return () if _must_come_first(namespace, queue, first) else rules
 
 

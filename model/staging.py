@@ -158,14 +158,20 @@ def _second_entity(namespace: Namespace) -> Iterator[Transition]:
 
 
 def _refused(
-    namespace: Namespace, queue: Queue, command: Send, refusals: Iterator[Transition]
+    namespace: Namespace,
+    queue: Queue,
+    command: Send,
+    refusals: Iterator[Transition],
 ) -> Iterator[Transition]:
-    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction."""
+    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
+
+    While a partition is down the send may be refused for that, by any reading (KEY-03).
+    """
     transaction = _running(namespace, command)
     name = command.transaction or ""
     reading = namespace.profile.readings.get("TXN-REFUSAL")
     for transition in refusals:
-        if reading != "at-commit":
+        if reading != "at-commit" or queue.outages.any:
             after = _after_refusal(transition.next, name, transaction)
             yield attrs.evolve(transition, next=after)
         if reading in ("at-commit", "either"):
@@ -238,7 +244,9 @@ def _staged(
     rules: tuple[RuleId, ...],
 ) -> Transition:
     transaction = _running(namespace, command)
-    staged = Staged(queue=command.queue, message=message, key=key, where=where)
+    staged = Staged(
+        queue=command.queue, arrivals=queue.arrivals, message=message, key=key, where=where
+    )
     keys = transaction.keys
     if key is not None:
         keys = keys.set(command.queue, keys.get(command.queue, key))

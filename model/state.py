@@ -65,6 +65,8 @@ class Stored:
 
     Attributes:
         number: place in the order of arrival.
+        sent: how many messages had arrived when it was sent: its number, but for one that a
+            transaction kept back while others arrived.
         message: what its sender wrote.
         key: its partition key, if it has one.
         line: the key by which it is kept in order; `None` where its place is not known for sure.
@@ -80,6 +82,7 @@ class Stored:
     """
 
     number: int
+    sent: int
     message: Message
     key: Key | None
     line: Key | None
@@ -276,9 +279,10 @@ class Queue:
 
 @attrs.frozen
 class Staged:
-    """A message sent in a transaction that has not ended."""
+    """A message sent in a transaction that has not ended, when `arrivals` had arrived."""
 
     queue: str
+    arrivals: int
     message: Message
     key: Key | None
     where: Partitions

@@ -76,13 +76,30 @@ def _in_order(transaction: Transaction) -> list[Staged]:
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    """KEY-06, KEY-17: order is owed to what had arrived before a message was sent.
+
+    Of what arrived between a send and its commit the documents do not say which comes first.
+    """
+    arrivals = {name: queue.arrivals for name, queue in namespace.queues.items()}
     for staged in _in_order(transaction):
         queue = namespace.queues[staged.queue]
         body = staged.message.body
         if isinstance(queue.bodies.get(body), str):
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
-        namespace = with_queue(namespace, _arrived(namespace, queue, staged, certain=certain))
+        arrived = _arrived(namespace, queue, staged, certain=certain)
+        if arrivals[staged.queue] > staged.arrivals:
+            arrived = _sent_before(arrived, queue.arrivals, staged.arrivals)
+        namespace = with_queue(namespace, arrived)
     return namespace
+
+
+def _sent_before(queue: Queue, number: int, arrivals: int) -> Queue:
+    """The message with this number, if it has arrived, was sent when so many others had."""
+    stored = queue.messages.get(number)
+    if stored is None:
+        return queue
+    earlier = attrs.evolve(stored, sent=arrivals)
+    return attrs.evolve(queue, messages=queue.messages.set(number, earlier))
 
 
 def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Queue:

@@ -19,7 +19,7 @@ CONSTANTS
   MaxMessages
 
 VARIABLES
-  messages,  \* as accepted: properties, queue, partition, transaction, state
+  messages,  \* as accepted: properties, queue, partition, transaction, state, follows
   phase,     \* of each transaction: "none", "open", "dead", "committed", "undone"
   spoilt,    \* transactions whose commit must be refused
   up
@@ -27,7 +27,8 @@ VARIABLES
 vars == <<messages, phase, spoilt, up, said>>
 core == <<messages, phase, spoilt, up>>
 View == core
-Brief(m) == <<m.session_id, m.partition_key, m.message_id, m.queue, m.partition, m.transaction, m.state>>
+Brief(m) == <<m.session_id, m.partition_key, m.message_id, m.queue, m.partition, m.transaction,
+              m.state, m.follows>>
 State == [messages |-> [n \in DOMAIN messages |-> Brief(messages[n])],
           phase |-> phase, spoilt |-> spoilt, up |-> up]
 Printed == Edge(State, State')
@@ -71,12 +72,22 @@ SendCommand(m, queue, t) ==
   [op |-> "Send", session_id |-> m.session_id, partition_key |-> m.partition_key,
    message_id |-> m.message_id, queue |-> queue, transaction |-> t]
 
+(* KEY-17: what of its key was there when it was sent, it comes after. *)
+Before(m, queue) ==
+  {n \in Numbers : /\ Is(n, "available")
+                   /\ messages[n].queue = queue
+                   /\ SameKey(TransactionKey(messages[n]), TransactionKey(m))}
+
+(* What becomes of copies is the matter of DuplicateDetection: none is sent here. *)
+IsCopy(m) == DuplicateDetection /\ \E n \in Numbers : messages[n].message_id = m.message_id
+
 Accept(m, queue, t) ==
   \E p \in PlacesOf(m) \intersect up :
+    /\ ~IsCopy(m)
     /\ messages' = Append(messages,
          [session_id |-> m.session_id, partition_key |-> m.partition_key,
           message_id |-> m.message_id, queue |-> queue, partition |-> p,
-          transaction |-> t, state |-> "pending"])
+          transaction |-> t, state |-> "pending", follows |-> Before(m, queue)])
     /\ Says(SendCommand(m, queue, t), IF Partitioned THEN DoneIn(p) ELSE Done)
 
 Init ==
@@ -194,12 +205,19 @@ RollBackRefused(t) ==
 ReceiveCommand(queue) ==
   [op |-> "Receive", connection |-> 1, mode |-> "receive-and-delete", queue |-> queue]
 
-(* The first of its transaction and key; the order between transactions is not said. *)
+(* KEY-17: of a key, what was there before the send, and what its transaction sent before. *)
+(* Which comes first of transactions that ran side by side is not said.                   *)
+ComesFirst(m, n) ==
+  /\ Is(m, "available")
+  /\ \/ m \in messages[n].follows
+     \/ /\ m < n
+        /\ messages[m].transaction = messages[n].transaction
+        /\ messages[m].queue = messages[n].queue
+        /\ SameKey(TransactionKey(messages[m]), TransactionKey(messages[n]))
+
 Receivable(queue) ==
   {n \in Numbers : Is(n, "available") /\ messages[n].queue = queue /\ ~Hit(n)
-     /\ \A m \in Numbers : m < n /\ Is(m, "available") /\ messages[m].queue = queue
-          => \/ messages[m].transaction # messages[n].transaction
-             \/ ~SameKey(TransactionKey(messages[m]), TransactionKey(messages[n]))}
+                     /\ ~\E m \in Numbers : ComesFirst(m, n)}
 
 (* TXN-12, LIFE-01. Who receives from a session-aware queue is the matter of Sessions. *)
 Receive(queue) ==

@@ -105,7 +105,7 @@ def compared(
         SpecificationError: there is no setting, or the graph asks what the model has no words for.
     """
     setting = configuration.graph
-    if setting is None or setting.oracle == "none":
+    if setting is None:
         raise SpecificationError(f"{configuration.name} has nothing to compare the model with")
     return _Comparing(graph, setting, progress).run(first=first)
 

@@ -114,7 +114,6 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
         each.name
         for each in manifest.configurations
         if each.graph is not None
-        and each.graph.oracle != "none"
         and recorded.get(each.name, {}).get("sources")
         != sources_hash(manifest.folder, each.module, manifest.text(each))
     ]

@@ -64,7 +64,7 @@ class Setting:
         why: see `compare`.
         looser: operation to why the model may allow more replies to it than the spec has.
         bounded: operations that the spec need not offer wherever the model would take them.
-        oracle: the oracle that is compared; `none` where the model lacks what the spec has.
+        oracle: the oracle that is compared.
         partitions: of a partitioned queue.
         readings: ambiguity to the reading that the spec takes.
         places: key to its partition.
@@ -81,7 +81,7 @@ class Setting:
     looser: Mapping[str, str] = attrs.field(factory=dict)
     bounded: tuple[str, ...] = attrs.field(default=("Send",), converter=tuple)
     oracle: str = attrs.field(
-        default="strict", validator=attrs.validators.in_(("strict", "client", "none"))
+        default="strict", validator=attrs.validators.in_(("strict", "client"))
     )
     partitions: int = attrs.field(default=2, validator=attrs.validators.ge(1))
     readings: Mapping[str, str] = attrs.field(factory=dict)

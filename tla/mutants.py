@@ -210,7 +210,7 @@ def _by_graph(
 ) -> Fate:
     """Killed by the model if it disagrees, else by the pinned counts if those differ."""
     setting = configuration.graph
-    if setting is not None and setting.oracle != "none":
+    if setting is not None:
         disagreeing = compared(graph, configuration, first=True).disagreeing
         if disagreeing:
             return attrs.evolve(fate, killed=True, told="graph: the model disagrees")

@@ -122,7 +122,7 @@ def _ran(
     ran = Ran(
         configuration=configuration, checked=found, graph=graph, sources=sources, setting=setting
     )
-    if found.result != SUCCESS or setting is None or setting.oracle == "none":
+    if found.result != SUCCESS or setting is None:
         return ran
     begun = time.monotonic()
     comparison = compared(graph, configuration)

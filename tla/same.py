@@ -37,7 +37,7 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
     return (
         queue.outages.down,
         queue.outages.doubt,
-        tuple(_message(queue.messages[number], now) for number in sorted(queue.messages)),
+        tuple(_message(queue, queue.messages[number], now) for number in sorted(queue.messages)),
         None if alone or queue.settings.requires_session else _caches(queue, now),
         _strict_turn(namespace, queue),
         tuple(_copies(queue, now)) if queue.copies else (),
@@ -53,9 +53,10 @@ def _strict_turn(namespace: Namespace, queue: Queue) -> int:
     return queue.spread.last if strict else -1
 
 
-def _message(stored: Stored, now: int) -> object:
+def _message(queue: Queue, stored: Stored, now: int) -> object:
     return (
         stored.message.body,
+        sum(number in queue.messages for number in range(stored.sent, stored.number)),
         stored.where,
         stored.certain,
         stored.deliveries,
