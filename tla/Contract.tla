@@ -90,10 +90,13 @@ ReceiveThis(connection, mode, n) ==
 
 Receive(connection, mode) == \E n \in Held : ReceiveThis(connection, mode, n)
 
-(* LIFE-08, LIFE-09, LIFE-11 *)
+(* LIFE-08, LIFE-09, LIFE-11. What its front end is given too late for the answer, *)
+(* that keeps for the next.                                                          *)
 ReceiveNothing(connection, mode) ==
   /\ Held = {} \/ OthersHold(connection) \/ Outage
-  /\ UNCHANGED core
+  /\ \E kept \in {hold[connection]} \union (IF Held = {} THEN {} ELSE LockTicks + 1..Reach) :
+       hold' = [hold EXCEPT ![connection] = kept]
+  /\ UNCHANGED <<goods, down>>
   /\ Says(ReceiveCommand(connection, mode), Empty)
 
 (* LIFE-11 *)

@@ -107,9 +107,9 @@ def print_ran(ran: Ran, *, trace: bool) -> None:
     """
     console = _console()
     if ran.error:
-        console.print(f"\n{ran.configuration.name}: {ran.error}")
+        console.print(f"\n{ran.configuration.name}: {ran.error}", soft_wrap=True)
     for deviation in ran.deviations:
-        console.print(f"\n{ran.configuration.name}: {deviation}")
+        console.print(f"\n{ran.configuration.name}: {deviation}", soft_wrap=True)
     if ran.checked is not None and ran.checked.trace and (trace or not ran.passed):
         name = ran.checked.violated or ran.checked.result
         print_steps(console, f"{name} fails", said_in(ran.checked.trace), ran)
