@@ -169,13 +169,15 @@ class Queue:
 class Staged:
     """A message sent in a transaction that has not ended.
 
-    `revision` is the topic's by then; `waiting` says when it is due if it is scheduled.
+    `arrivals` says how many messages its queue, or each of its topic's subscriptions, had by then;
+    `revision` is the topic's; `waiting` says when it is due if it is scheduled.
     """
 
     queue: str
     message: Message
     key: Key | None
     where: Partitions
+    arrivals: Map[str, int] = Map()
     revision: int = 0
     waiting: Waiting | None = None
 

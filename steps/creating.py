@@ -33,7 +33,8 @@ def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
         raise NotApplicable("tier: basic need not have duplicate detection")
 
 
-def _create(bus: Bus, queue: CreateQueue) -> str:
+def create(bus: Bus, queue: CreateQueue) -> str:
+    """Create a queue, which has to succeed where the tier has queues of its kind."""
     refuse_where_missing(bus, queue)
     bus.expect(bus.do(queue), Done)
     return queue.queue
@@ -45,7 +46,7 @@ def _create(bus: Bus, queue: CreateQueue) -> str:
 )
 def created(bus: Bus, kind: str, traits: str | None) -> str:
     """A queue of its kind with these traits, all else left as it is by default."""
-    return _create(bus, queue_settings(QUEUE, kind, traits or ""))
+    return create(bus, queue_settings(QUEUE, kind, traits or ""))
 
 
 @given(
@@ -54,7 +55,7 @@ def created(bus: Bus, kind: str, traits: str | None) -> str:
 )
 def created_too(bus: Bus, kind: str, traits: str | None) -> str:
     """A second queue of its kind with these traits."""
-    return _create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
+    return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
 
 
 @given("a transaction", target_fixture="transaction")
