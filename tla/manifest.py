@@ -30,8 +30,11 @@ FORMAT: Final = 1
 FOLDER: Final = Path(__file__).parent
 SUCCESS: Final = "success"
 _PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
-_SLACK: Final = (10, 120.0)
-"""A run may take so many times as long as measured, and so many seconds more."""
+_SLACK: Final = (20, 600.0)
+"""A run may take so many times as long as measured, and so many seconds more.
+
+The limit is for what never ends; a machine that is busy with other things is only slow.
+"""
 
 
 class Kind(StrEnum):

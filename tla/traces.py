@@ -26,6 +26,7 @@ _CONTROLS: Final = 20
 
 _EXPLAINED: Final = re.compile(r'"T<<(\d+), (\d+)>>"')
 _MODULE: Final = "TraceData"
+_SECONDS: Final = 600.0
 _SECONDS_A_TRACE: Final = 2.0
 
 
@@ -95,7 +96,7 @@ def _judge(
         name=f"{len(traces):,} traces",
         config=_config(traces),
         files={f"{_MODULE}.tla": "\n".join(_module(every))},
-        timeout=timeout or 120 + _SECONDS_A_TRACE * len(every),
+        timeout=timeout or _SECONDS + _SECONDS_A_TRACE * len(every),
         heap=heap,
     )
     ended = run(task, hear, progress)
