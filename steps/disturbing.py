@@ -45,20 +45,6 @@ def all_up(bus: Bus, queue: str) -> None:
     _set_all(bus, queue, down=False)
 
 
-@when(parsers.parse("partition {number:d} is taken down"))
-def one_down(bus: Bus, queue: str, number: int) -> None:
-    """Take one partition down."""
-    bus.need(Capability.OUTAGES)
-    bus.take_down(queue, number)
-
-
-@when(parsers.parse("partition {number:d} is brought up"))
-def one_up(bus: Bus, queue: str, number: int) -> None:
-    """Bring one partition back."""
-    bus.need(Capability.OUTAGES)
-    bus.bring_up(queue, number)
-
-
 @given("the partition that took it is down", target_fixture="partition")
 def that_one_down(bus: Bus, queue: str) -> int:
     """Take the partition down that took the latest message."""
