@@ -16,6 +16,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     Complete,
     CreateQueue,
+    CreateSubscription,
     Peek,
     Receive,
     Send,
@@ -98,9 +99,10 @@ def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut
     }
     for queue in sorted(_named(scenario.events) - set(created)):
         yield LeftOut(name, queue, "nothing recorded created this queue")
+    fed = {_destination(event) for event in scenario.events}
     for queue, settings in created.items():
         events = [event for event in scenario.events if _concerns(event, queue)]
-        why = _outside(settings, events)
+        why = "messages are forwarded to it" if queue in fed else _outside(settings, events)
         if why:
             yield LeftOut(name, queue, why)
             continue
@@ -121,11 +123,18 @@ def _concerns(event: Event, queue: str) -> bool:
     return isinstance(event.command, AdvanceClock) or getattr(event.command, "queue", "") == queue
 
 
+def _destination(event: Event) -> str | None:
+    creation = event.command
+    return creation.forward_to if isinstance(creation, CreateQueue | CreateSubscription) else None
+
+
 def _outside(settings: CreateQueue, events: Sequence[Event]) -> str:
     if settings.requires_session:
         return "it requires sessions"
     if settings.duplicate_detection:
         return "it has duplicate detection"
+    if settings.forward_to is not None:
+        return "it forwards its messages"
     ends = [event.returned or event.called for event in events]
     if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
         return "its requests overlap"

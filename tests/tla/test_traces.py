@@ -201,6 +201,13 @@ def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
     assert "nothing recorded created" in why(Event(command=send, outcome=Done()))
     created = Event(command=CreateQueue(queue="q"), outcome=Done())
     assert "nothing happened" in why(created)
+    forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())
+    assert "it forwards" in why(forwards)
+    fed = attrs.evolve(created, command=CreateQueue(queue="end"))
+    ends = recorded(Scenario(name="it", events=(fed, forwards)), 2)
+    assert {"messages are forwarded to it", "it forwards its messages"} == {
+        each.why for each in ends if isinstance(each, LeftOut)
+    }
     overlapping = [Event(called=at, returned=9, command=send, outcome=Done()) for at in (1, 2)]
     other = attrs.evolve(overlapping[1], command=Receive(queue="q"))
     assert "overlap" in why(created, overlapping[0], other)
