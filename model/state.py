@@ -104,7 +104,8 @@ class Queue:
         receivers: who has received.
         homes: key to the partitions that it may select.
         spread: how messages without a key were spread.
-        copies: MessageId to the sends that had it (duplicate detection on), newest first.
+        copies: MessageId to the sends that had it (duplicate detection on); of one key the last
+            that surely counts comes before what may count later.
         declined: MessageId to the rule by which a message that had it was not accepted.
         namesakes: MessageId to the partitions that took all messages with it, none once they
             differed (detection off).
