@@ -15,11 +15,11 @@ INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 RUFF_FILES := .
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types check format nightly audit bench schemas dist wheel lock base dev clean \
+.PHONY: help run test lint types check format nightly modelcheck audit bench schemas dist wheel lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(BASE)/.installed ## run the suite on the embedded model (ADAPTER=… for another)
 	$(BASE)/bin/busproof run --adapter '$(ADAPTER)'
@@ -44,12 +44,16 @@ format: $(DEV)/.installed ## let ruff format and mend what it can
 	$(DEV)/bin/ruff format $(RUFF_FILES)
 
 nightly: export BUSPROOF_SIZE = full
-nightly: ## everything at full size: all tests, all kills of the audit, the benchmarks
-	@failed=; for each in "audit MATRIX=full" bench test; do \
+nightly: ## everything at full size: all tests, all kills of the audit, all specs, the benchmarks
+	@failed=; for each in "audit MATRIX=full" modelcheck bench test; do \
 		echo "== make $$each, at $$(date +%H:%M)"; \
 		$(MAKE) $$each || failed="$$failed; make $$each"; \
 	done; \
 	test -z "$$failed" || { echo "make nightly: failed:$${failed#;}" >&2; exit 1; }
+
+modelcheck: $(DEV)/.installed ## let TLC check the specs, and the model against their graphs
+	$(DEV)/bin/busproof modelcheck
+	$(DEV)/bin/busproof modelcheck --mutants $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 
 audit: $(DEV)/.installed ## run the suite on every seeded fault (MATRIX=full: every scenario on each)
 	$(DEV)/bin/busproof audit --matrix $(MATRIX)

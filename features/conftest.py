@@ -37,12 +37,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Look only at what was asked for: scenarios, an exploration beside them, or a replay."""
+    """Look only at what was asked for: scenarios or paths, an exploration beside, or a replay."""
     replays = config.getoption("--bus-replay") is not None
     explores = config.getoption("--bus-profile") is not None
+    follows = config.getoption("--bus-from") == "tla"
     wanted = {
-        "test_features.py": not replays,
+        "test_features.py": not (replays or follows),
         "test_exploration.py": explores and not replays,
+        "test_paths.py": follows and not replays,
         "test_replay.py": replays,
     }
     return None if wanted.get(collection_path.name, True) else True
@@ -116,12 +118,20 @@ def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
 
 
 def _name(item: pytest.Item) -> str:
-    """The scenario's name as the feature words it, with the values of its row."""
+    """The scenario's name as the feature words it, with the values of its row; or the path's."""
+    if (path := _path(item)) is not None:
+        return path
     name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]
     row = getattr(item, "callspec", None)
     example = row.params.get("_pytest_bdd_example", {}) if row is not None else {}
     values = ", ".join(f"{key} {value}" for key, value in example.items())
     return f"{name} ({values})" if values else name
+
+
+def _path(item: pytest.Item) -> str | None:
+    row = getattr(item, "callspec", None)
+    path = row.params.get("path") if row is not None else None
+    return None if path is None else str(path.name)
 
 
 @pytest.fixture

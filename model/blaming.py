@@ -256,7 +256,7 @@ def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
     if stored.came is not None and stored.line is None:
         return ("SCHED-07", "LIFE-10")
     first = None if stored.line is None else first_in_line(queue, stored.line)
-    if first is None or first.number >= stored.number:
+    if first is None or first.number >= min(stored.sent, stored.number):
         return ("LIFE-10",)
     again = ("LIFE-04", "LIFE-05") if first.deliveries else ()
     return (order_rule(queue), *again)

@@ -87,19 +87,28 @@ def _nothing(
 ) -> Iterator[Transition]:
     """LIFE-08, LIFE-09, LIFE-11: nothing, if every message may be out of this receive's reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
-    if not out_of_reach and isinstance(seen.outcome, Empty):
+    unserved = _may_be_unserved(namespace, queue, command)
+    if not (out_of_reach or unserved) and isinstance(seen.outcome, Empty):
         queue = without_perhaps_spent(namespace, queue)
         out_of_reach = _is_out_of_reach(namespace, queue, command)
-    if out_of_reach:
+    if out_of_reach or unserved:
         cached = command.session_id is None and cached_elsewhere(namespace, queue)
-        rules = why_nothing(namespace, queue, command.session_id, cached=cached)
+        rules: tuple[RuleId, ...] = ("LIFE-11",)
+        if out_of_reach:
+            rules = why_nothing(namespace, queue, command.session_id, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
         yield Transition(outcome=Empty(), next=after, rules=rules)
     if command.session_id is not None:
         yield from in_outage(namespace, queue, command.session_id)
-    elif queue.outages.any and namespace.profile.readings.get("RECEIVE-IN-OUTAGE") != "served":
+    elif unserved:
         rules = ("DLQ-13",) if is_dead_letter_queue(command.queue) else ()
         yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", *rules, any_error=True)
+
+
+def _may_be_unserved(namespace: Namespace, queue: Queue, command: Receive) -> bool:
+    """LIFE-11: whether a partition that is down may keep a receive from finding anything."""
+    served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
+    return command.session_id is None and queue.outages.any and not served
 
 
 def _is_out_of_reach(namespace: Namespace, queue: Queue, command: Receive) -> bool:
@@ -145,7 +154,9 @@ def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
     alike: dict[object, Seen] = {}
     for candidate in candidates:
         stored = candidate.stored
-        alike.setdefault((candidate.where, stored.certain, stored.deferred, stored.lock), candidate)
+        kept_back = stored.sent < stored.number
+        kind = (candidate.where, stored.certain, stored.deferred, stored.lock, kept_back)
+        alike.setdefault(kind, candidate)
     return list(alike.values())
 
 
@@ -170,7 +181,7 @@ def _allowed(
     first = first_in_line(queue, stored.line)
     if first is None or first.number >= stored.number:
         return (order_rule(queue), *rules) if first is not None else rules
-    if stored.came is not None:
+    if stored.came is not None or first.number >= stored.sent:
         return rules
     return () if _must_come_first(namespace, queue, first) else rules
 

@@ -32,7 +32,7 @@ class Managed:
         updated: whether an update succeeded.
         changed_at: how many receives there had been when settings last changed, or may have.
         disturbed: whether a partition of it may ever have been down.
-        born: how many queues had been created before it.
+        born: how many queues and topics had been created before it.
         before: the bodies that its deleted namesake knew.
         other_before: whether its namesake had the other partitioning option.
         restored: whether it was there before the tier stopped permitting it.
@@ -75,7 +75,7 @@ class Registry:
     """What is known of a namespace's queues besides their state.
 
     Attributes:
-        creations: how many queues were ever created.
+        creations: how many queues and topics were ever created.
         haunted: names for which a request was never answered.
         intended: names to where they were to forward in creations that were never answered.
         unknowable: names of which nothing is told any more.

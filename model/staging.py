@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import attrs
+from immutables import Map
 
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
@@ -147,7 +148,8 @@ def _send_in_partitioned(
             rule = _rule_of_difference(before, key)
             yield from _refused(namespace, queue, command, _invalid(namespace, queue, rule))
         if before is None and transaction.keys:
-            yield from _second_entity(namespace)
+            # A refusal may end the transaction, as any other does (TXN-AFTER-REFUSAL).
+            yield from _refused(namespace, queue, command, _second_entity(namespace))
             if namespace.profile.readings.get("TXN-ENTITIES") == "refused":
                 continue
         if before is None or keys_may_be_same(namespace.profile, before, key):
@@ -178,14 +180,20 @@ def _second_entity(namespace: Namespace) -> Iterator[Transition]:
 
 
 def _refused(
-    namespace: Namespace, queue: Queue, command: Send, refusals: Iterator[Transition]
+    namespace: Namespace,
+    queue: Queue,
+    command: Send,
+    refusals: Iterator[Transition],
 ) -> Iterator[Transition]:
-    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction."""
+    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
+
+    While a partition is down the send may be refused for that, by any reading (KEY-03).
+    """
     transaction = _running(namespace, command)
     name = command.transaction or ""
     reading = namespace.profile.readings.get("TXN-REFUSAL")
     for transition in refusals:
-        if reading != "at-commit":
+        if reading != "at-commit" or queue.outages.any:
             after = after_refusal(transition.next, name, transaction)
             yield attrs.evolve(transition, next=after)
         if reading in ("at-commit", "either"):
@@ -264,6 +272,7 @@ def _staged(
         message=message,
         key=key,
         where=where,
+        arrivals=arrived_by_now(namespace, queue),
         revision=queue.role.revision if isinstance(queue.role, Topic) else 0,
     )
     keys = transaction.keys
@@ -277,6 +286,13 @@ def _staged(
         rules = ("FWD-34", *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(with_transaction(after, command.transaction or "", grown), *rules, choice=choice)
+
+
+def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
+    """How many messages a queue has had, or each subscription of a topic."""
+    if not isinstance(queue.role, Topic):
+        return Map({queue.settings.queue: queue.arrivals})
+    return Map({path: namespace.queues[path].arrivals for path in queue.role.subscriptions})
 
 
 def lost_send_in(namespace: Namespace, command: Send) -> Namespace:

@@ -105,7 +105,8 @@ class Queue:
         receivers: who has received.
         homes: key to the partitions that it may select.
         spread: how messages without a key were spread.
-        copies: MessageId to the sends that had it (duplicate detection on), newest first.
+        copies: MessageId to the sends that had it (duplicate detection on); of one key the last
+            that surely counts comes before what may count later.
         declined: MessageId to the rule by which a message that had it was not accepted.
         namesakes: MessageId to the partitions that took all messages with it, none once they
             differed (detection off).
@@ -174,7 +175,8 @@ class Queue:
 class Staged:
     """A message sent in a transaction that has not ended, to the queue that was there then.
 
-    `revision` is the topic's by then; `waiting` says when it is due if it is scheduled.
+    `arrivals` says how many messages its queue, or each of its topic's subscriptions, had by then;
+    `revision` is the topic's; `waiting` says when it is due if it is scheduled.
     """
 
     queue: str
@@ -182,6 +184,7 @@ class Staged:
     message: Message
     key: Key | None
     where: Partitions
+    arrivals: Map[str, int] = Map()
     revision: int = 0
     waiting: Waiting | None = None
 

@@ -215,22 +215,20 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     ]
     if not found:
         return _violation(timed, event, seen) if explain else Acceptance(possible=())
-    sent = isinstance(event.command, c.Send | c.Schedule)
-    if len(found) > 1 and sent and isinstance(event.outcome, Refused):
-        known = all(concerned(event.command) in transition.next.queues for transition in found)
-        found = _for_one_reason(found, event.command) if known else found
+    command, refused = event.command, isinstance(event.outcome, Refused)
+    if len(found) > 1 and refused and isinstance(command, c.Send | c.Schedule):
+        known = all(command.queue in transition.next.queues for transition in found)
+        found = _for_one_reason(found, command) if known else found
     reached = _distinct(transition.next for transition in found)
     return Acceptance(possible=reached, rules=found[0].rules)
 
 
-def _for_one_reason(found: list[Transition], command: c.Command) -> list[Transition]:
+def _for_one_reason(found: list[Transition], command: c.Send | c.Schedule) -> list[Transition]:
     """The transitions of a refused send, whose message never arrives for the same reason in all.
 
     For which of several reasons it was refused is of no consequence. States that differed in it
     alone would double with every such send.
     """
-    if not isinstance(command, c.Send | c.Schedule):
-        return found
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in found]
     reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]

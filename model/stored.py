@@ -5,6 +5,7 @@ from typing import NamedTuple
 import attrs
 from immutables import Map
 
+from busproof.model.calendar import NEVER
 from busproof.model.outages import Partitions
 from busproof.model.values import Message, RuleId, Window
 
@@ -50,6 +51,8 @@ class Stored:
 
     Attributes:
         number: place in the order of arrival.
+        sent: how many messages had arrived when it was sent, if a transaction kept it back while
+            others arrived; else `NEVER`.
         message: what its sender wrote.
         key: its partition key, if it has one.
         line: the key by which it is kept in order; `None` where its place is not known for sure.
@@ -102,6 +105,7 @@ class Stored:
     overtaken: bool = False
     expected: int | None = None
     lock: Lock | None = None
+    sent: int = NEVER
     shows: tuple[RuleId, ...] = ()
 
     @property

@@ -11,6 +11,7 @@ from busproof.model.creating import outages_of
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
+from busproof.model.registry import as_created
 from busproof.model.sources import (
     refused_source,
     sources,
@@ -72,8 +73,12 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         subscription = namespace.queues[path]
         alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
-    topic = Queue(settings=settings, outages=outages_of(namespace, settings), role=role)
-    return made(namespace, with_queue(namespace, topic), command.topic)
+    outages, registry = outages_of(namespace, settings), namespace.registry
+    managed = attrs.evolve(as_created(settings), born=registry.creations)
+    topic = Queue(settings=settings, outages=outages, role=role, managed=managed)
+    counted = attrs.evolve(registry, creations=registry.creations + 1)
+    created = with_queue(attrs.evolve(namespace, registry=counted), topic)
+    return made(namespace, created, command.topic)
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:

@@ -124,7 +124,12 @@ def _in_order(transaction: Transaction) -> list[Staged]:
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    """KEY-06, KEY-17: order is owed to what had arrived before a message was sent.
+
+    Of what arrived between a send and its commit the documents do not say which comes first.
+    """
     namespace = with_changes(namespace, transaction, certain=certain)
+    begun = namespace
     for staged in _in_order(transaction):
         queue = namespace.queues.get(staged.queue)
         if queue is None:
@@ -132,9 +137,27 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         body = staged.message.body
         if isinstance(queue.bodies.get(body), str):
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
-        sure = certain and _is_still_there(namespace, staged)
-        namespace = _arrived(namespace, queue, staged, certain=sure)
+        same = _is_still_there(namespace, staged)
+        before = namespace
+        namespace = _arrived(namespace, queue, staged, certain=certain and same)
+        for path, arrivals in staged.arrivals.items():
+            # A later queue of that name had nothing when this was sent to the one before it.
+            then = arrivals if same else 0
+            if begun.queues[path].arrivals > then:
+                number = before.queues[path].arrivals
+                namespace = _sent_before(namespace, path, number, then)
     return namespace
+
+
+def _sent_before(namespace: Namespace, path: str, number: int, arrivals: int) -> Namespace:
+    """The message with this number, if it has arrived, was sent when so many others had."""
+    queue = namespace.queues[path]
+    stored = queue.messages.get(number)
+    if stored is None:
+        return namespace
+    earlier = attrs.evolve(stored, sent=arrivals)
+    messages = queue.messages.set(number, earlier)
+    return with_queue(namespace, attrs.evolve(queue, messages=messages))
 
 
 def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Namespace:

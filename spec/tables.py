@@ -6,7 +6,7 @@ This module imports rich, which costs time: import it late, and only where a tab
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from rich import box
 from rich.console import Console
@@ -114,10 +114,13 @@ def print_rule(
     rule: Rule,
     scenarios: Iterable[Mapping[str, str]],
     faults: Iterable[Mapping[str, str]],
+    specs: Mapping[str, Iterable[Mapping[str, Any]]],
 ) -> None:
     """Print one rule with its citations, what is open about it and what shows it.
 
-    `scenarios` have `file` and `name`, `faults` have `id` and `summary`.
+    `scenarios` have `file` and `name`, `faults` have `id` and `summary`; `specs` has what the TLA+
+    specs have: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
+    `edges`, `mutants` with `name`, `module` and `killed_by`.
     """
     console = _console()
     console.print(f"{rule.id}  {rule.title}", style="bold")
@@ -129,6 +132,7 @@ def print_rule(
         open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
     _print_part(console, "Left open by the documents", open_questions)
     _print_part(console, "Shown by", _evidence(scenarios, faults))
+    _print_part(console, "Shown by the TLA+ specs", _specified(specs))
 
 
 def _print_part(console: Console, heading: str, table: Table) -> None:
@@ -172,6 +176,20 @@ def _evidence(scenarios: Iterable[Mapping[str, str]], faults: Iterable[Mapping[s
         table.add_row("scenario", scenario["file"], scenario["name"])
     for fault in faults:
         table.add_row("seeded fault", fault["id"], fault["summary"])
+    return table
+
+
+def _specified(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
+    table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
+    for kind, title in (("operators", "operator"), ("properties", "property")):
+        for each in specs.get(kind, ()):
+            table.add_row(title, each["module"], each["name"])
+    for each in specs.get("edges", ()):
+        table.add_row("edges", each["graph"], f"{each['edges']:,} compared with the model")
+    for each in specs.get("mutants", ()):
+        killer = each["killed_by"]
+        fate = f"killed by {killer}" if killer else "not recorded as killed"
+        table.add_row("mutant", each["name"], fate)
     return table
 
 

@@ -27,6 +27,7 @@ OPTIONS = {
     "minutes": "how long a soak lasts (default: 10)",
     "seed": "what the exploration's random choices begin from (default: any number)",
     "replay": "file of commands to ask, instead of all else (default: none)",
+    "from": "what to run: features (default), or tla: the paths of the TLA+ specs",
 }
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -113,7 +112,6 @@ def test_an_address_is_answered_as_the_readme_says() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 def test_the_adapter_in_javascript_conforms(tmp_path: Path) -> None:
     """As the README runs it."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -37,16 +37,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "history": VOCABULARY,
     "adapters": {"model", "spec", "history"},
     "judging": {"model", "spec", "history", "adapters.base"},
-    "steps": VOCABULARY | {"history", "judging", "spec", "adapters.base", "adapters.finding"},
-    "features": VOCABULARY | {"steps", "history.records"},
+    "steps": VOCABULARY
+    | {"history", "judging", "spec", "adapters.base", "adapters.finding"}
+    | {"tla.asking", "tla.manifest", "tla.paths"},
+    "features": VOCABULARY | {"steps", "history.records", "tla.paths"},
     "reports": VOCABULARY | {"spec", "history"},
+    "tla": {"model", "spec", "history"},
 }
 """The table of docs/architecture.md: room to the rooms and modules that it may import."""
 
 ALL_MAY_IMPORT = {"errors", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 
-DATA = {".yaml", ".json", ".feature", ".typed"}
+DATA = {".yaml", ".json", ".jsonl", ".feature", ".typed", ".tla", ".cfg", ".toml"}
 
 
 def modules() -> dict[str, Path]:

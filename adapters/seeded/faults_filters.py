@@ -1,6 +1,7 @@
 """Faults of subscriptions' rules: FILTER-01 to FILTER-20, FEAT-01 to FEAT-03."""
 
 import re
+from abc import ABC, abstractmethod
 from typing import Final
 
 import attrs
@@ -46,11 +47,12 @@ class _TrueWantsALabel(SeededBus):
         return super().takes(wanted, message) and (labelled or not isinstance(wanted, TrueFilter))
 
 
-class _Correlating(SeededBus):
+class _Correlating(SeededBus, ABC):
     """Reads correlation filters in a way of its own."""
 
+    @abstractmethod
     def otherwise(self, wanted: CorrelationFilter, message: Message) -> bool:
-        raise NotImplementedError
+        """What this one makes of such a filter."""
 
     def takes(self, wanted: Filter, message: Message) -> bool:
         if isinstance(wanted, CorrelationFilter):

@@ -1,5 +1,6 @@
 """Faults of forwarding: FWD-01 to FWD-34."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,22 +18,24 @@ __all__ = ["FAULTS"]
 faulty = Faults()
 
 
-class _Dropping(SeededBus):
+class _Dropping(SeededBus, ABC):
     """Loses some messages on their way."""
 
+    @abstractmethod
     def drops(self, queue: Queue, destination: Queue, partition: int) -> bool:
-        raise NotImplementedError
+        """Whether the message is lost here."""
 
     def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
         if not self.drops(queue, destination, partition):
             super().pass_on(queue, destination, message, partition)
 
 
-class _Changing(SeededBus):
+class _Changing(SeededBus, ABC):
     """Changes the body of some messages on their way, so that they are not those that were sent."""
 
+    @abstractmethod
     def changes(self, queue: Queue, destination: Queue) -> bool:
-        raise NotImplementedError
+        """Whether the message is changed here."""
 
     def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
         if self.changes(queue, destination):

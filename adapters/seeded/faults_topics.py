@@ -1,5 +1,6 @@
 """Faults of topics and subscriptions: TOPIC-01 to TOPIC-20."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -98,11 +99,12 @@ class _SubscribedBackwards(SeededBus):
         super().subscribe(topic, subscription)
 
 
-class _RefusingSends(SeededBus):
+class _RefusingSends(SeededBus, ABC):
     """Refuses some sends."""
 
+    @abstractmethod
     def refuses(self, queue: Queue, command: c.Send) -> bool:
-        raise NotImplementedError
+        """Whether this send is refused."""
 
     def send(self, queue: Queue, command: c.Send) -> Observed:
         if self.refuses(queue, command):

@@ -1,5 +1,6 @@
 """Forwarding in the seeded bus: at once, as far as a message may go."""
 
+from abc import ABC, abstractmethod
 from typing import Final
 
 from busproof.adapters.seeded.placing import Placing
@@ -11,7 +12,7 @@ __all__ = ["Forwarding"]
 _PATIENCE: Final = 60 * MICROSECONDS
 
 
-class Forwarding(Placing):
+class Forwarding(Placing, ABC):
     """Lets messages go on from where they arrive; every method is a hook.
 
     `hops` counts how often the message that is under way has been forwarded.
@@ -46,9 +47,9 @@ class Forwarding(Placing):
         queue.messages.append(held)
         self.bury(queue, held, reason)
 
+    @abstractmethod
     def destination_of(self, queue: Queue) -> Queue | None:
         """Where the messages of a queue or subscription go on to, if it forwards."""
-        raise NotImplementedError
 
     def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
         """Forward a message; its key places it anew."""

@@ -11,6 +11,7 @@ from busproof import (
     commands_audit,
     commands_check,
     commands_check_adapter,
+    commands_modelcheck,
     commands_rules,
     commands_run,
 )
@@ -48,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         commands_adapters,
         commands_check_adapter,
         commands_audit,
+        commands_modelcheck,
     ):
         module.add_parser(subparsers)
     return parser

@@ -129,10 +129,11 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
         return
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
-    tables.print_rule(catalogue, rule, view["rules"][0]["scenarios"], view["rules"][0]["faults"])
+    shown = view["rules"][0]
+    tables.print_rule(catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"])
 
 
-# What shows a rule: scenarios by their tags, seeded faults by their own word.
+# What shows a rule: scenarios by their tags, seeded faults and the TLA+ specs by their own word.
 
 
 def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
@@ -179,8 +180,9 @@ def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
     if not rules:
         return []
     from busproof.adapters.faults import FAULTS  # noqa: PLC0415  brings the model along
+    from busproof.tla.shown import shown_in  # noqa: PLC0415
 
-    scenarios = _scenarios()
+    scenarios, specs = _scenarios(), shown_in()
     return [
         spec.view_rule(rule)
         | {
@@ -190,6 +192,7 @@ def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
                 for fault in FAULTS
                 if fault.rule == rule.id
             ],
+            "tla": specs.get(rule.id, {}),
         }
         for rule in rules
     ]

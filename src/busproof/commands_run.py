@@ -44,6 +44,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--rule", metavar="ID", help="only the scenarios of this rule")
     known.add_options(parser)
     add_exploration(parser)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("features", "tla"),
+        help="run the scenarios (default), or the paths of the TLA+ specs",
+    )
     parser.add_argument("--name", help="of the run (default: time and adapter)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
@@ -116,6 +122,7 @@ def request_from(args: argparse.Namespace, adapter: str) -> "Request":
         seed=getattr(args, "seed", None),
         replay=getattr(args, "replay", None),
         only=getattr(args, "only", None),
+        source=getattr(args, "source", None),
         readings=tuple(args.reading),
     )
 
@@ -130,6 +137,8 @@ def run(args: argparse.Namespace) -> int:
 
     failures = known.Known(args)
     request = request_from(args, args.adapter)
+    if args.rule is not None and args.source == "tla":
+        raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
     folder = runs.run_folder(args.name, args.adapter)
     finished = _recorded(request, folder)
     runs.latest(folder)

@@ -3,7 +3,14 @@
 Every message names the value, what was allowed and what to do, in one or two sentences.
 """
 
-__all__ = ["AdapterError", "ConformanceError", "HistoryError", "SpecificationError", "UsageError"]
+__all__ = [
+    "AdapterError",
+    "ConformanceError",
+    "HistoryError",
+    "SpecificationError",
+    "TlcError",
+    "UsageError",
+]
 
 
 class ConformanceError(Exception):
@@ -24,3 +31,7 @@ class AdapterError(ConformanceError):
 
 class HistoryError(ConformanceError):
     """A history cannot be read or written: whoever made the file, or owns the disk, must act."""
+
+
+class TlcError(ConformanceError):
+    """TLC cannot be run, or gave no verdict: whoever owns the machine or the spec must act."""

@@ -58,12 +58,14 @@ class Request:
     minutes: str | None = None
     seed: str | None = None
     replay: str | None = None
+    source: str | None = None
     readings: tuple[str, ...] = ()
     only: str | None = None
 
     def options(self) -> list[str]:
         """The request as options of our pytest plugin."""
         named = attrs.asdict(self, filter=attrs.filters.exclude("readings", "only"))
+        named["from"] = named.pop("source")
         given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
 

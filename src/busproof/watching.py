@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["VOICE", "Watched"]
+__all__ = ["VOICE", "Watched", "terminable"]
 
 VOICE: Final = "busproof: "
 """How a line begins that is meant for the user; lines below it that are indented belong to it."""
@@ -49,7 +49,7 @@ class Watched:
     def wait(self, each_time: Callable[[], None]) -> bool:
         """Wait for the end, calling `each_time` often; whether the user interrupted it."""
         interrupted = False
-        with _terminable():
+        with terminable():
             try:
                 self._listener.start()
                 self._until_end(each_time)
@@ -141,7 +141,7 @@ class _Listener(threading.Thread):
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """While this is open, a SIGTERM counts as Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
@@ -125,7 +124,6 @@ def test_a_conforming_adapter_is_failed_by_nothing_however_hostile() -> None:
         assert set() == failed(found), seed
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 def test_the_adapter_in_javascript_passes_everything() -> None:
     assert set() == failed(findings(f"exec:node {NODE}"))
 

@@ -101,7 +101,7 @@ def test_few_partitions_show_every_rule(busproof, partitions):
     shown(busproof, "--partitions", partitions)
 
 
-@pytest.mark.parametrize("reading", sorted(AGAINST_THE_FEATURES))
+@pytest.mark.parametrize("reading", sorted(AGAINST_THE_FEATURES)[: None if FULL else 1])
 def test_no_scenario_accuses_the_model_where_refusals_come_at_the_commit(busproof, reading):
     """A literal expectation must hold under all that a run can be held to, or not apply."""
     told = shown(busproof, "--reading", reading, "--adapter", "model?policy=random&seed=2")

@@ -144,6 +144,17 @@ def test_readings_decide_whether_a_receive_is_served_in_an_outage() -> None:
         assert bool(told.saw(RECEIVE, GONE).possible) is refused
 
 
+def test_readings_decide_whether_a_receive_may_miss_what_another_partition_holds() -> None:
+    """Found by comparing the TLA+ spec's graph with the model in every state."""
+    for reading, empty in (("either", True), ("served", False)):
+        told = telling({"RECEIVE-IN-OUTAGE": reading})
+        told.queue()
+        told.send(partition=2)
+        assert not told.saw(RECEIVE, Empty()).possible
+        told.has(TakePartitionDown(queue="q", partition=1))
+        assert bool(told.saw(RECEIVE, Empty()).possible) is empty
+
+
 def test_what_lies_in_a_partition_that_is_down_need_not_come(told: Told) -> None:
     told.queue()
     told.send(partition=1)

@@ -181,6 +181,17 @@ def test_readings_decide_on_a_second_queue_in_a_transaction(
         assert bool(told.saw(elsewhere, outcome).possible) is allowed
 
 
+def test_a_refused_second_queue_may_end_the_transaction_as_any_refusal_may(told: Told) -> None:
+    """Found by comparing the TLA+ spec's graph with the model in every state."""
+    begun(told)
+    told.has(CreateQueue(queue="other"))
+    told.send(transaction="t", partition_key="a")
+    elsewhere = Send(queue="other", message=Message(body="o", partition_key="a"), transaction="t")
+    assert not told.saw(COMMIT, INVALID).possible
+    told.has(elsewhere, INVALID)
+    assert told.saw(COMMIT, INVALID).possible
+
+
 def test_a_commit_makes_everything_receivable_and_nothing_before(told: Told) -> None:
     begun(told)
     told.send(transaction="t", partition=1, partition_key="a")
@@ -315,3 +326,69 @@ def test_a_body_that_was_sent_before_is_still_known_after_a_transaction(end: typ
     )
     again = received("same", 1, 2, partition_key="a")
     assert bool(told.saw(Receive(queue="q"), again).possible) is (end is CommitTransaction)
+
+
+def _two_sent(told: Told, *ends: str) -> None:
+    """`m1` in transaction t and `m2` in u, of one key; committed as told, u sent in the end."""
+    told.queue()
+    told.has(BEGIN)
+    told.send(transaction="t", partition=1, partition_key="a")
+    if ends[0] == "before":
+        told.has(COMMIT)
+    told.has(BeginTransaction(transaction="u"))
+    told.send(transaction="u", partition=1, partition_key="a")
+    for name in ends[1:]:
+        told.has(CommitTransaction(transaction=name))
+
+
+@pytest.mark.parametrize("ends", [("side by side", "t", "u"), ("side by side", "u", "t")])
+@pytest.mark.parametrize("first", ["m1", "m2"])
+def test_which_comes_first_of_transactions_side_by_side_is_open(
+    ends: tuple[str, ...], first: str
+) -> None:
+    """The order of sending may be that of the sends or that of the commits."""
+    told = telling(partitions=4)
+    _two_sent(told, *ends)
+    assert told.saw(RECEIVE, received(first, 1, partition_key="a", lock_token="l")).possible
+
+
+def test_what_was_committed_before_another_was_sent_comes_first() -> None:
+    told = telling(partitions=4)
+    _two_sent(told, "before", "u")
+    found = told.saw(RECEIVE, received("m2", 1, partition_key="a", lock_token="l"))
+    assert not found.possible
+    assert "KEY-17" in found.rules
+    assert told.saw(RECEIVE, received("m1", 1, partition_key="a", lock_token="l")).possible
+
+
+def test_what_is_sent_after_a_commit_comes_after_it() -> None:
+    """Though another message arrived between the send and the commit."""
+    told = telling(partitions=4)
+    begun(told)
+    told.send(transaction="t", partition=1, partition_key="a")
+    told.send(partition=1, partition_key="a")
+    told.has(COMMIT)
+    told.send(partition=1, partition_key="a")
+    late = received("m3", 1, 3, partition_key="a", lock_token="l")
+    assert not told.saw(RECEIVE, late).possible
+
+
+def test_a_copy_that_was_overtaken_by_its_original_is_eliminated() -> None:
+    told = telling(partitions=4)
+    begun(told, duplicate_detection=True)
+    told.send(transaction="t", partition=1, partition_key="a", message_id="x")
+    told.send(partition=1, partition_key="a", message_id="x")
+    told.has(COMMIT)
+    copy = received("m1", 1, partition_key="a", message_id="x", lock_token="l")
+    assert not told.saw(RECEIVE, copy).possible
+    original = received("m2", 1, partition_key="a", message_id="x", lock_token="l")
+    assert told.saw(RECEIVE, original).possible
+
+
+@pytest.mark.parametrize("reading", ["at-send", "at-commit", "either"])
+def test_a_partition_that_is_down_refuses_at_the_send_by_any_reading(reading: str) -> None:
+    """TXN-REFUSAL is about what is wrong with the message; KEY-03 refuses the send."""
+    told = telling({"TXN-REFUSAL": reading}, partitions=4)
+    begun(told)
+    told.has(TakePartitionDown(queue="q", partition=1))
+    assert told.send(GONE, transaction="t", partition_key="a").possible

@@ -1,0 +1,124 @@
+"""What checking the specs costs: edges read and compared, and our runner beside TLC alone.
+
+Reading and comparing are timed by this process' own CPU time, TLC beside TLC by turns in one run
+and by the CPU time of the processes, so that what else the machine does matters little.
+The sizes of what the gate and the nightly run compare are those that the manifest has pinned.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from busproof.tla.checking import task_of
+from busproof.tla.comparing import compared
+from busproof.tla.graph import Graph
+from busproof.tla.java import find_jar, find_java
+from busproof.tla.manifest import SUCCESS, Configuration, Manifest, Size, load
+from busproof.tla.tlc import run
+
+EDGES_A_SECOND, GATE_EDGES, FULL_EDGES, FULL_STATES = 20_000, 20_000, 700_000, 3_000_000
+BESIDE_TLC = 0.7
+"""Of TLC's own states a second; our runs also count actions, tell progress and make folders."""
+
+TURNS = 3
+
+
+def figure(name: str, value: float, bound: float) -> dict[str, object]:
+    """A figure that must not be below its bound."""
+    return {"figure": name, "value": round(value, 3), "bound": bound, "holds": value >= bound}
+
+
+def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
+    """Edges of a graph, printed once, then read and compared; the fastest of a few times."""
+    lines: list[str] = []
+    run(task_of(manifest, configuration), lines.append)
+    rates = []
+    for _ in range(TURNS):
+        begun = time.process_time()
+        graph = Graph()
+        for line in lines:
+            graph.take(line)
+        found = compared(graph, configuration)
+        rates.append(graph.edges / (time.process_time() - begun))
+        assert not found.disagreeing
+    return max(rates)
+
+
+def tlc_alone(manifest: Manifest, configuration: Configuration) -> float:
+    """CPU seconds that TLC takes as a user would start it, without -tool and without us."""
+    task = task_of(manifest, configuration)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for source in manifest.folder.glob("*.tla"):
+            (folder / source.name).write_bytes(source.read_bytes())
+        (folder / "Run.cfg").write_text(task.config)
+        command = [str(find_java()), "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}"]
+        command += ["-cp", str(find_jar()), "tlc2.TLC", "-deadlock", "-workers", "1"]
+        command += ["-metadir", str(folder / "states"), "-config", "Run.cfg", task.module.stem]
+        begun = _children()
+        subprocess.run(command, cwd=folder, capture_output=True, check=True)  # noqa: S603 - fixed
+        return _children() - begun
+
+
+def _children() -> float:
+    """CPU seconds of all processes that were started here and have ended."""
+    used = os.times()
+    return used.children_user + used.children_system
+
+
+def beside_tlc(manifest: Manifest, configuration: Configuration) -> float:
+    """Our states a CPU second over TLC's own, by turns, each side at its fastest."""
+    ours, alone = [], []
+    for _ in range(TURNS):
+        alone.append(tlc_alone(manifest, configuration))
+        begun = _children()
+        run(task_of(manifest, configuration, workers=1, timeout=3600))
+        ours.append(_children() - begun)
+    return min(alone) / min(ours)
+
+
+def main() -> int:
+    """Print the table, or with --json the figures and whether their bounds hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    manifest = load()
+    gate, full = manifest.of_size(Size.GATE), manifest.of_size(Size.FULL)
+    graphs = [each for each in gate if each.graph is not None]
+    largest = max(graphs, key=lambda each: each.distinct)
+    plain = [each for each in gate if each.graph is None and each.expect == SUCCESS]
+    spec = max(plain, key=lambda each: each.distinct)
+    figures = [
+        figure(
+            "edges a second, read and compared", edges_a_second(manifest, largest), EDGES_A_SECOND
+        ),
+        figure("states a CPU second beside TLC alone", beside_tlc(manifest, spec), BESIDE_TLC),
+        figure("edges compared at the gate", _edges(gate), GATE_EDGES),
+        figure("edges compared at full size", _edges(full), FULL_EDGES),
+        figure("distinct states at full size", _states(full), FULL_STATES),
+    ]
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        print(f"graph: {largest.name}; spec: {spec.name}")
+        for each in figures:
+            print(f"{each['figure']:36} {each['value']:>14,} (at least {each['bound']:,})")
+    return 0 if all(each["holds"] for each in figures) else 1
+
+
+def _states(configurations: tuple[Configuration, ...]) -> int:
+    """Without those of graphs, which are mostly those of other configurations again."""
+    return sum(each.distinct for each in configurations if each.graph is None)
+
+
+def _edges(configurations: tuple[Configuration, ...]) -> int:
+    return sum(each.graph.edges for each in configurations if each.graph is not None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""The paths of the TLA+ specs' graphs, where `--bus-from=tla` asks for them."""
+
+import pytest
+
+from busproof.steps.following import follow
+from busproof.steps.harness import Bus
+from busproof.tla.paths import Path_, Suite, load_suites
+
+
+def _paths() -> list[tuple[Suite, Path_]]:
+    return [(suite, path) for suite in load_suites() for path in suite.paths]
+
+
+@pytest.mark.parametrize(("suite", "path"), _paths(), ids=lambda each: getattr(each, "name", "tla"))
+def test_path(bus: Bus, suite: Suite, path: Path_) -> None:
+    """The bus is asked what the path asks; the judge judges what it answers."""
+    follow(bus, path, suite.setting)

@@ -1,0 +1,105 @@
+"""Following a path of a spec's graph on a bus: what the path asks is asked, the judge judges.
+
+A bus may answer otherwise than the path, where it is free to. The path goes on from there as far as
+what it asks still means something.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import AdvanceClock, BringPartitionUp, Send, TakePartitionDown
+from busproof.model.outcomes import Done, Outcome, Received
+from busproof.model.values import MICROSECONDS
+from busproof.steps.creating import create
+from busproof.steps.harness import Bus, NotApplicable
+from busproof.tla.asking import asked, connection_of, creations
+from busproof.tla.manifest import Setting
+from busproof.tla.paths import Path_
+
+__all__ = ["follow"]
+
+SHORT: Final = {"lock_duration": 5 * MICROSECONDS, "duplicate_window": 20 * MICROSECONDS}
+"""On a clock that cannot be moved, time is waited for."""
+
+
+@attrs.define
+class _Followed:
+    """What was sent and locked on the way, by the spec's numbers."""
+
+    attempts: int = 0
+    bodies: list[str] = attrs.field(factory=list)
+    tokens: dict[int, str] = attrs.field(factory=dict)
+    places: dict[int, int] = attrs.field(factory=dict)
+
+    def fresh_body(self) -> str:
+        return f"m{self.attempts}"
+
+    def token(self, message: int, *, held: bool) -> str | None:  # noqa: ARG002 - a protocol's
+        """The latest lock of the message: the path says whether it is to be held or lost by now."""
+        return self.tokens.get(message)
+
+    def note(self, outcome: Outcome, body: str) -> None:
+        if isinstance(outcome, Received):
+            view = outcome.message
+            if view.lock_token is not None and view.body in self.bodies:
+                self.tokens[self.bodies.index(view.body) + 1] = view.lock_token
+        elif isinstance(outcome, Done) and body:
+            self.bodies.append(body)
+
+
+def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
+    """Follow a path; how many of its steps were answered as in the spec, and how many it has.
+
+    Raises:
+        NotApplicable: the adapter, or the tier, lacks what the path is about.
+        NotConforming: the bus did what no rule allows.
+    """
+    if bus.profile.partitions < setting.partitions:
+        raise NotApplicable(f"partitions: the path needs {setting.partitions}")
+    setting = attrs.evolve(setting, queue={**SHORT, **setting.queue})
+    for creation in creations(setting, (command for command, _ in path.steps)):
+        create(bus, creation)
+    followed, alike = _Followed(), 0
+    for command, reply in path.steps:
+        outcome = _ask(bus, command, reply, setting, followed)
+        if outcome is None:
+            break
+        alike += type(outcome).__name__ == reply["type"]
+    return alike, len(path.steps)
+
+
+def _ask(
+    bus: Bus,
+    spoken: Mapping[str, Any],
+    reply: Mapping[str, Any],
+    setting: Setting,
+    followed: _Followed,
+) -> Outcome | None:
+    followed.attempts += 1
+    command = asked(spoken, setting, followed)
+    if command is None:
+        return None
+    if isinstance(command, AdvanceClock):
+        bus.pass_time(command.duration)
+        return Done()
+    if isinstance(command, TakePartitionDown | BringPartitionUp):
+        bus.need(Capability.OUTAGES)
+        place = followed.places.setdefault(command.partition, _free(followed, command.partition))
+        command = attrs.evolve(command, partition=place)
+    outcome = bus.do(command, connection_of(spoken))
+    body = command.message.body if isinstance(command, Send) else ""
+    followed.note(outcome, body)
+    taken = bus.partition_of.get(body)
+    if taken is not None and "partition" in reply and taken not in followed.places.values():
+        followed.places.setdefault(reply["partition"], taken)
+    return outcome
+
+
+def _free(followed: _Followed, partition: int) -> int:
+    """A partition of the bus that stands for none of the spec's yet, this number if it can be."""
+    taken = set(followed.places.values())
+    free: int = next(each for each in (partition, *range(len(taken) + 1)) if each not in taken)
+    return free

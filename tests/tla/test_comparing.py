@@ -1,0 +1,69 @@
+"""The graph beside the model: they agree, and each kind of difference shows."""
+
+from collections.abc import Callable
+
+import pytest
+
+from busproof.cli import main
+from busproof.tla.comparing import Comparison, compared
+from busproof.tla.graph import Graph, explored
+from busproof.tla.manifest import Manifest
+
+pytestmark = pytest.mark.slow
+
+Changed = Callable[..., Manifest]
+
+
+def compare(manifest: Manifest) -> tuple[Graph, Comparison]:
+    configuration = manifest.configuration("shelf-graph")
+    graph, _ = explored(manifest, configuration)
+    return graph, compared(graph, configuration)
+
+
+def test_spec_and_model_agree_in_every_state(manifest: Manifest) -> None:
+    graph, found = compare(manifest)
+    assert (6, 9, 0) == (len(graph.states), graph.edges, found.disagreeing)
+    assert found.edges >= graph.edges
+    assert found.rules["LIFE-01", "Receive"] > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("ELSE Tail(here)", "ELSE here", "Received 1"),
+        ('[type |-> "Empty"]', '[type |-> "Refused", error |-> "any"]', "Refused any"),
+        ("Append(here, sent + 1)", "here", "Empty"),
+        ("message |-> Head(here)", "message |-> here[Len(here)]", "Received 2"),
+        (" here # << >>\n", " Len(here) = 1\n", ""),
+    ],
+)
+def test_a_spec_with_another_rule_disagrees(
+    changed: Changed, old: str, new: str, said: str
+) -> None:
+    manifest = changed("Shelf.tla", old, new)
+    _, found = compare(manifest)
+    replies = {
+        " ".join(map(str, reply)) for each in found.disagreements for reply in each.spec_only
+    }
+    assert found.disagreeing
+    assert said in replies or not said
+
+
+def test_a_disagreement_is_told_with_the_way_there_and_both_answers(
+    changed: Changed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = changed("Shelf.tla", "ELSE Tail(here)", "ELSE here")
+    assert 1 == main(["modelcheck", "--specs", str(manifest.folder), "shelf-graph"])
+    text = capsys.readouterr().out
+    assert "1. Send to q: body 'm1' -> Done" in text
+    assert "state: [here |-> <<1>>, sent |-> 1]" in text
+    assert "only the spec answers:  Received 1" in text
+    assert "only the model answers: Empty" in text
+    assert "the model goes by: LIFE-03" in text
+
+
+def test_a_graph_that_lost_edges_deviates(changed: Changed) -> None:
+    """What is printed must be all that was generated."""
+    manifest = changed("Shelf.tla", "Printed ==\n", 'Printed == said\'.reply.type = "Empty" \\/\n')
+    _, found = explored(manifest, manifest.configuration("shelf-graph"))
+    assert any("edges were printed" in each for each in found.deviations)

@@ -1,0 +1,99 @@
+"""Paths from a graph: every class of step is on one, and buses follow them."""
+
+from pathlib import Path
+
+import pytest
+
+from busproof.adapters.faults import make
+from busproof.adapters.model import ModelAdapter
+from busproof.errors import SpecificationError
+from busproof.history.records import Oracle
+from busproof.model.profiles import profile_for
+from busproof.spec import load as load_catalogue
+from busproof.steps.following import follow
+from busproof.steps.harness import Bus, NotApplicable, NotConforming, Recording
+from busproof.tla.graph import Graph
+from busproof.tla.hashes import sources_hash
+from busproof.tla.manifest import Manifest, Setting, load
+from busproof.tla.paths import Suite, covering, load_suites, write_suites
+
+SEND = '[op |-> \\"Send\\", key |-> \\"none\\"]'
+RECEIVE = '[op |-> \\"Receive\\", connection |-> 1, mode |-> \\"peek-lock\\"]'
+DONE, GOT = '[type |-> \\"Done\\"]', '[type |-> \\"Received\\", message |-> 1]'
+EMPTY = '[type |-> \\"Empty\\"]'
+BEFORE = "[messages |-> <<>>]"
+THERE = '[messages |-> <<<<\\"none\\", \\"available\\">>>>]'
+LOCKED = '[messages |-> <<<<\\"none\\", \\"locked\\">>>>]'
+
+
+@pytest.fixture
+def suite() -> Suite:
+    """One message: sent, received; nothing before, nothing after."""
+    graph = Graph()
+    for command, reply, state, target in (
+        (RECEIVE, EMPTY, BEFORE, BEFORE),
+        (SEND, DONE, BEFORE, THERE),
+        (RECEIVE, GOT, THERE, LOCKED),
+        (RECEIVE, EMPTY, LOCKED, LOCKED),
+    ):
+        graph.take(f'"E~{command}~{reply}~{state}~{target}"')
+    return covering(graph, "tiny", "0", Setting(edges=4))
+
+
+def bus(adapter: object, partitions: int = 4) -> Bus:
+    profile = profile_for(load_catalogue(), partitions=partitions)
+    adapter.start(profile)  # type: ignore[attr-defined]
+    recording = Recording(record=lambda _: None, sentence=lambda rule: rule)
+    return Bus(adapter, profile, Oracle.STRICT, recording)  # type: ignore[arg-type]
+
+
+def test_every_class_of_step_is_on_a_path(suite: Suite) -> None:
+    on_paths = {
+        (command["op"], reply["type"]) for path in suite.paths for command, reply in path.steps
+    }
+    assert 4 == suite.classes
+    assert {("Receive", "Empty"), ("Send", "Done"), ("Receive", "Received")} == on_paths
+    assert sum(len(path.steps) for path in suite.paths) <= 6
+
+
+def test_paths_are_read_as_they_were_written(suite: Suite, tmp_path: Path) -> None:
+    write_suites(tmp_path / "paths.jsonl", [suite])
+    (read,) = load_suites(tmp_path / "paths.jsonl")
+    assert [(path.name, path.steps) for path in read.paths] == [
+        (path.name, path.steps) for path in suite.paths
+    ]
+    assert (read.configuration, read.sources, read.classes) == ("tiny", "0", 4)
+
+
+def test_a_broken_file_of_paths_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "paths.jsonl"
+    path.write_text('{"path": "x", "steps": [1]}\n')
+    with pytest.raises(SpecificationError, match=r"paths.jsonl is broken"):
+        load_suites(path)
+
+
+@pytest.mark.parametrize("policy", ["round-robin", "random"])
+def test_the_model_follows_every_path(suite: Suite, policy: str) -> None:
+    for path in suite.paths:
+        alike, steps = follow(bus(ModelAdapter(policy, 1)), path, suite.setting)
+        assert alike == steps == len(path.steps)
+
+
+def test_a_faulty_bus_is_found_on_a_path(suite: Suite) -> None:
+    with pytest.raises(NotConforming):
+        for path in suite.paths:
+            follow(bus(make("locked-given-again")), path, suite.setting)
+
+
+def test_a_path_with_more_partitions_than_the_bus_is_not_applicable(suite: Suite) -> None:
+    with pytest.raises(NotApplicable, match="partitions"):
+        follow(bus(ModelAdapter(), 2), suite.paths[0], Setting(edges=4, partitions=3))
+
+
+def test_our_own_paths_rest_on_the_specs_as_they_are() -> None:
+    """`busproof modelcheck --record` writes them anew."""
+    manifest: Manifest = load()
+    for suite in load_suites():
+        each = manifest.configuration(suite.configuration)
+        now = sources_hash(manifest.folder, each.module, manifest.text(each))
+        assert (suite.configuration, suite.sources) == (suite.configuration, now)

@@ -1,0 +1,308 @@
+"""Histories beside the contract: conforming ones are explained, others fail at their step."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import attrs
+import pytest
+
+from busproof.adapters.base import Adapter
+from busproof.adapters.faults import make
+from busproof.adapters.model import ModelAdapter
+from busproof.cli import main
+from busproof.errors import TlcError
+from busproof.history.files import HistoryWriter
+from busproof.history.records import Header, Scenario
+from busproof.model.commands import (
+    Abandon,
+    AdvanceClock,
+    Command,
+    Complete,
+    CreateQueue,
+    DeleteQueue,
+    GetQueue,
+    Peek,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Done, Empty, Event, Indeterminate, Received, Refused
+from busproof.model.values import MICROSECONDS, Error, Message, MessageView, Profile, ReceiveMode
+from busproof.tla import traces
+from busproof.tla.manifest import FOLDER
+from busproof.tla.recorded import LeftOut, Recorded, recorded
+from busproof.tla.ticking import ticks_for
+from busproof.tla.traces import judged_traces, spelt
+
+PROFILE = Profile(edition="de-2021-04", partitions=2)
+LOCK = 60 * MICROSECONDS
+
+Ask = Callable[..., Event]
+
+
+class Story:
+    """Events told one after another, at the times that they say."""
+
+    def __init__(self) -> None:
+        self.events = [Event(command=CreateQueue(queue="q"), outcome=Done())]
+        self.now = 0
+
+    def has(self, command: object, outcome: object = None, connection: str = "c1") -> "Story":
+        self.events.append(
+            Event(
+                called=self.now,
+                returned=self.now,
+                command=command,
+                outcome=outcome or Done(),
+                connection=connection,
+                client=connection,
+            )
+        )
+        return self
+
+    def sends(self, *bodies: str, key: str | None = None) -> "Story":
+        for body in bodies:
+            self.has(Send(queue="q", message=Message(body=body, partition_key=key)))
+        return self
+
+    def gets(self, body: str, lock: str = "l", connection: str = "c1") -> "Story":
+        view = MessageView(body=body, lock_token=lock)
+        return self.has(Receive(queue="q"), Received(message=view), connection)
+
+    def waits(self, duration: int) -> "Story":
+        self.has(AdvanceClock(duration=duration))
+        self.now += duration
+        return self
+
+    def trace(self) -> Recorded:
+        (found,) = recorded(Scenario(name="it", events=tuple(self.events)), 2)
+        assert isinstance(found, Recorded), found
+        return found
+
+
+def failing_steps(stories: list[Story]) -> list[int | None]:
+    """Of each, the step that the contract does not explain, counted from 1."""
+    traces_ = [story.trace() for story in stories]
+    found = {id(each.trace): each for each in judged_traces(FOLDER, traces_)}
+    verdicts = [found[id(trace)] for trace in traces_]
+    return [None if each.accepted else each.explained + 1 for each in verdicts]
+
+
+COMPLETE = Complete(queue="q", lock_token="l")
+ABANDON = Abandon(queue="q", lock_token="l")
+RECEIVE = Receive(queue="q")
+LOST = Refused(error=Error.LOCK_LOST)
+DOWN = TakePartitionDown(queue="q", partition=1)
+TOLD: list[tuple[Story, int | None]] = [
+    (Story().sends("a", "b").gets("a").has(COMPLETE), None),
+    (Story().sends("a").gets("b"), 2),
+    (Story().sends("a").gets("a").gets("a", "l2"), 3),
+    (Story().sends("a").gets("a").waits(LOCK + 1).gets("a", "l2"), None),
+    (Story().sends("a").gets("a").waits(LOCK // 2).gets("a", "l2"), 3),
+    (Story().sends("a").has(RECEIVE, Empty()), 2),
+    (Story().sends("a", "b", key="k").gets("b"), 3),
+    (Story().sends("a", "b", key="k").gets("a").has(ABANDON).gets("b", "l2"), None),
+    (Story().sends("a", "b", "c", key="k").gets("a").has(ABANDON).gets("c", "l2"), 6),
+    (Story().sends("a", "b").gets("b"), None),
+    (Story().has(DOWN).sends("a").has(RECEIVE, Empty()), None),
+    (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE), 4),
+    (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE, LOST), None),
+    (Story().sends("a", "b").gets("a").has(RECEIVE, Empty(), "c2"), None),
+]
+"""Stories, and the step at which each leaves the contract."""
+
+
+@pytest.mark.slow
+def test_a_trace_is_explained_or_fails_at_its_step() -> None:
+    assert [step for _, step in TOLD] == failing_steps([story for story, _ in TOLD])
+
+
+def played(adapter: Adapter, seed: int, length: int = 60) -> Scenario:
+    """What a bus answers to a random sequence over two connections."""
+    adapter.start(PROFILE)
+    random, tokens = Random(seed), ["none"]
+    commands: list[Command] = [CreateQueue(queue="q")]
+    events, now = [], 0
+    for number in range(length):
+        settled = random.choice((Complete, Abandon))(queue="q", lock_token=tokens[-1])
+        sent = Message(body=f"m{number}", partition_key=random.choice((None, "a", "b")))
+        commands.append(
+            random.choice(
+                (
+                    *(Send(queue="q", message=sent), Send(queue="q", message=sent)),
+                    *(Receive(queue="q"), Receive(queue="q")),
+                    Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
+                    *(settled, settled, Peek(queue="q", count=3)),
+                    AdvanceClock(duration=LOCK + 1),
+                )
+            )
+        )
+        command, connection = commands[number], random.choice(("c1", "c2"))
+        observed = adapter.do(command, connection)
+        if isinstance(observed.outcome, Received):
+            tokens.append(observed.outcome.message.lock_token or "none")
+        events.append(
+            Event(
+                connection=connection,
+                called=now,
+                returned=now,
+                command=command,
+                outcome=observed.outcome,
+                witness=observed.witness,
+            )
+        )
+        if isinstance(command, AdvanceClock):
+            now += command.duration
+    return Scenario(name=f"sequence {seed}", events=tuple(events))
+
+
+def traces_of(scenarios: list[Scenario]) -> list[Recorded]:
+    found = [each for scenario in scenarios for each in recorded(scenario, 2)]
+    return [each for each in found if isinstance(each, Recorded)]
+
+
+@pytest.mark.slow
+def test_the_model_never_leaves_the_contract() -> None:
+    """At its most regular and at random; one run of TLC for all of a kind."""
+    scenarios = [
+        played(ModelAdapter(policy, seed), seed)
+        for policy in ("round-robin", "random")
+        for seed in range(12)
+    ]
+    found = list(judged_traces(FOLDER, traces_of(scenarios)))
+    assert len(found) >= 10
+    assert [] == [each.failing for each in found if not each.accepted]
+
+
+@pytest.mark.slow
+def test_a_faulty_bus_leaves_it() -> None:
+    scenarios = [played(make("locked-given-again"), seed) for seed in range(4)]
+    assert any(not each.accepted for each in judged_traces(FOLDER, traces_of(scenarios)))
+
+
+@pytest.mark.slow
+def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copies that ride in every run must be rejected, each at its step."""
+    monkeypatch.setattr(traces, "_impossible", lambda step: step)
+    with pytest.raises(TlcError, match="a corrupted copy of trace 1 had to be rejected at step 2"):
+        failing_steps([Story().sends("a").gets("a")])
+
+
+def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
+    def why(*events: Event) -> str:
+        (found,) = recorded(Scenario(name="it", events=events), 2)
+        assert isinstance(found, LeftOut)
+        return found.why
+
+    send = Send(queue="q", message=Message(body="a"))
+    sessions = CreateQueue(queue="q", requires_session=True)
+    detecting = CreateQueue(queue="q", duplicate_detection=True)
+    assert "requires sessions" in why(Event(command=sessions, outcome=Done()))
+    assert "duplicate detection" in why(Event(command=detecting, outcome=Done()))
+    assert "nothing recorded created" in why(Event(command=send, outcome=Done()))
+    for unsaid in (
+        CreateQueue(queue="q", partitioned=None),
+        CreateQueue(queue="q", api_version="2012-03"),
+    ):
+        assert "whether it is partitioned" in why(Event(command=unsaid, outcome=Done()))
+    created = Event(command=CreateQueue(queue="q"), outcome=Done())
+    assert "nothing happened" in why(created)
+    forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())
+    assert "it forwards" in why(forwards)
+    fed = attrs.evolve(created, command=CreateQueue(queue="end"))
+    ends = recorded(Scenario(name="it", events=(fed, forwards)), 2)
+    assert {"messages are forwarded to it", "it forwards its messages"} == {
+        each.why for each in ends if isinstance(each, LeftOut)
+    }
+    overlapping = [Event(called=at, returned=9, command=send, outcome=Done()) for at in (1, 2)]
+    other = attrs.evolve(overlapping[1], command=Receive(queue="q"))
+    assert "overlap" in why(created, overlapping[0], other)
+
+
+def test_what_follows_is_not_judged_where_the_contract_has_no_word() -> None:
+    inside = Send(queue="q", message=Message(body="b"), transaction="t")
+    assert "Send in a transaction" in Story().sends("a").has(inside).gets("a").trace().cut
+    twice = Story().sends("a", "a").gets("a").trace()
+    assert (1, "Send is not the contract's matter") == (len(twice.steps), twice.cut)
+
+
+def test_a_queue_is_judged_from_its_first_creation_to_its_deletion() -> None:
+    missing = Refused(error=Error.NOT_FOUND)
+    story = Story()
+    (created,) = story.events
+    story.events.clear()
+    story.has(Receive(queue="q"), missing).has(TakePartitionDown(queue="q", partition=0))
+    story.has(CreateQueue(queue="q"), Refused(error=Error.UNAVAILABLE))
+    story.events.append(created)
+    story.has(GetQueue(queue="q"), missing).sends("a").has(DeleteQueue(queue="q"))
+    trace = story.has(CreateQueue(queue="q", partitioned=False)).gets("a").trace()
+    assert ["TakePartitionDown", "Send"] == [step.command["op"] for step in trace.steps]
+    assert (2, "DeleteQueue is not the contract's matter") == (trace.partitions, trace.cut)
+
+
+def test_a_queue_that_is_not_known_to_be_there_gives_no_trace() -> None:
+    story = Story()
+    created = story.events.pop()
+    story.sends("a").events.append(created)
+    (found,) = recorded(Scenario(name="it", events=tuple(story.gets("a").events)), 2)
+    assert LeftOut("it", "q", "Send is not the contract's matter") == found
+
+
+def test_what_follows_an_answer_that_never_came_is_not_judged() -> None:
+    story = Story().sends("a").has(Receive(queue="q"), Indeterminate()).gets("a")
+    trace = story.trace()
+    assert (1, "Receive got no answer") == (len(trace.steps), trace.cut)
+
+
+def test_the_clock_is_told_in_the_coarsest_ticks_that_lose_nothing() -> None:
+    assert (
+        1 == ticks_for(LOCK, Story().sends("a").gets("a").waits(LOCK + 1).sends("b").events).whole
+    )
+    half = Story().waits(LOCK // 2).gets("a").waits(LOCK // 2).sends("b").events
+    assert 2 == ticks_for(LOCK, half).whole
+    edge = Story().sends("a").gets("a").waits(LOCK).sends("b").events
+    assert ticks_for(LOCK, edge) is None
+
+
+def test_values_are_spelt_for_tla() -> None:
+    value = {"a": (1, True), "b": frozenset((2, 1)), "c": 'x"\\é'}
+    assert '[a |-> <<1, TRUE>>, b |-> {1, 2}, c |-> "x_22__5c__e9_"]' == spelt(value)
+
+
+def write(path: Path, events: list[Event]) -> Path:
+    with HistoryWriter(path) as writer:
+        writer.write(Header(profile=PROFILE))
+        for event in events:
+            writer.write(event)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("story", "code", "said"),
+    [
+        (Story().sends("a").gets("a"), 0, "1 of 1 traces explained"),
+        (Story().sends("a").gets("b"), 1, "rejected: the history, queue q, at step 2 of 2"),
+    ],
+    ids=["explained", "rejected"],
+)
+def test_the_command_tells_verdict_and_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], story: Story, code: int, said: str
+) -> None:
+    path = write(tmp_path / "h.jsonl", story.events)
+    assert code == main(["modelcheck", "--traces", str(path)])
+    assert said in capsys.readouterr().out
+
+
+def test_a_history_of_unknown_queues_is_no_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "h.jsonl", Story().sends("a").events[1:])
+    assert 3 == main(["modelcheck", "--traces", str(path)])
+    assert "nothing recorded created this queue" in capsys.readouterr().out
+
+
+def test_a_missing_history_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 3 == main(["modelcheck", "--traces", "nowhere.jsonl"])
+    assert "nowhere.jsonl" in capsys.readouterr().err

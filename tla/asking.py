@@ -1,0 +1,248 @@
+"""The specs' commands and replies in the model's vocabulary.
+
+The specs count messages by accepted sends; here the n-th has the body `mn`. They know a lock as the
+one a message has or one that it had, and time by ticks.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Protocol
+
+import attrs
+from immutables import Map
+
+from busproof.errors import SpecificationError
+from busproof.model.commands import (
+    DEFAULT_TIMEOUT,
+    Abandon,
+    AcceptNextSession,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    GetSessionState,
+    ListSessions,
+    Peek,
+    Receive,
+    RenewSessionLock,
+    RollBackTransaction,
+    Send,
+    SetSessionState,
+    TakePartitionDown,
+)
+from busproof.model.values import MICROSECONDS, Message, ReceiveMode
+from busproof.tla.manifest import Setting
+from busproof.tla.values import Value
+
+__all__ = ["ANY", "Known", "asked", "body_of", "connection_of", "creations", "plain"]
+
+ANY: Final = "any"
+"""The error of a refusal of which the documents name none."""
+
+NONE: Final = "none"
+SHORT_TIMEOUT: Final = 15 * MICROSECONDS
+QUEUE: Final = "q"
+_A_LITTLE: Final = 1
+"""Microseconds by which a tick is longer than its share, so that what ends with it has ended."""
+
+
+class Known(Protocol):
+    """What commands refer to that were asked before."""
+
+    def fresh_body(self) -> str:
+        """The body of the next message that is sent."""
+
+    def token(self, message: int, *, held: bool) -> str | None:
+        """The lock token that the message has or, not `held`, one that it had, if any."""
+
+
+def body_of(message: int) -> str:
+    """The body of the n-th accepted message."""
+    return f"m{message}"
+
+
+def plain(value: Value) -> object:
+    """The value as JSON has it: records as objects, sequences and sets as lists."""
+    if isinstance(value, Map):
+        return {str(name): plain(field) for name, field in sorted(value.items(), key=repr)}
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, frozenset):
+        return sorted((plain(each) for each in value), key=repr)
+    return value
+
+
+def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
+    """The queues that the commands speak of, created as the setting says."""
+    names = sorted({str(command.get("queue", QUEUE)) for command in commands} or {QUEUE})
+    try:
+        return [CreateQueue(queue=name, **setting.queue) for name in names]
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(f"the setting's queue cannot be created: {error}") from None
+
+
+def connection_of(command: Mapping[str, object]) -> str:
+    """The connection that a command comes over."""
+    return f"c{command.get('connection', 1)}"
+
+
+def asked(command: Mapping[str, object], setting: Setting, known: Known) -> Command | None:
+    """The command in the model's words; `None` if it needs a lock that nobody has.
+
+    Raises:
+        SpecificationError: there is no such command, or it says more than the vocabulary can.
+    """
+    name = str(command["op"])
+    if name not in _READERS:
+        raise SpecificationError(
+            f"a graph asks {name!r}, which the vocabulary does not have; it has "
+            f"{', '.join(sorted(_READERS))}"
+        )
+    further = sorted(
+        set(command) - _FIELDS - {field for field in _ENDS if command.get(field) == "queue"}
+    )
+    if further:
+        raise SpecificationError(
+            f"a graph asks {name} with {further[0]}, which the vocabulary has no word for"
+        )
+    return _READERS[name](_Asked(command, setting, known))
+
+
+@attrs.frozen
+class _Asked:
+    """One command, with what it is to be read by."""
+
+    command: Mapping[str, object]
+    setting: Setting
+    known: Known
+
+    def text(self, field: str) -> str | None:
+        value = self.command.get(field, NONE)
+        return None if value == NONE else str(value)
+
+    def number(self, field: str) -> int:
+        value = self.command[field]
+        if not isinstance(value, int):
+            raise SpecificationError(f"{field} of {self.command['op']} is {value!r}, no number")
+        return value
+
+    @property
+    def queue(self) -> str:
+        return str(self.command.get("queue", QUEUE))
+
+
+def _send(given: _Asked) -> Command:
+    message = Message(
+        body=given.known.fresh_body(),
+        session_id=given.text("session_id"),
+        partition_key=given.text("key") if "key" in given.command else given.text("partition_key"),
+        message_id=given.text("message_id"),
+    )
+    short = given.command.get("timeout") == "short"
+    return Send(
+        queue=given.queue,
+        message=message,
+        timeout=SHORT_TIMEOUT if short else DEFAULT_TIMEOUT,
+        transaction=given.text("transaction"),
+    )
+
+
+def _receive(given: _Asked) -> Command:
+    mode = ReceiveMode(str(given.command.get("mode", ReceiveMode.PEEK_LOCK)))
+    return Receive(queue=given.queue, mode=mode, session_id=given.text("session_id"))
+
+
+def _settle(given: _Asked) -> Command | None:
+    held = given.command.get("lock", "held") == "held"
+    token = given.known.token(given.number("message"), held=held)
+    if token is None:
+        return None
+    kind = Complete if given.command["op"] == "Complete" else Abandon
+    return kind(queue=given.queue, lock_token=token)
+
+
+def _peek(given: _Asked) -> Command:
+    return Peek(queue=given.queue, count=given.number("count"), session_id=given.text("session_id"))
+
+
+def _session(given: _Asked) -> Command:
+    kinds: dict[str, type[AcceptSession | RenewSessionLock | CloseSession | GetSessionState]] = {
+        "AcceptSession": AcceptSession,
+        "RenewSessionLock": RenewSessionLock,
+        "CloseSession": CloseSession,
+        "GetSessionState": GetSessionState,
+    }
+    kind = kinds[str(given.command["op"])]
+    return kind(queue=given.queue, session_id=given.text("session_id") or "")
+
+
+def _set_state(given: _Asked) -> Command:
+    return SetSessionState(
+        queue=given.queue, session_id=given.text("session_id") or "", state=given.text("state")
+    )
+
+
+def _sessions(given: _Asked) -> Command:
+    kind = ListSessions if given.command["op"] == "ListSessions" else AcceptNextSession
+    return kind(queue=given.queue)
+
+
+def _transaction(given: _Asked) -> Command:
+    kinds: dict[str, type[BeginTransaction | CommitTransaction | RollBackTransaction]] = {
+        "BeginTransaction": BeginTransaction,
+        "CommitTransaction": CommitTransaction,
+        "RollBackTransaction": RollBackTransaction,
+    }
+    return kinds[str(given.command["op"])](transaction=given.text("transaction") or "")
+
+
+def _outage(given: _Asked) -> Command:
+    down = given.command["op"] == "TakePartitionDown"
+    kind = TakePartitionDown if down else BringPartitionUp
+    return kind(queue=given.queue, partition=given.number("partition"))
+
+
+def _advance(given: _Asked) -> Command:
+    settings = CreateQueue(queue=QUEUE, **given.setting.queue)
+    if given.command.get("what") == "window":
+        whole, ticks = settings.duplicate_window, given.setting.window_ticks
+    else:
+        whole, ticks = settings.lock_duration, given.setting.lock_ticks
+    return AdvanceClock(duration=-(-whole // ticks) + _A_LITTLE)
+
+
+_FIELDS: Final = frozenset(
+    {
+        *("op", "queue", "connection", "transaction", "partition", "message", "lock", "mode"),
+        *("key", "session_id", "partition_key", "message_id", "timeout", "count", "state", "what"),
+    }
+)
+"""What the readers read; a command with more would be read as another one than it is."""
+
+_ENDS: Final = ("from", "to")
+"""Where a message is from or to; the vocabulary knows of queues only."""
+
+_READERS: Final = {
+    "Send": _send,
+    "Receive": _receive,
+    "Complete": _settle,
+    "Abandon": _settle,
+    "Peek": _peek,
+    "AcceptSession": _session,
+    "AcceptNextSession": _sessions,
+    "RenewSessionLock": _session,
+    "CloseSession": _session,
+    "SetSessionState": _set_state,
+    "GetSessionState": _session,
+    "ListSessions": _sessions,
+    "BeginTransaction": _transaction,
+    "CommitTransaction": _transaction,
+    "RollBackTransaction": _transaction,
+    "TakePartitionDown": _outage,
+    "BringPartitionUp": _outage,
+    "AdvanceClock": _advance,
+}

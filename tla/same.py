@@ -1,0 +1,122 @@
+"""Which states of the model answer alike from now on, whatever their history was.
+
+The model counts receives, arrivals and sends for evidence and for caches; two states that differ in
+such counts only are the same state to a spec. What is left out here and matters shows as a
+disagreement on one of the ways to a state, never as a false agreement on the way that is compared.
+"""
+
+from collections.abc import Iterator
+
+from busproof.model.state import Namespace, Queue, Transaction
+from busproof.model.stored import SessionLock, Stored
+from busproof.model.values import Window
+
+__all__ = ["sameness"]
+
+
+def sameness(namespace: Namespace, *, alone: bool) -> object:
+    """A value that is equal for states that answer alike.
+
+    Args:
+        namespace: the state.
+        alone: whether one connection alone will ever receive: then no cache but its own matters.
+    """
+    now = namespace.now.earliest
+    queues = tuple(
+        _queue(namespace, namespace.queues[name], now, alone=alone) for name in namespace.queues
+    )
+    if not namespace.transactions:
+        return queues
+    transactions = tuple(
+        (name, _transaction(transaction))
+        for name, transaction in sorted(namespace.transactions.items())
+    )
+    return (queues, transactions)
+
+
+def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> object:
+    return (
+        queue.outages.down,
+        queue.outages.doubt,
+        tuple(_message(queue, queue.messages[number], now) for number in sorted(queue.messages)),
+        None if alone or queue.settings.requires_session else _caches(queue, now),
+        _strict_turn(namespace, queue),
+        tuple(_copies(queue, now)) if queue.copies else (),
+        tuple((name, _session(queue, queue.sessions[name], now)) for name in sorted(queue.sessions))
+        if queue.sessions
+        else (),
+        tuple((name, each.state, each.late) for name, each in sorted(queue.states.items())),
+    )
+
+
+def _strict_turn(namespace: Namespace, queue: Queue) -> int:
+    strict = namespace.profile.readings.get("ROUND-ROBIN") == "strict"
+    return queue.spread.last if strict else -1
+
+
+def _message(queue: Queue, stored: Stored, now: int) -> object:
+    return (
+        stored.message.body,
+        sum(number in queue.messages for number in range(stored.sent, stored.number)),
+        stored.where,
+        stored.certain,
+        stored.deliveries > 0,
+        stored.counted,
+        stored.uncounted,
+        stored.spent,
+        stored.deferred,
+        None if stored.lock is None else _left(stored.lock.expiry, now),
+    )
+
+
+def _caches(queue: Queue, now: int) -> object:
+    """What other front ends may hold: who received last, until when, what they can have seen."""
+    receivers, life = queue.receivers, queue.settings.lock_duration
+    return (
+        receivers.lost,
+        receivers.connection if receivers.others_until >= now else None,
+        max(receivers.others_until - now, -1),
+        max(receivers.latest_at + life - now, -1),
+        tuple(
+            (
+                stored.since < receivers.count,
+                stored.since < receivers.switched,
+                min(now - stored.available_at, life + 1),
+            )
+            for _, stored in sorted(queue.messages.items())
+            if stored.lock is None
+        ),
+    )
+
+
+def _left(window: Window, now: int) -> tuple[int, int]:
+    """What is left of a timer; what is over is over."""
+    return max(window.earliest - now, -1), max(window.latest - now, -1)
+
+
+def _copies(queue: Queue, now: int) -> Iterator[object]:
+    window = queue.settings.duplicate_window
+    for message_id in sorted(queue.copies):
+        for copy in queue.copies[message_id]:
+            if now - copy.sent.latest <= window:
+                yield (message_id, copy.key, now - copy.sent.earliest, copy.certain)
+
+
+def _session(queue: Queue, held: SessionLock, now: int) -> object:
+    locked = tuple(
+        number
+        for number in sorted(held.taken)
+        if number in queue.messages and queue.messages[number].lock is not None
+    )
+    return (held.connection, _left(held.expiry, now), held.doubtful, locked)
+
+
+def _transaction(transaction: Transaction | None) -> object:
+    if transaction is None:
+        return None
+    staged = []
+    rest = transaction.staged
+    while rest is not None:
+        staged.append((rest[0].message.body, rest[0].where))
+        rest = rest[1]  # type: ignore[assignment]  # the nested pairs have no finite type
+    return (tuple(staged), transaction.doubtful, transaction.keyed, transaction.doomed)

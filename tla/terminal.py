@@ -1,0 +1,174 @@
+"""What model checking found, as tables and stories for a terminal; this module imports rich."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from busproof.tla.comparing import Disagreement
+from busproof.tla.manifest import SUCCESS, Configuration
+from busproof.tla.mutants import Fate
+from busproof.tla.replies import Reply
+from busproof.tla.running import Ran
+from busproof.tla.showing import Said, gherkin, said_in, story
+
+__all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
+
+_WIDTH_WITHOUT_TERMINAL: Final = 160
+_NARROW: Final = 110
+"""Below this width a table leaves out what is pinned in the manifest anyway."""
+
+_COLUMNS: Final = (
+    "configuration", "kind", "result", "distinct", "generated", "depth", "s", "states/s", "",
+)  # fmt: skip
+_NARROW_COLUMNS: Final = ("configuration", "result", "distinct", "s", "states/s", "")
+_SHOWN: Final = 3
+"""Disagreements that are told; they are often of one kind."""
+
+
+def _console() -> Console:
+    screen = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = None if screen else _WIDTH_WITHOUT_TERMINAL
+    return Console(highlight=False, markup=False, emoji=False, width=width)
+
+
+def _table(*headers: str, right: Sequence[str] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for header in headers:
+        number = header in right
+        justify: Literal["left", "right"] = "right" if number else "left"
+        table.add_column(header, justify=justify, overflow="fold", no_wrap=number)
+    return table
+
+
+def print_list(configurations: Iterable[Configuration]) -> None:
+    """Print what there is to check and what is expected of it."""
+    table = _table(
+        "configuration", "size", "kind", "expected", "distinct", "s", "what it asks",
+        right=("distinct", "s"),
+    )  # fmt: skip
+    for each in configurations:
+        expected = "holds" if each.expect == SUCCESS else f"{each.expect} fails"
+        distinct = f"{each.distinct:,}" if each.distinct else ""
+        seconds = f"{each.seconds:.0f}" if each.seconds else ""
+        table.add_row(
+            each.name, each.size.value, each.kind.value, expected, distinct, seconds, each.title
+        )
+    _console().print(table)
+
+
+def print_configurations(found: Sequence[Ran]) -> None:
+    """Print one line for each configuration that was run."""
+    console = _console()
+    columns = _COLUMNS if console.width >= _NARROW else _NARROW_COLUMNS
+    table = _table(*columns, right=("distinct", "generated", "depth", "s", "states/s"))
+    for ran in found:
+        cells = dict(zip(_COLUMNS, _cells(ran), strict=True))
+        table.add_row(*(cells[column] for column in columns))
+    console.print(table)
+    states = sum(ran.checked.distinct for ran in found if ran.checked is not None)
+    edges = sum(ran.comparison.edges for ran in found if ran.comparison is not None)
+    passed = sum(ran.passed for ran in found)
+    console.print()
+    console.print(f"{passed} of {len(found)} as expected; {states:,} distinct states" + (
+        f"; {edges:,} edges compared with the model" if edges else ""
+    ))  # fmt: skip
+
+
+def _cells(ran: Ran) -> tuple[str, ...]:
+    name, kind = ran.configuration.name, ran.configuration.kind.value
+    if ran.checked is None:
+        return (name, kind, "no verdict", "", "", "", "", "", "ERROR")
+    found = ran.checked
+    result = "holds" if found.result == SUCCESS else f"{found.violated or found.result} fails"
+    return (
+        name,
+        kind,
+        result,
+        f"{found.distinct:,}",
+        f"{found.generated:,}",
+        str(found.depth),
+        f"{found.seconds:.1f}",
+        f"{found.rate:,.0f}",
+        "ok" if ran.passed else "DEVIATES",
+    )
+
+
+def print_ran(ran: Ran, *, trace: bool) -> None:
+    """Print what there is to say of a configuration beside its line.
+
+    Args:
+        ran: what it came to.
+        trace: whether a counterexample is told even if it was expected.
+    """
+    console = _console()
+    if ran.error:
+        console.print(f"\n{ran.configuration.name}: {ran.error}", soft_wrap=True)
+    for deviation in ran.deviations:
+        console.print(f"\n{ran.configuration.name}: {deviation}", soft_wrap=True)
+    if ran.checked is not None and ran.checked.trace and (trace or not ran.passed):
+        name = ran.checked.violated or ran.checked.result
+        print_steps(console, f"{name} fails", said_in(ran.checked.trace), ran)
+    if ran.comparison is not None:
+        for each in ran.comparison.disagreements[:_SHOWN]:
+            _print_disagreement(console, each, ran.configuration)
+
+
+def print_steps(console: Console, name: str, steps: Sequence[Said], ran: Ran) -> None:
+    """Print the steps of a counterexample, as commands and as a scenario."""
+    if not steps:
+        return
+    console.print(f"\n{name} in {ran.configuration.name}:")
+    for number, line in enumerate(story(steps, ran.setting), start=1):
+        console.print(f"  {number}. {line}", soft_wrap=True)
+    console.print()
+    console.print(gherkin(name, steps, ran.setting), soft_wrap=True)
+
+
+def _print_disagreement(console: Console, each: Disagreement, configuration: Configuration) -> None:
+    console.print(f"\nThe spec and the model differ in {configuration.name}:")
+    steps = [Said(dict(command), _reply(reply)) for command, reply in each.way]
+    asked = Said(dict(each.command), _reply(("…",)))
+    for number, line in enumerate(story([*steps, asked], configuration.graph), start=1):
+        console.print(f"  {number}. {line}", soft_wrap=True)
+    for state in each.states[:_SHOWN]:
+        console.print(f"  state: {state}")
+    console.print(f"  only the spec answers:  {_replies(each.spec_only)}")
+    console.print(f"  only the model answers: {_replies(each.model_only)}")
+    console.print(f"  the model goes by: {', '.join(each.rules) or 'no rule'}")
+
+
+def _reply(reply: Reply) -> dict[str, object]:
+    kind, *rest = reply
+    fields = {"Done": "partition", "Refused": "error", "Received": "message", "Peeked": "messages"}
+    if kind in fields and rest and rest[0] is not None:
+        return {"type": kind, fields[kind]: rest[0]}
+    return {"type": kind}
+
+
+def _replies(replies: Iterable[Reply]) -> str:
+    told = [" ".join(str(part) for part in reply if part is not None) for reply in replies]
+    return "; ".join(told) or "-"
+
+
+def print_fates(found: Sequence[Fate]) -> None:
+    """Print one line for each mutant."""
+    table = _table("mutant", "rule", "module", "killed by", "s", "", right=("s",))
+    for fate in found:
+        mutant = fate.mutant
+        table.add_row(
+            mutant.name,
+            mutant.rule,
+            mutant.module,
+            fate.told,
+            f"{fate.seconds:.1f}",
+            "killed" if fate.killed else "ALIVE",
+        )
+    console = _console()
+    console.print(table)
+    console.print()
+    console.print(f"{sum(fate.killed for fate in found)} of {len(found)} mutants killed")

@@ -1,0 +1,252 @@
+"""Running TLC: one process, its own folders, watched until its end, nothing left behind.
+
+TLC 2.15 is unsound for liveness with several workers (tlaplus #971), and its exit code is 0 under
+`-continue` whatever was violated: this module never asks for either.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.errors import TlcError
+from busproof.tla.java import find_jar, find_java
+from busproof.tla.messages import Code, Listener, Reading
+
+__all__ = ["Ended", "Task", "run"]
+
+Progress = Callable[[Reading, float], None]
+
+_CONFIG: Final = "Run.cfg"
+_PATIENCE: Final = 5.0
+"""Seconds between asking TLC to end and ending it."""
+
+_TOLD_EVERY: Final = 0.2
+_OUT_OF_MEMORY: Final = "OutOfMemoryError"
+_SHOWN: Final = 6
+"""Lines of TLC's own message that are shown."""
+
+
+@attrs.frozen(kw_only=True)
+class Task:
+    """What to run.
+
+    Attributes:
+        module: the root module's file; the modules that it extends lie beside it.
+        name: what messages call the run.
+        config: the configuration's text.
+        files: modules by file name that take the place of the folder's, or come to them.
+        workers: threads; 1 wherever liveness, a graph or traces are involved.
+        deadlock: whether a state without a successor is a violation.
+        coverage: whether each action's states are counted, which costs a little.
+        brief: whether it will end within seconds, so that Java had better not optimize much.
+        timeout: seconds until TLC is ended.
+        heap: the most memory of its heap, such as `4g`; by default a quarter of the machine's.
+    """
+
+    module: Path
+    name: str
+    config: str
+    files: Mapping[str, str] = attrs.field(factory=dict)
+    workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    deadlock: bool = False
+    coverage: bool = False
+    brief: bool = False
+    timeout: float = 600.0
+    heap: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Ended:
+    """How a run ended: what TLC has told, its exit code, how long it took in seconds."""
+
+    reading: Reading
+    code: int
+    seconds: float
+
+
+def run(
+    task: Task,
+    printed: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+) -> Ended:
+    """Run TLC to its end.
+
+    Args:
+        task: what to run.
+        printed: is given each line that the spec prints, as TLC wrote it.
+        progress: is called a few times a second with what is known and the seconds so far.
+
+    Raises:
+        TlcError: TLC could not be run, or gave no verdict: no Java, a spec that does not parse,
+            too little memory, a time limit. An expected or unexpected violation is none of these.
+    """
+    java, jar = find_java(), find_jar()
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="busproof-tlc-") as scratch:
+        folder = Path(scratch)
+        command = _command(task, java, jar, folder)
+        ended = _watch(command, folder, task, Listener(printed), progress, begun)
+    _refuse_broken(task, ended)
+    return ended
+
+
+def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
+    """The command line; everything that TLC writes goes to folders of this run's own."""
+    specs, temporary = folder / "specs", folder / "tmp"
+    for each in (specs, temporary, folder / "states"):
+        each.mkdir()
+    for source in sorted(task.module.parent.glob("*.tla")):
+        (specs / source.name).write_bytes(_bytes(source))
+    for name, text in {**task.files, _CONFIG: task.config}.items():
+        (specs / name).write_text(text, encoding="utf-8")
+    heap = [f"-Xmx{task.heap}"] if task.heap else []
+    threads = ["-XX:+UseParallelGC"] if task.workers > 1 else ["-XX:+UseSerialGC"]
+    brief = ["-XX:TieredStopAtLevel=1"] if task.brief else []
+    return [
+        *(str(java), *heap, *threads, *brief, "-XX:+ExitOnOutOfMemoryError", "-Xss16m"),
+        *(f"-Djava.io.tmpdir={temporary}", "-Dfile.encoding=UTF-8", "-cp", str(jar)),
+        *("tlc2.TLC", "-tool", "-workers", str(task.workers), "-checkpoint", "0"),
+        *([] if task.deadlock else ["-deadlock"]),
+        *(["-coverage", "1"] if task.coverage else []),
+        *("-metadir", str(folder / "states"), "-config", _CONFIG, task.module.stem),
+    ]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TlcError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _watch(
+    command: list[str],
+    folder: Path,
+    task: Task,
+    listener: Listener,
+    progress: Progress | None,
+    begun: float,
+) -> Ended:
+    # Ctrl-C is to reach us only; we end TLC.
+    process = subprocess.Popen(  # noqa: S603 - the user's Java, our arguments
+        command,
+        cwd=folder / "specs",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        process_group=0 if os.name == "posix" else None,
+    )
+    overdue = threading.Event()
+    with _ended(process), _limited(process, task.timeout, overdue):
+        with _told(listener.reading, progress, begun):
+            for line in process.stdout or ():
+                listener.hear(line.rstrip("\n"))
+        code = process.wait()
+    if overdue.is_set():
+        raise TlcError(
+            f"TLC did not finish {task.name} within {task.timeout:.0f} s, at "
+            f"{listener.reading.distinct:,} distinct states; --timeout gives it longer"
+        )
+    return Ended(reading=listener.reading, code=code, seconds=time.monotonic() - begun)
+
+
+@contextmanager
+def _ended(process: "subprocess.Popen[str]") -> Iterator[None]:
+    """Whatever happens within, the process is over afterwards."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            for end in (process.terminate, lambda: _kill(process)):
+                end()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_PATIENCE)
+                    break
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    with suppress(ProcessLookupError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+@contextmanager
+def _limited(
+    process: "subprocess.Popen[str]", seconds: float, overdue: threading.Event
+) -> Iterator[None]:
+    """End the process after so many seconds, and set `overdue`."""
+
+    def end() -> None:
+        overdue.set()
+        _kill(process)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator[None]:
+    """Tell of progress from a thread of its own: TLC may be silent for a minute."""
+    over = threading.Event()
+
+    def tell() -> None:
+        while progress is not None and not over.wait(_TOLD_EVERY):
+            progress(reading, time.monotonic() - begun)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+
+
+def _refuse_broken(task: Task, ended: Ended) -> None:
+    """Insist on a verdict: success, or a violation that TLC tells of."""
+    reading, name = ended.reading, task.name
+    said = _said(reading)
+    if _OUT_OF_MEMORY in said:
+        raise TlcError(
+            f"TLC ran out of memory on {name}, at {reading.distinct:,} distinct states; "
+            f"--heap gives it more (now: {task.heap or 'a quarter of the machine'})"
+        )
+    if any(message.code == Code.PARSING_FAILED for message in reading.errors):
+        raise TlcError(f"{task.module.name} does not parse:\n{_first_lines(reading.parsing)}")
+    if reading.violation or (reading.success and ended.code == 0):
+        return
+    raise TlcError(
+        f"TLC gave no verdict on {name} (exit code {ended.code}):\n"
+        f"{_first_lines(said.splitlines()) or '  it said nothing'}"
+    )
+
+
+def _said(reading: Reading) -> str:
+    return "\n".join(message.text for message in reading.errors)
+
+
+def _first_lines(lines: list[str]) -> str:
+    told = [line for line in lines if line.strip()]
+    more = [f"  … and {len(told) - _SHOWN} lines more"] if len(told) > _SHOWN else []
+    return "\n".join([*(f"  {line.strip()}" for line in told[:_SHOWN]), *more])

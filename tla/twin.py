@@ -1,0 +1,260 @@
+"""The model beside a spec: what it answers to the spec's commands, in the spec's words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+from immutables import Map
+
+from busproof.model.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    CreateQueue,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
+from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Witness
+from busproof.model.profiles import profile_for
+from busproof.model.returning import prepared
+from busproof.model.sessions import session_at
+from busproof.model.sighting import view_of
+from busproof.model.state import Namespace, Queue, fresh_namespace, with_queue
+from busproof.model.step import step, transitions
+from busproof.model.stored import Key, Stored
+from busproof.model.transition import Sighting, Transition
+from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Vantage
+from busproof.spec import load as load_catalogue
+from busproof.tla.asking import ANY, NONE, asked, body_of, connection_of, creations
+from busproof.tla.manifest import Setting
+from busproof.tla.replies import Reply, about_sessions, outcome_of, reply_for
+from busproof.tla.same import sameness
+
+__all__ = ["Answer", "Twin", "born", "reply_of"]
+
+
+@attrs.frozen
+class Answer:
+    """One thing that the model answers.
+
+    Attributes:
+        replies: the spec's replies that it stands for; several where it leaves the error open.
+        twin: the model after it.
+        rules: the rules that decided it.
+    """
+
+    replies: tuple[Reply, ...]
+    twin: "Twin"
+    rules: tuple[RuleId, ...]
+
+
+@attrs.frozen
+class Twin:
+    """A state of the model, and how many sends were accepted on the way to it."""
+
+    namespace: Namespace
+    accepted: int = 0
+
+    def fresh_body(self) -> str:
+        """The body of the next message that is sent."""
+        return body_of(self.accepted + 1)
+
+    def token(self, message: int, *, held: bool) -> str | None:
+        """The lock token that the message has; one that it had the model has forgotten."""
+        if not held:
+            return f"an earlier lock of {body_of(message)}"
+        stored = self.stored(message)
+        return None if stored is None or stored.lock is None else stored.lock.token
+
+    def stored(self, message: int) -> Stored | None:
+        """The message with this number, if it is there."""
+        for queue in self.namespace.queues.values():
+            numbers = queue.bodies.get(body_of(message))
+            for number in numbers if isinstance(numbers, tuple) else ():
+                if number in queue.messages:
+                    return queue.messages[number]
+        return None
+
+    def offers(self, spoken: Mapping[str, object], setting: Setting) -> list[Answer] | None:
+        """All that the model's `step` answers; `None` where it cannot even be asked."""
+        command = asked(spoken, setting, self)
+        if command is None:
+            return None
+        found = step(self.namespace, command, connection_of(spoken))
+        return [self._answer(command, each) for each in found]
+
+    def admits(self, spoken: Mapping[str, object], setting: Setting, reply: Reply) -> list[Answer]:
+        """What the model makes of this reply, if it was seen; nothing if it forbids it."""
+        command = asked(spoken, setting, self)
+        if command is None:
+            return []
+        outcome = self._outcome(command, reply)
+        if outcome is None:
+            return []
+        seen = Sighting(outcome, _witness(reply))
+        connection = connection_of(spoken)
+        found = [
+            self._answer(command, each)
+            for each in transitions(self.namespace, command, connection, seen)
+        ]
+        return [each for each in found if reply in each.replies or not _is_refusal(reply)]
+
+    def _answer(self, command: Command, transition: Transition) -> Answer:
+        accepted = isinstance(command, Send) and isinstance(transition.outcome, Done)
+        told = accepted and self._tells_partitions(command)
+        return Answer(
+            replies=_replies(transition, partition=told),
+            twin=Twin(_settled(transition.next, command), self.accepted + accepted),
+            rules=transition.rules,
+        )
+
+    def _tells_partitions(self, command: Command) -> bool:
+        queue = self.namespace.queues.get(getattr(command, "queue", ""))
+        partitioned = queue is not None and bool(queue.settings.partitioned)
+        return partitioned and self.namespace.vantage.partitions
+
+    def _outcome(self, command: Command, reply: Reply) -> Outcome | None:
+        """What a client would see that got this reply; `None` if there is nothing to see."""
+        match reply[0]:
+            case "Done":
+                return Done()
+            case "Empty":
+                return Empty()
+            case "Refused":
+                return Refused(error=Error.OTHER if reply[1] == ANY else Error(reply[1]))
+            case "Received":
+                return self._received(command, reply[1])
+            case "Peeked":
+                return self._peeked(reply[1])
+            case _:
+                return outcome_of(reply)
+
+    def _received(self, command: Command, message: int) -> Outcome | None:
+        stored = self.stored(message)
+        if stored is None or not isinstance(command, Receive):
+            return None
+        view = view_of(stored)
+        if command.mode is ReceiveMode.PEEK_LOCK:
+            queue = self.namespace.queues[command.queue]
+            if command.session_id is not None and command.session_id not in queue.sessions:
+                return None
+            view = attrs.evolve(
+                view,
+                lock_token=f"lock {stored.deliveries + 1} of {view.body}",
+                locked_until=_until(self.namespace, queue, command),
+            )
+        return Received(message=view)
+
+    def _peeked(self, messages: tuple[int, ...]) -> Outcome | None:
+        found = [self.stored(message) for message in messages]
+        views: list[MessageView] = [view_of(each) for each in found if each is not None]
+        return Peeked(messages=tuple(views)) if len(views) == len(messages) else None
+
+    def key(self, *, alone: bool) -> object:
+        """Two states with the same key answer alike from here on; see `sameness`."""
+        return (self.accepted, sameness(self.namespace, alone=alone))
+
+
+def _settled(namespace: Namespace, command: Command) -> Namespace:
+    """What a step does in the specs beside what the model does with one command.
+
+    The model ends locks when a queue is next asked for something, a spec at once; and a spec's
+    partitions are those of all its queues.
+    """
+    if isinstance(command, TakePartitionDown | BringPartitionUp):
+        for name in namespace.queues:
+            if name != command.queue:
+                (also,) = step(namespace, attrs.evolve(command, queue=name))
+                namespace = also.next
+    if isinstance(command, AdvanceClock):
+        for name in namespace.queues:
+            namespace = prepared(namespace, name) or namespace
+    return namespace
+
+
+def _until(namespace: Namespace, queue: Queue, command: Receive) -> int:
+    if command.session_id is not None:
+        return session_at(queue, command.session_id).expiry.earliest
+    return namespace.now.earliest + queue.settings.lock_duration
+
+
+def _is_refusal(reply: Reply) -> bool:
+    return bool(reply[0] == "Refused")
+
+
+def _witness(reply: Reply) -> Witness | None:
+    if reply[0] == "Done" and reply[1] is not None:
+        return Witness(partition=reply[1])
+    return None
+
+
+def _replies(transition: Transition, *, partition: bool) -> tuple[Reply, ...]:
+    outcome = transition.outcome
+    match outcome:
+        case Done():
+            choice = transition.choice if partition else None
+            return (("Done", None if choice is None else choice.partition),)
+        case Received(message=view):
+            return (("Received", _number(view)),)
+        case Empty():
+            return (("Empty",),)
+        case Peeked(messages=views):
+            return (("Peeked", tuple(_number(view) for view in views)),)
+        case Refused(error=error):
+            named: Reply = ("Refused", error.value)
+            return (("Refused", ANY), named) if transition.any_error else (named,)
+        case _:
+            return (reply_for(outcome),)
+
+
+def _number(view: MessageView) -> int:
+    return int(view.body.removeprefix("m"))
+
+
+def reply_of(spoken: Mapping[str, Any]) -> Reply:
+    """A spec's reply as a plain tuple."""
+    kind = spoken["type"]
+    if kind == "Done":
+        return ("Done", spoken.get("partition"))
+    if kind == "Refused":
+        return ("Refused", spoken["error"])
+    if kind == "Received":
+        return ("Received", spoken["message"])
+    if kind == "Peeked":
+        return ("Peeked", tuple(spoken["messages"]))
+    return about_sessions(spoken)
+
+
+def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:
+    """The model as a configuration finds it: queues created, the places of keys known."""
+    profile = profile_for(
+        load_catalogue(), readings=dict(setting.readings), partitions=setting.partitions
+    )
+    namespace = fresh_namespace(profile, Vantage(partitions=setting.oracle == "strict"))
+    for creation in creations(setting, commands):
+        namespace = _created(namespace, creation)
+        queue = namespace.queues[creation.queue]
+        if setting.oracle == "strict" and creation.partitioned:
+            queue = attrs.evolve(queue, homes=_homes(setting))
+            namespace = with_queue(namespace, queue)
+    return Twin(namespace)
+
+
+def _created(namespace: Namespace, creation: CreateQueue) -> Namespace:
+    (created,) = step(namespace, creation)
+    return created.next
+
+
+def _homes(setting: Setting) -> Map[Key, int]:
+    """Each key's partition, whichever property it is taken from."""
+    properties = ("", SESSION_ID, PARTITION_KEY, MESSAGE_ID)
+    return Map(
+        {
+            Key(name, key): 1 << place
+            for key, place in setting.places.items()
+            if key != NONE
+            for name in properties
+        }
+    )

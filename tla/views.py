@@ -1,0 +1,63 @@
+"""What model checking found as plain values for JSON; the keys are part of the interface."""
+
+from typing import Any
+
+import attrs
+
+from busproof.tla.manifest import Configuration
+from busproof.tla.mutants import Fate
+from busproof.tla.running import Ran
+from busproof.tla.showing import gherkin, said_in, story
+
+__all__ = ["view_configuration", "view_fate", "view_ran"]
+
+
+def view_configuration(configuration: Configuration) -> dict[str, Any]:
+    """A configuration as the manifest has it."""
+    return attrs.asdict(configuration)
+
+
+def view_ran(ran: Ran) -> dict[str, Any]:
+    """What a configuration came to."""
+    view: dict[str, Any] = {
+        "name": ran.configuration.name,
+        "kind": ran.configuration.kind.value,
+        "passed": ran.passed,
+        "error": ran.error,
+        "deviations": list(ran.deviations),
+    }
+    if (found := ran.checked) is not None:
+        steps = said_in(found.trace)
+        setting = ran.setting
+        view |= {
+            "result": found.result,
+            "violated": found.violated,
+            "distinct": found.distinct,
+            "generated": found.generated,
+            "depth": found.depth,
+            "seconds": round(found.seconds, 2),
+            "actions": {name: list(counts) for name, counts in found.actions.items()},
+            "trace": list(story(steps, setting)),
+            "scenario": gherkin(found.violated, steps, setting) if steps else "",
+        }
+    if (comparison := ran.comparison) is not None:
+        view["comparison"] = {
+            "edges": comparison.edges,
+            "pairs": comparison.pairs,
+            "disagreeing": comparison.disagreeing,
+            "seconds": round(ran.comparing, 2),
+        }
+    return view
+
+
+def view_fate(fate: Fate) -> dict[str, Any]:
+    """What became of a mutant."""
+    return {
+        "name": fate.mutant.name,
+        "rule": fate.mutant.rule,
+        "module": fate.mutant.module,
+        "killed": fate.killed,
+        "killer": fate.mutant.killer,
+        "told": fate.told,
+        "seconds": round(fate.seconds, 2),
+    }
