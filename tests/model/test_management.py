@@ -14,6 +14,7 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateTopic,
     DeleteQueue,
     GetQueue,
     ListQueues,
@@ -733,6 +734,31 @@ def test_what_was_sent_in_a_transaction_may_reach_a_new_queue_of_the_name(told: 
     told.has(CommitTransaction(transaction="t"))
     told.has(receive(), Empty())
     told.has(receive(), received("m1", partition_key="a"))
+
+
+@pytest.mark.parametrize("outcome", [DONE, OTHER])
+def test_a_topic_is_not_the_deleted_queue_that_was_sent_to(told: Told, outcome: object) -> None:
+    told.queue()
+    told.has(BeginTransaction(transaction="t"))
+    told.send(transaction="t", partition_key="a")
+    told.has(DELETE)
+    told.has(CreateTopic(topic="q"))
+    told.has(CommitTransaction(transaction="t"), outcome)
+
+
+def test_what_was_sent_to_a_deleted_queue_may_come_before_what_its_successor_got() -> None:
+    for first in ("m2", "m3"):
+        told = telling()
+        told.queue()
+        told.send(partition_key="a", partition=0)
+        told.has(BeginTransaction(transaction="t"))
+        told.send(transaction="t", partition_key="a", partition=0)
+        told.has(DELETE)
+        told.queue()
+        told.send(partition_key="a", partition=0)
+        told.send(partition_key="a", partition=0)
+        told.has(CommitTransaction(transaction="t"))
+        told.has(receive(), received(first, partition_key="a"))
 
 
 def test_a_rollback_for_a_deleted_queue(told: Told) -> None:
