@@ -140,12 +140,13 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         same = _is_still_there(namespace, staged)
         before = namespace
         namespace = _arrived(namespace, queue, staged, certain=certain and same)
+        if not same:
+            # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
+            continue
         for path, arrivals in staged.arrivals.items():
-            # A later queue of that name had nothing when this was sent to the one before it.
-            then = arrivals if same else 0
-            if begun.queues[path].arrivals > then:
+            if begun.queues[path].arrivals > arrivals:
                 number = before.queues[path].arrivals
-                namespace = _sent_before(namespace, path, number, then)
+                namespace = _sent_before(namespace, path, number, arrivals)
     return namespace
 
 
