@@ -37,10 +37,13 @@ Walk = tuple[int, int, int, int]
 
 @attrs.frozen
 class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
-    """One path: each step's command and the reply that the spec has there."""
+    """One path: each step's command and the reply that the spec has there.
+
+    Allure writes every parameter of a test out, so what is long is left out of the text.
+    """
 
     name: str
-    steps: tuple[tuple[dict[str, Any], dict[str, Any]], ...]
+    steps: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = attrs.field(repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +62,7 @@ class Suite:
     sources: str
     setting: Setting
     classes: int
-    paths: tuple[Path_, ...]
+    paths: tuple[Path_, ...] = attrs.field(repr=False)
 
 
 def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -> Suite:
