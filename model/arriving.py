@@ -159,7 +159,9 @@ def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Name
     if not shares_homes(namespace):
         where = _own_partitions(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not subscription.doubtful
-    shows = (*arrival.shows, "TOPIC-01", *_shown(subscription, role, arrival.message, verdict))
+    shows: tuple[RuleId, ...] = (*arrival.shows, "TOPIC-01")
+    if timely and verdict.taken is True:
+        shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
     copy = attrs.evolve(arrival, where=where, certain=certain)
     remembered = _remembered(subscription, role, arrival, verdict)
     return _taken(namespace, remembered, copy, shows)

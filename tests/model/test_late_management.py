@@ -14,21 +14,25 @@ from busproof.model.commands import (
     DeleteQueue,
     GetQueue,
     ListQueues,
+    ListRules,
     Receive,
+    RemoveRule,
     RestoreQueue,
     Schedule,
     Send,
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.filters import TrueFilter
+from busproof.model.filters import DEFAULT_RULE, TrueFilter
 from busproof.model.outcomes import (
     Described,
     Empty,
     Indeterminate,
     Listed,
+    Outcome,
     QueueDescription,
     Refused,
+    RulesListed,
     Scheduled,
 )
 from busproof.model.values import Error, Message
@@ -403,3 +407,31 @@ def test_partitions_that_what_may_be_there_has_not_may_be_down(told: Told) -> No
     told.has(CREATE, GONE)
     partitioned = Described(description=QueueDescription(queue="q", partitioned=True))
     told.has(GetQueue(queue="q"), partitioned)
+
+
+@pytest.mark.parametrize("answer", [DONE, LOST])
+def test_a_late_commit_may_change_a_rule_that_was_asked_for_after_it(
+    told: Told, answer: Outcome
+) -> None:
+    told.has(CreateTopic(topic="t", partitioned=False))
+    told.has(CreateSubscription(topic="t", subscription="s"))
+    told.has(BeginTransaction(transaction="x"))
+    told.has(CommitTransaction(transaction="x"), LOST)
+    told.has(RemoveRule(topic="t", subscription="s", rule=DEFAULT_RULE, transaction="x"), answer)
+    told.has(Send(queue="t", message=SENT))
+    told.has(Receive(queue=SUBSCRIPTION), Empty())
+    told.has(ListRules(topic="t", subscription="s"), RulesListed())
+
+
+def test_rules_that_change_after_a_lost_commit_may_decide_what_it_brings(told: Told) -> None:
+    told.has(CreateTopic(topic="t"))
+    told.has(CreateSubscription(topic="t", subscription="s"))
+    told.has(RemoveRule(topic="t", subscription="s", rule=DEFAULT_RULE))
+    told.has(BeginTransaction(transaction="x"))
+    message = Message(body="sent", partition_key="a")
+    told.has(Send(queue="t", message=message, transaction="x"))
+    told.has(CommitTransaction(transaction="x"), LOST)
+    told.has(AddRule(topic="t", subscription="s", rule="r", filter=TrueFilter()))
+    brought = told.saw(Receive(queue=SUBSCRIPTION), received("sent", partition_key="a"))
+    assert brought.possible
+    assert not {rule for rule in brought.rules if rule.startswith(("FILTER", "FEAT"))}
