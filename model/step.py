@@ -13,10 +13,10 @@ from busproof.model.dispatching import dispatched, lost
 from busproof.model.duplicates import declined
 from busproof.model.entities import concerned
 from busproof.model.ledger import never_arrives
-from busproof.model.managing import (
+from busproof.model.managing import is_a_queue
+from busproof.model.missing import (
     absent,
     in_part,
-    is_a_queue,
     maybe_absent,
     of_no_queue,
     touched,
