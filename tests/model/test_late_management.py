@@ -77,6 +77,12 @@ def test_a_creation_may_come_once_there_is_what_it_forwards_to(told: Told) -> No
     told.has(RECEIVE, received("sent"))
 
 
+def test_what_was_sent_before_a_lost_creation_may_come_late(told: Told) -> None:
+    told.has(Send(queue="q", message=SENT), LOST)
+    told.has(CREATE, LOST)
+    knows_nothing_of(told, "q")
+
+
 def test_a_creation_may_come_once_its_name_is_free_and_forward_then(told: Told) -> None:
     told.queue()
     told.has(CreateQueue(queue="p"))
