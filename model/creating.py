@@ -21,6 +21,7 @@ __all__ = [
     "outage_reading",
     "outages_of",
     "restore_queue",
+    "with_basic",
 ]
 
 PARTITIONS_KNOWN_SINCE: Final = "2013-10"
@@ -169,14 +170,20 @@ def _knows_partitions(profile: Profile, version: str | None) -> bool:
 def _options(namespace: Namespace, command: CreateQueue) -> tuple[bool, ...]:
     """Whether the queue may become partitioned, not partitioned, or either."""
     profile, wanted = namespace.profile, command.partitioned
+    options: tuple[bool, ...] = (bool(wanted),)
     if wanted is None:
         reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
-        return {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
-    if wanted and profile.tier is Tier.PREMIUM:
-        return (False, True)
-    if wanted and not _knows_partitions(profile, command.api_version):
-        return (False, True)
-    return (wanted,)
+        options = {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
+    known = profile.tier is not Tier.PREMIUM and _knows_partitions(profile, command.api_version)
+    return with_basic(profile, options) if known or True not in options else (False, True)
+
+
+def with_basic(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+    """The options, of which Basic may only have that an entity is partitioned (BASIC-REGULAR)."""
+    if profile.tier is not Tier.BASIC or False not in options:
+        return options
+    reading = profile.readings.get("BASIC-REGULAR", "either")
+    return {"never": (True,), "as-asked": options}.get(reading, (False, True))
 
 
 def _created_rules(

@@ -7,7 +7,7 @@ from immutables import Map
 
 from busproof.model.arriving import with_adrift
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.model.creating import outages_of
+from busproof.model.creating import outages_of, with_basic
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
@@ -51,7 +51,8 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     if command.partitioned and tier is Tier.PREMIUM:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         yield done(_with_topic(namespace, attrs.evolve(command, partitioned=False)))
-    yield done(_with_topic(namespace, command))
+    for partitioned in with_basic(namespace.profile, (command.partitioned,)):
+        yield done(_with_topic(namespace, attrs.evolve(command, partitioned=partitioned)))
 
 
 def _as_queue(command: CreateTopic) -> CreateQueue:

@@ -39,7 +39,7 @@ def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
 
 
 def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
-    """Leave the scenario where Basic need not have such a queue (MGMT-24).
+    """Leave the scenario where Basic need not have such a queue (MGMT-24, BASIC-REGULAR).
 
     Raises:
         NotApplicable: it need not.
@@ -49,6 +49,9 @@ def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
         raise NotApplicable("tier: basic need not have sessions")
     if queue.duplicate_detection and basic:
         raise NotApplicable("tier: basic need not have duplicate detection")
+    either = bus.profile.readings.get("BASIC-REGULAR") != "as-asked"
+    if basic and either and queue.partitioned is False:
+        raise NotApplicable("tier: basic may partition every queue")
 
 
 @given(

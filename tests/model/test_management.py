@@ -603,6 +603,34 @@ def test_basic_may_lack_sessions_and_detection(reading: str, refused: bool, acce
             assert bool(told.saw(asked, answer).possible) is allowed
 
 
+@pytest.mark.parametrize(
+    ("reading", "regular", "partitioned"),
+    [("either", True, True), ("as-asked", True, False), ("never", False, True)],
+)
+@pytest.mark.parametrize("asked", [None, False])
+def test_basic_may_partition_every_queue(
+    reading: str, regular: bool, partitioned: bool, asked: bool | None
+) -> None:
+    for told_partitioned, allowed in ((False, regular), (True, partitioned)):
+        told = telling({"BASIC-REGULAR": reading}, tier=Tier.BASIC)
+        told.has(CreateQueue(queue="q", partitioned=asked))
+        got = Described(description=QueueDescription(queue="q", partitioned=told_partitioned))
+        assert bool(told.saw(GET, got).possible) is allowed
+
+
+@pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("as-asked", False)])
+def test_basic_may_partition_every_topic(reading: str, allowed: bool) -> None:
+    told = telling({"BASIC-REGULAR": reading}, tier=Tier.BASIC)
+    told.has(CreateTopic(topic="t", partitioned=False))
+    assert bool(told.saw(TakePartitionDown(queue="t", partition=1)).possible) is allowed
+
+
+def test_premium_need_not_partition_whatever_is_the_default() -> None:
+    told = telling({"PARTITIONING-DEFAULT": "partitioned"}, tier=Tier.PREMIUM)
+    told.has(CreateQueue(queue="q", partitioned=None))
+    told.has(GET, Described(description=QueueDescription(queue="q", partitioned=False)))
+
+
 # Answers that never came
 
 
