@@ -12,8 +12,9 @@ import re
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -51,8 +52,11 @@ def is_active(config: pytest.Config) -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Label our tests by the rules they are about, and title them with their scenarios."""
+    listener = config.pluginmanager.get_plugin("allure_listener")
+    if listener is not None:
+        config.pluginmanager.register(_Fixtures(listener.allure_logger))
     for item in filter(_is_ours, items):
         for kind, value in _labels(item):
             item.add_marker(pytest.mark.allure_label(value, label_type=kind))
@@ -173,6 +177,41 @@ def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
     _end(request.node, sys.exc_info()[1])
 
 
+# pytest-bdd makes a fixture of each step's definition, and Allure a file of each fixture: eleven
+# for a scenario, which say nothing that its steps do not say.
+
+
+class _Fixtures:
+    """Drops what Allure would write of fixtures of our tests, unless one went wrong."""
+
+    def __init__(self, reporter: Any) -> None:
+        self._reporter = reporter
+        self._write = reporter.stop_group
+        self._ours = False
+        reporter.stop_group = self.stop_group
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_post_finalizer(
+        self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+    ) -> Generator[None, None, None]:
+        """Notice whose fixture it is that has ended."""
+        self._ours = fixturedef.scope == "function" and _is_ours(request.node)
+        try:
+            yield
+        finally:
+            self._ours = False
+
+    def stop_group(self, uuid: str, **facts: object) -> None:
+        """Drop the fixture, or let it be written."""
+        group = self._reporter.get_item(uuid)
+        # What is ending has no status yet.
+        passed = all(each.status in (None, "passed") for each in (*group.befores, *group.afters))
+        if self._ours and passed:
+            self._reporter.drop_test(uuid)
+        else:
+            self._write(uuid, **facts)
+
+
 def _begin(item: pytest.Item, step: "Step") -> None:
     import allure  # noqa: PLC0415
 
@@ -224,4 +263,9 @@ def _comma_separated(rows: Sequence[Sequence[object]]) -> str:
 
 
 def _is_ours(item: pytest.Item) -> bool:
-    return item.path.resolve() == _OURS
+    return _is_ours_at(item.path)
+
+
+@cache
+def _is_ours_at(path: Path) -> bool:
+    return path.resolve() == _OURS

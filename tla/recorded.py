@@ -4,7 +4,7 @@ What the contract has no words for is left out, by its cause and counted; what f
 that never came is not judged.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -16,7 +16,6 @@ from busproof.model.commands import (
     BringPartitionUp,
     Complete,
     CreateQueue,
-    CreateSubscription,
     GetQueue,
     Peek,
     Receive,
@@ -34,9 +33,10 @@ from busproof.model.outcomes import (
 )
 from busproof.model.values import Message, ReceiveMode
 from busproof.tla.asking import ANY, NONE, SHORT_TIMEOUT
+from busproof.tla.left_out import LeftOut, created_queues, destinations, no_queues, outside
 from busproof.tla.ticking import Ticks, ticks_for
 
-__all__ = ["LeftOut", "Recorded", "Step", "recorded"]
+__all__ = ["Recorded", "Step", "recorded"]
 
 UNKNOWN: Final = 0
 """The number of a message that nobody sent."""
@@ -76,15 +76,6 @@ class Recorded:
     cut: str = ""
 
 
-@attrs.frozen
-class LeftOut:
-    """A queue of a scenario that the contract cannot judge, and why."""
-
-    scenario: str
-    queue: str
-    why: str
-
-
 def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut]:
     """The traces of a scenario.
 
@@ -93,16 +84,11 @@ def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut
         partitions: of a partitioned queue, by the history's profile.
     """
     name = scenario.name or "the history"
-    created: dict[str, CreateQueue] = {}
-    for event in scenario.events:
-        if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done):
-            created.setdefault(event.command.queue, event.command)
-    for queue in sorted(_named(scenario.events) - set(created)):
-        yield LeftOut(name, queue, "nothing recorded created this queue")
-    fed = {_destination(event) for event in scenario.events}
-    for queue, settings in created.items():
+    yield from no_queues(name, scenario.events)
+    fed = destinations(scenario.events)
+    for queue, settings in created_queues(scenario.events).items():
         events = [event for event in scenario.events if _concerns(event, queue)]
-        why = "messages are forwarded to it" if queue in fed else _outside(settings, events)
+        why = "messages are forwarded to it" if queue in fed else outside(settings, events)
         if why:
             yield LeftOut(name, queue, why)
             continue
@@ -115,32 +101,8 @@ def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut
         yield trace if trace.steps else LeftOut(name, queue, trace.cut or "nothing happened to it")
 
 
-def _named(events: Iterable[Event]) -> set[str]:
-    return {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
-
-
 def _concerns(event: Event, queue: str) -> bool:
     return isinstance(event.command, AdvanceClock) or getattr(event.command, "queue", "") == queue
-
-
-def _destination(event: Event) -> str | None:
-    creation = event.command
-    return creation.forward_to if isinstance(creation, CreateQueue | CreateSubscription) else None
-
-
-def _outside(settings: CreateQueue, events: Sequence[Event]) -> str:
-    if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
-        return "its creation leaves open whether it is partitioned"
-    if settings.requires_session:
-        return "it requires sessions"
-    if settings.duplicate_detection:
-        return "it has duplicate detection"
-    if settings.forward_to is not None:
-        return "it forwards its messages"
-    ends = [event.returned or event.called for event in events]
-    if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
-        return "its requests overlap"
-    return ""
 
 
 class _Recording:

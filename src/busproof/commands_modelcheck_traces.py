@@ -11,7 +11,7 @@ from busproof.errors import TlcError
 from busproof.saying import write_aside
 
 if TYPE_CHECKING:
-    from busproof.tla.recorded import LeftOut
+    from busproof.tla.left_out import LeftOut
     from busproof.tla.traces import Judged
 
 __all__ = ["run_traces"]
@@ -29,7 +29,8 @@ def run_traces(args: argparse.Namespace, folder: Path) -> int:
         TlcError: TLC gave no verdict.
     """
     from busproof.history.files import load  # noqa: PLC0415 - the catalogue alone starts faster
-    from busproof.tla.recorded import LeftOut, Recorded, recorded  # noqa: PLC0415
+    from busproof.tla.left_out import LeftOut  # noqa: PLC0415
+    from busproof.tla.recorded import Recorded, recorded  # noqa: PLC0415
     from busproof.tla.traces import judged_traces  # noqa: PLC0415
 
     found: list[Recorded | LeftOut] = []

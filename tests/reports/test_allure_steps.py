@@ -172,8 +172,18 @@ from pytest_bdd import scenarios, then
 scenarios("../suite/features/host.feature")
 
 
+@pytest.fixture(scope="module")
+def shared():
+    pass
+
+
+@pytest.fixture
+def alone(shared):
+    pass
+
+
 @pytest.mark.rule("KEY-99")
-def test_host():
+def test_host(alone):
     pass
 
 
@@ -360,6 +370,15 @@ def test_a_test_that_is_no_scenario_has_parameters_too(told) -> None:
     result = told["test_exploring"]
     assert "adapter" in parameters(result)
     assert labels(result, "epic", "severity") == [("severity", "normal")]
+
+
+def test_fixtures_are_told_where_they_are_a_hosts_or_went_wrong(folder) -> None:
+    """Those of our scenarios say nothing that the steps do not say."""
+    containers = [json.loads(file.read_text()) for file in folder.glob("*-container.json")]
+    fixtures = {each["name"] for container in containers for each in container.get("befores", ())}
+    assert {"shared", "alone", "ready"} <= fixtures
+    steps_of = {name for name in fixtures if name.startswith("pytestbdd_stepdef")}
+    assert steps_of == {"pytestbdd_stepdef_then_the host is content"}
 
 
 @pytest.mark.parametrize("name", ["test_host", "test_a_scenario_of_the_host"])

@@ -20,6 +20,7 @@ from busproof.model.commands import (
     Command,
     Complete,
     CreateQueue,
+    CreateTopic,
     DeleteQueue,
     GetQueue,
     Peek,
@@ -27,11 +28,20 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Empty, Event, Indeterminate, Received, Refused
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Peeked,
+    Received,
+    Refused,
+)
 from busproof.model.values import MICROSECONDS, Error, Message, MessageView, Profile, ReceiveMode
 from busproof.tla import traces
+from busproof.tla.left_out import LeftOut
 from busproof.tla.manifest import FOLDER
-from busproof.tla.recorded import LeftOut, Recorded, recorded
+from busproof.tla.recorded import Recorded, recorded
 from busproof.tla.ticking import ticks_for
 from busproof.tla.traces import judged_traces, spelt
 
@@ -206,6 +216,12 @@ def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
         CreateQueue(queue="q", api_version="2012-03"),
     ):
         assert "whether it is partitioned" in why(Event(command=unsaid, outcome=Done()))
+    dead = Peek(queue="q/$deadletterqueue")
+    assert "a dead-letter queue" in why(Event(command=dead, outcome=Peeked(messages=())))
+    topic = Event(command=CreateTopic(topic="q"), outcome=Done())
+    assert "a topic or a subscription" in why(topic, Event(command=send, outcome=Done()))
+    refused = attrs.evolve(topic, outcome=Refused(error=Error.NOT_FOUND))
+    assert "nothing recorded created" in why(refused, Event(command=send, outcome=Done()))
     created = Event(command=CreateQueue(queue="q"), outcome=Done())
     assert "nothing happened" in why(created)
     forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())

@@ -1,0 +1,80 @@
+"""Which queues of a recorded scenario the contract has no words for, and why."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.entities import subscription_path
+from busproof.model.outcomes import Done, Event
+
+__all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
+
+
+@attrs.frozen
+class LeftOut:
+    """A queue of a scenario that the contract cannot judge, and why."""
+
+    scenario: str
+    queue: str
+    why: str
+
+
+def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
+    """The queues that were surely created, with what they were created with first."""
+    created: dict[str, CreateQueue] = {}
+    for event in events:
+        if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done):
+            created.setdefault(event.command.queue, event.command)
+    return created
+
+
+def destinations(events: Iterable[Event]) -> set[str | None]:
+    """To which entities others forward."""
+    commands = [event.command for event in events]
+    kinds = CreateQueue | CreateSubscription
+    return {command.forward_to for command in commands if isinstance(command, kinds)}
+
+
+def no_queues(scenario: str, events: Sequence[Event]) -> Iterator[LeftOut]:
+    """What was asked for by a queue's name and is no queue that was created."""
+    topics = _topics(events)
+    named = {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
+    for name in sorted(named - set(created_queues(events))):
+        yield LeftOut(scenario, name, _no_queue(name, topics))
+
+
+def _topics(events: Iterable[Event]) -> set[str]:
+    commands = (event.command for event in events if isinstance(event.outcome, Done))
+    topics: set[str] = set()
+    for command in commands:
+        if isinstance(command, CreateTopic):
+            topics.add(command.topic)
+        elif isinstance(command, CreateSubscription):
+            topics.add(subscription_path(command.topic, command.subscription))
+    return topics
+
+
+def _no_queue(name: str, topics: Container[str]) -> str:
+    if is_dead_letter_queue(name):
+        return "it is a dead-letter queue"
+    if name in topics:
+        return "it is a topic or a subscription"
+    return "nothing recorded created this queue"
+
+
+def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
+    """Why the contract is not about a queue; empty where it is."""
+    if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
+        return "its creation leaves open whether it is partitioned"
+    if settings.requires_session:
+        return "it requires sessions"
+    if settings.duplicate_detection:
+        return "it has duplicate detection"
+    if settings.forward_to is not None:
+        return "it forwards its messages"
+    ends = [event.returned or event.called for event in events]
+    if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
+        return "its requests overlap"
+    return ""
