@@ -14,6 +14,7 @@ from busproof.adapters.seeded import (
     faults_keys,
     faults_life,
     faults_locks,
+    faults_management,
     faults_order,
     faults_placing,
     faults_scheduling,
@@ -43,6 +44,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_forwarding.FAULTS,
     *faults_scheduling.FAULTS,
     *faults_duplicates.FAULTS,
+    *faults_management.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

@@ -30,6 +30,7 @@ from busproof.model.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
     Receive,
     ReceiveDeferred,
     RemoveRule,
@@ -39,11 +40,14 @@ from busproof.model.commands import (
     Schedule,
     Send,
     SetSessionState,
+    UpdateQueue,
 )
 from busproof.model.outcomes import (
+    Described,
     Empty,
     Indeterminate,
     Outcome,
+    QueueDescription,
     Received,
     ReceivedSeveral,
     Renewed,
@@ -86,6 +90,9 @@ CAPABILITIES: Final = frozenset(
         Capability.DEFERRAL,
         Capability.SCHEDULING,
         Capability.SEQUENCE_NUMBERS,
+        Capability.MANAGEMENT,
+        Capability.API_VERSIONS,
+        Capability.AVAILABILITY,
     }
 )
 """What the model does by itself; a client library is set before it."""
@@ -109,6 +116,9 @@ LOSABLE = (
     RenewSessionLock,
     RollBackTransaction,
     SetSessionState,
+    CreateQueue,
+    UpdateQueue,
+    DeleteQueue,
 )
 
 OWN_CHOICES: Final = {
@@ -153,6 +163,7 @@ class ModelAdapter:
         self._turn = 0
         self._assigned = 0
         self._late: list[tuple[Command, str]] = []
+        self._asked: dict[tuple[str, str, int | None], int] = {}
         self._started = 0.0
 
     @property
@@ -208,11 +219,14 @@ class ModelAdapter:
         if isinstance(command, Schedule) and self._policy == "hostile":
             return attrs.evolve(command, delay=self._late_or_early(command.delay))
         if isinstance(command, CreateQueue) and self._policy == "hostile":
-            return attrs.evolve(
+            skewed = attrs.evolve(
                 command,
                 lock_duration=self._skewed(command.lock_duration),
                 duplicate_window=self._skewed(command.duplicate_window),
             )
+            self._asked[command.queue, "lock", skewed.lock_duration] = command.lock_duration
+            self._asked[command.queue, "window", skewed.duplicate_window] = command.duplicate_window
+            return skewed
         if isinstance(command, CreateTopic) and self._policy == "hostile":
             window = self._skewed(command.duplicate_window)
             return attrs.evolve(command, duplicate_window=window)
@@ -247,7 +261,18 @@ class ModelAdapter:
             witness = Witness(partition=chosen.choice.partition)
         if self._clock is Clock.REAL:
             outcome = _without_times(outcome)
+        if isinstance(outcome, Described):
+            outcome = Described(description=self._announced(outcome.description))
         return Observed(outcome, witness)
+
+    def _announced(self, told: QueueDescription) -> QueueDescription:
+        """The durations that were asked for, whatever the hostile service makes of them."""
+        lock, window = told.lock_duration, told.duplicate_window
+        return attrs.evolve(
+            told,
+            lock_duration=self._asked.get((told.queue, "lock", lock), lock),
+            duplicate_window=self._asked.get((told.queue, "window", window), window),
+        )
 
     def _chosen(self, command: Command, connection: str) -> Transition:
         if self._policy == "round-robin":

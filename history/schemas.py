@@ -165,6 +165,7 @@ def _first_line(kind: type) -> str:
 
 
 def _bounds(validator: object) -> Schema:
+    validator = getattr(validator, "validator", validator)  # a number, or nothing
     word, shift = _BOUNDS.get(getattr(validator, "compare_op", ""), ("", 0))
     return {word: getattr(validator, "bound", 0) + shift} if word else {}
 

@@ -4,8 +4,8 @@ Whatever text came over the wire is quoted and escaped, so that a line stays a l
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final, assert_never
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, assert_never
 
 import attrs
 
@@ -27,7 +27,10 @@ from busproof.model.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    GetQueue,
     GetSessionState,
+    ListQueues,
     ListRules,
     ListSessions,
     Peek,
@@ -36,11 +39,13 @@ from busproof.model.commands import (
     RemoveRule,
     RenewLock,
     RenewSessionLock,
+    RestoreQueue,
     RollBackTransaction,
     Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.model.filters import (
     CorrelationFilter,
@@ -50,12 +55,15 @@ from busproof.model.filters import (
     TrueFilter,
 )
 from busproof.model.outcomes import (
+    Described,
     Done,
     Empty,
     Event,
     Indeterminate,
+    Listed,
     Outcome,
     Peeked,
+    QueueDescription,
     Received,
     ReceivedSeveral,
     Refused,
@@ -95,10 +103,15 @@ PROPERTIES: Final = {
     "ContentType": "content_type",
 }
 """The properties that a sender can set, as the documents call them."""
+_PARTITIONED: Final = {True: "partitioned", False: "not partitioned", None: "partitioned or not"}
 
 _LONGEST: Final = 80
 _HEAD: Final = 48
 _TAIL: Final = 16
+
+_Management = RestoreQueue | GetQueue | ListQueues | UpdateQueue | DeleteQueue
+
+_OfALock = Complete | Abandon | DeadLetter | Defer | RenewLock
 
 _SessionCommands = (
     AcceptSession
@@ -158,33 +171,35 @@ def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
     match command:
         case CreateQueue():
             return _create_words(command)
+        case RestoreQueue() | GetQueue() | ListQueues() | UpdateQueue() | DeleteQueue():
+            return _management_words(command)
         case Send():
             return _send_words(command)
         case Receive(queue=queue, mode=mode, session_id=session):
             source = _name(queue) if session is None else _session(queue, session)
             return f"Receive from {source} ({mode.value})"
-        case Complete(queue=queue, lock_token=lock):
-            return f"Complete on {_name(queue)}: lock {_name(lock)}"
-        case Abandon(queue=queue, lock_token=lock):
-            return f"Abandon on {_name(queue)}: lock {_name(lock)}"
+        case Complete() | Abandon() | DeadLetter() | Defer() | RenewLock():
+            return _of_a_lock_words(command)
         case Peek(queue=queue, count=count, session_id=session):
             source = _name(queue) if session is None else _session(queue, session)
             return f"Peek at up to {_counted(count, 'message')} of {source}"
-        case DeadLetter(queue=queue, lock_token=lock, reason=reason):
-            why = f", reason {_quoted(reason)}" if reason else ""
-            return f"Dead-letter on {_name(queue)}: lock {_name(lock)}{why}"
-        case Defer(queue=queue, lock_token=lock):
-            return f"Defer on {_name(queue)}: lock {_name(lock)}"
         case ReceiveDeferred(queue=queue, mode=mode, session_id=session):
             source = _name(queue) if session is None else _session(queue, session)
             numbers = ", ".join(_plain_number(each) for each in command.sequence_numbers)
             return f"Receive deferred {numbers} from {source} ({mode.value})"
-        case RenewLock(queue=queue, lock_token=lock):
-            return f"Renew on {_name(queue)}: lock {_name(lock)}"
         case AdvanceClock(duration=duration):
             return f"Advance the clock by {seconds(duration)}"
         case _:
             return _rest_words(command)
+
+
+def _of_a_lock_words(command: _OfALock) -> str:
+    what = {DeadLetter: "Dead-letter", RenewLock: "Renew"}.get(
+        type(command), type(command).__name__
+    )
+    told = f"{what} on {_name(command.queue)}: lock {_name(command.lock_token)}"
+    why = command.reason if isinstance(command, DeadLetter) else None
+    return f"{told}, reason {_quoted(why)}" if why else told
 
 
 def outcome_words(  # noqa: PLR0911 - one return a case
@@ -207,15 +222,12 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return "Empty"
         case Peeked(messages=views):
             return _peeked_words([_view_words(view, partitioned) for view in views])
-        case RulesListed(rules=rules):
-            names = ", ".join(
-                f"{_name(each.name)} ({_filter_words(each.filter)})" for each in rules
-            )
-            return f"Listed rules: {names or 'none'}"
         case Scheduled(sequence_number=number):
             return "Scheduled" if number is None else f"Scheduled as {_plain_number(number)}"
         case SessionAccepted() | SessionState() | SessionsListed() | Renewed():
             return _session_outcome_words(outcome)
+        case Described() | Listed() | RulesListed():
+            return _management_outcome_words(outcome)
         case Refused(error=error, detail=detail):
             return f"Refused: {error.value}{_detail(detail)}"
         case Indeterminate(detail=detail):
@@ -284,12 +296,69 @@ def _times(event: Event) -> str:
 
 
 def _create_words(command: CreateQueue) -> str:
+    return f"Create queue {_name(command.queue)}: {_settings_words(command)}"
+
+
+def _settings_words(command: CreateQueue) -> str:
+    parts = [_PARTITIONED[command.partitioned]]
     sessions, *others = _receiving_parts(command)
-    parts = ["partitioned" if command.partitioned else "not partitioned", sessions]
+    parts.append(sessions)
     if command.duplicate_detection:
         parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
-    parts = [part for part in (*parts, *others) if part]
-    return f"Create queue {_name(command.queue)}: {', '.join(parts)}"
+    parts += others
+    if command.max_size is not None:
+        parts.append(f"size {command.max_size} GB")
+    if command.api_version is not None:
+        parts.append(f"api-version {_name(command.api_version)}")
+    return ", ".join(part for part in parts if part)
+
+
+def _management_outcome_words(outcome: Described | Listed | RulesListed) -> str:
+    match outcome:
+        case Described(description=told):
+            return f"Described {_description_words(told)}"
+        case Listed(names=names):
+            return f"Listed {', '.join(_name(each) for each in names) or 'nothing'}"
+        case RulesListed(rules=rules):
+            listed = (f"{_name(each.name)} ({_filter_words(each.filter)})" for each in rules)
+            return f"Listed rules: {', '.join(listed) or 'none'}"
+        case _:
+            assert_never(outcome)
+
+
+def _management_words(command: _Management) -> str:
+    match command:
+        case RestoreQueue(queue=queue):
+            return f"Begin with queue {_name(queue)}: {_restored_words(command)}"
+        case GetQueue(queue=queue):
+            return f"Get queue {_name(queue)}"
+        case ListQueues():
+            return "List queues"
+        case UpdateQueue(queue=queue):
+            changes = _told_words(attrs.asdict(command, filter=_is_told))
+            return f"Update queue {_name(queue)}: {changes or 'nothing'}"
+        case DeleteQueue(queue=queue):
+            return f"Delete queue {_name(queue)}"
+        case _:
+            assert_never(command)
+
+
+def _restored_words(command: RestoreQueue) -> str:
+    settings = CreateQueue(**attrs.asdict(command))
+    return _settings_words(settings)
+
+
+def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
+    return field.name != "queue" and value is not None
+
+
+def _description_words(told: QueueDescription) -> str:
+    parts = _told_words(attrs.asdict(told, filter=_is_told))
+    return f"{_name(told.queue)}: {parts}" if parts else _name(told.queue)
+
+
+def _told_words(settings: dict[str, object]) -> str:
+    return ", ".join(_SETTINGS[name](value) for name, value in settings.items())
 
 
 def _topic_words(command: CreateTopic) -> str:
@@ -342,6 +411,8 @@ def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
 
 def _send_words(command: Send) -> str:
     parts = [f"body {_quoted(command.message.body)}", *_properties(command.message)]
+    if command.message.size is not None:
+        parts.append(_counted(command.message.size, "byte"))
     if command.timeout != attrs.fields(Send).timeout.default:
         parts.append(f"timeout {seconds(command.timeout)}")
     if command.transaction is not None:
@@ -479,3 +550,18 @@ def _quoted(text: str) -> str:
     if len(text) <= _LONGEST:
         return repr(text)
     return f"{text[:_HEAD] + '…' + text[-_TAIL:]!r} of {len(text)} characters"
+
+
+_SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
+    "partitioned": _PARTITIONED.__getitem__,
+    "requires_session": lambda yes: "requires sessions" if yes else "no sessions required",
+    "duplicate_detection": lambda yes: "duplicate detection" if yes else "no duplicate detection",
+    "duplicate_window": lambda window: f"duplicate window {seconds(window)}",
+    "lock_duration": lambda duration: f"locks of {seconds(duration)}",
+    "max_delivery_count": lambda count: f"max delivery count {count}",
+    "max_size": lambda size: f"size {size} GB",
+    "message_count": lambda count: _counted(count, "message"),
+    "size": lambda size: _counted(size, "byte"),
+    "availability": str,
+}
+"""How each setting, and each thing that is told of a queue, is worded."""

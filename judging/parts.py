@@ -32,6 +32,8 @@ from busproof.model.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    GetQueue,
     GetSessionState,
     ListRules,
     ListSessions,
@@ -41,11 +43,13 @@ from busproof.model.commands import (
     RemoveRule,
     RenewLock,
     RenewSessionLock,
+    RestoreQueue,
     RollBackTransaction,
     Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.model.outcomes import Event
 from busproof.model.values import Message
@@ -78,7 +82,10 @@ KNOWN: Final = (
     TakePartitionDown,
     BringPartitionUp,
 )
-"""The commands of which it is known that they concern nothing but what they name."""
+"""The commands of which it is known that they concern nothing but what they name, and messages."""
+
+MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
+"""Commands that concern one queue as a whole: no other queue, but every message of this one."""
 
 _OF_TOPICS: Final = (CreateTopic, CreateSubscription, AddRule, RemoveRule, ListRules)
 """Those on topics, which concern nothing but what they name either."""
@@ -112,7 +119,8 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
         first, *others = _concerned(event)
         for other in others:
             groups.join(first, other)
-    whole = any(not isinstance(event.command, (*KNOWN, *_OF_TOPICS)) for event in events)
+    known = (*KNOWN, *MANAGING, *_OF_TOPICS)
+    whole = any(not isinstance(event.command, known) for event in events)
     found: dict[object, list[int]] = defaultdict(list)
     for index, event in enumerate(events):
         found[None if whole else groups.root(next(_concerned(event)))].append(index)

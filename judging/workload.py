@@ -25,12 +25,15 @@ from busproof.model.commands import (
     CreateQueue,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    GetQueue,
     Peek,
     Receive,
     ReceiveDeferred,
     RenewLock,
     RollBackTransaction,
     Send,
+    UpdateQueue,
 )
 from busproof.model.dead_letters import SUFFIX
 from busproof.model.outcomes import (
@@ -58,11 +61,15 @@ QUEUES: Final = (
 
 @attrs.define
 class _Worker:
-    """One client: what it holds and what it does next."""
+    """One client: what it holds and what it does next.
+
+    `managing` is how often, of what it asks while it holds nothing, it asks about a whole queue.
+    """
 
     name: str
     connection: str
     random: Random
+    managing: float = 0
     sent: int = 0
     locks: list[tuple[str, str, int | None]] = attrs.field(factory=list)
     aside: list[int] = attrs.field(factory=list)
@@ -76,9 +83,19 @@ class _Worker:
             return self._settle()
         if self.transaction is not None:
             return self._within()
+        if self.managing and self.random.random() < self.managing:
+            return self._manage()
         return self.random.choices([kind for kind, _ in _KINDS], [often for _, often in _KINDS])[0](
             self
         )
+
+    def _manage(self) -> Command:
+        create = self.random.choice(QUEUES)
+        made = self.random.choice((GetQueue, UpdateQueue, DeleteQueue, CreateQueue))
+        if made is UpdateQueue:
+            lock = self.random.choice((30, 60)) * MICROSECONDS
+            return UpdateQueue(queue=create.queue, lock_duration=lock)
+        return create if made is CreateQueue else made(queue=create.queue)
 
     def _send(self) -> Command:
         return Send(queue="keyed", message=self._message())
@@ -189,6 +206,7 @@ def work(
     length: int,
     clients: int,
     connections: int | None = None,
+    managing: float = 0,
 ) -> list[Event]:
     """Let some clients work at the same time and tell what a recorder sees of it.
 
@@ -199,6 +217,7 @@ def work(
         length: requests after the queues were created.
         clients: how many there are; each has one request open at a time.
         connections: how many they share; by default each has its own.
+        managing: how much of what they ask creates, gets, updates or deletes a queue.
 
     Returns:
         The events by the time of their call, as of a real clock.
@@ -207,7 +226,10 @@ def work(
     scene = _Scene(adapter, random)
     workers = [
         _Worker(
-            name=f"w{number}", connection=f"c{number % (connections or clients)}", random=random
+            name=f"w{number}",
+            connection=f"c{number % (connections or clients)}",
+            random=random,
+            managing=managing,
         )
         for number in range(clients)
     ]

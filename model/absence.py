@@ -22,7 +22,9 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
     if known is None:
-        return (*why_absent(namespace, queue, view.body), "LIFE-01")
+        of_namesake = view.body in queue.managed.before
+        rules = ("MGMT-15", "MGMT-17") if of_namesake else why_absent(namespace, queue, view.body)
+        return (*rules, "LIFE-01")
     if isinstance(known, str):
         rules = _hidden(queue, view, known)
         return (*rules, *_OF_COPIES) if known == "KEY-11" else rules

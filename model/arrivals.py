@@ -2,7 +2,8 @@
 
 import attrs
 
-from busproof.model.stored import Key, Partitions
+from busproof.model.outages import Partitions
+from busproof.model.stored import Key
 from busproof.model.values import Message, RuleId
 
 __all__ = ["Arrival"]

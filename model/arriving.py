@@ -9,9 +9,10 @@ from busproof.model.dead_letters import buried
 from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import never_passed_on, passed_on
 from busproof.model.ledger import store
+from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
 from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
-from busproof.model.stored import Key, Partitions, Stored
+from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
 from busproof.model.values import Message, RuleId
 
@@ -158,7 +159,9 @@ def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Name
     if not shares_homes(namespace):
         where = _own_partitions(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not subscription.doubtful
-    shows = (*arrival.shows, "TOPIC-01", *_shown(subscription, role, arrival.message, verdict))
+    shows: tuple[RuleId, ...] = (*arrival.shows, "TOPIC-01")
+    if timely and verdict.taken is True:
+        shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
     copy = attrs.evolve(arrival, where=where, certain=certain)
     remembered = _remembered(subscription, role, arrival, verdict)
     return _taken(namespace, remembered, copy, shows)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof.model.absence import absence
+from busproof.model.blaming_management import blamed_in_management, is_management
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
@@ -100,7 +101,9 @@ def blamed(
     command, outcome = event.command, event.outcome
     queue = namespace.queues.get(concerned(command) or "")
     rules: tuple[RuleId, ...] = ()
-    if queue is not None:
+    if is_management(command):
+        rules = blamed_in_management(namespace, command, outcome, allowed)
+    elif queue is not None:
         match command, outcome:
             case Receive(), Received(message=view):
                 rules = _wrongly_given(namespace, queue, command, view, seen)
@@ -240,9 +243,13 @@ def _lock_broken(
 
 def _wrongly_locked(queue: Queue) -> tuple[RuleId, ...]:
     """The lock is told to end at a time that its entity's duration does not lead to."""
-    duration = queue.settings.lock_duration
+    duration, managed = queue.settings.lock_duration, queue.managed
     rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
-    return rules.get(duration, ("LOCK-01",))
+    apart: tuple[RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
+    changed: tuple[RuleId, ...] = ("MGMT-12", *apart) if managed.updated else ()
+    if changed and "update" in managed.refused:
+        changed = (*changed, "MGMT-19")
+    return (*changed, *rules.get(duration, ("LOCK-01",)))
 
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
@@ -278,6 +285,10 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
         rules = (*rules, "LIFE-07")
     if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
         rules = (*rules, "KEY-12")
+    if "queue" in queue.managed.tried:
+        rules = (*rules, "MGMT-09")
+    if len(queue.managed.before):
+        rules = (*rules, "MGMT-15")
     if namespace.now.earliest > queue.receivers.others_until >= 0:
         rules = ("LIFE-08", *rules)
     return rules

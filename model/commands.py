@@ -1,6 +1,7 @@
 """What a client asks of the bus: one small class for each request.
 
-`TakePartitionDown`, `BringPartitionUp` and `AdvanceClock` are asked by a test, not by a client.
+`TakePartitionDown`, `BringPartitionUp`, `RestoreQueue` and `AdvanceClock` are asked by a test, not
+by a client.
 """
 
 from typing import Final
@@ -30,7 +31,10 @@ __all__ = [
     "Creation",
     "DeadLetter",
     "Defer",
+    "DeleteQueue",
+    "GetQueue",
     "GetSessionState",
+    "ListQueues",
     "ListRules",
     "ListSessions",
     "Operation",
@@ -40,11 +44,13 @@ __all__ = [
     "RemoveRule",
     "RenewLock",
     "RenewSessionLock",
+    "RestoreQueue",
     "RollBackTransaction",
     "Schedule",
     "Send",
     "SetSessionState",
     "TakePartitionDown",
+    "UpdateQueue",
 ]
 
 DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
@@ -53,14 +59,16 @@ DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
 
 @attrs.frozen(kw_only=True)
 class CreateQueue:
-    """Create a queue; what it is created with never changes.
+    """Create a queue.
 
-    `duplicate_window` and `lock_duration` are in microseconds; `forward_to` names the queue or
-    topic that its messages go on to.
+    `partitioned` is `None` where the request leaves the option out. `duplicate_window` and
+    `lock_duration` are in microseconds. `max_size` is in GB, of each partition if the queue is
+    partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
+    name one of its own. `forward_to` names the queue or topic that its messages go on to.
     """
 
     queue: str
-    partitioned: bool = True
+    partitioned: bool | None = True
     requires_session: bool = False
     duplicate_detection: bool = False
     duplicate_window: int = attrs.field(
@@ -68,7 +76,59 @@ class CreateQueue:
     )
     lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
     max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    max_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
+    api_version: str | None = None
     forward_to: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RestoreQueue:
+    """Begin with a partitioned queue from when the namespace's tier still permitted it.
+
+    `max_size` is in GB, of each partition.
+    """
+
+    queue: str
+    requires_session: bool = False
+    duplicate_detection: bool = False
+    max_size: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class GetQueue:
+    """Ask what a queue is and what it holds."""
+
+    queue: str
+
+
+@attrs.frozen(kw_only=True)
+class ListQueues:
+    """Ask for the names of all queues."""
+
+
+@attrs.frozen(kw_only=True)
+class UpdateQueue:
+    """Change a queue; `None` leaves a setting as it is, `lock_duration` is in microseconds."""
+
+    queue: str
+    partitioned: bool | None = None
+    requires_session: bool | None = None
+    duplicate_detection: bool | None = None
+    lock_duration: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    max_delivery_count: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
+
+
+@attrs.frozen(kw_only=True)
+class DeleteQueue:
+    """Delete a queue and all that it holds."""
+
+    queue: str
 
 
 @attrs.frozen(kw_only=True)
@@ -310,7 +370,8 @@ class RollBackTransaction:
 class TakePartitionDown:
     """Make one partition of a queue or topic unavailable; partitions are numbered from 0.
 
-    A topic's partition takes the share of its subscriptions with it.
+    A topic's partition takes the share of its subscriptions with it. Of a queue that does not exist
+    it is the partition that the queue would have.
     """
 
     queue: str
@@ -332,11 +393,15 @@ class AdvanceClock:
     duration: int = attrs.field(validator=attrs.validators.ge(0))
 
 
-Creation = CreateQueue | CreateTopic | CreateSubscription
+Creation = CreateQueue | RestoreQueue | CreateTopic | CreateSubscription
 Operation = (
     AddRule
     | RemoveRule
     | ListRules
+    | GetQueue
+    | ListQueues
+    | UpdateQueue
+    | DeleteQueue
     | Send
     | Schedule
     | CancelScheduled

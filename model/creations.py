@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 import attrs
 
-from busproof.model.commands import CreateQueue, CreateSubscription, Creation
-from busproof.model.entities import subscription_path
+from busproof.model.commands import Creation
+from busproof.model.entities import created_path
 from busproof.model.outcomes import Done
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.transition import Transition
+from busproof.model.unknowable import given_up, is_unknowable, named
 
 __all__ = ["lost_creation"]
 
@@ -28,24 +29,34 @@ def lost_creation(
         command: the creation.
         answers: what could have been answered to it.
     """
-    path = _path(command)
+    path = created_path(command)
     known = namespace.queues.get(path)
     states = [] if known is None else [namespace]
+    possible = False
     for answer in answers:
-        if not isinstance(answer.outcome, Done):
+        if is_unknowable(answer.next, path):
+            return (answer.next,)
+        created = answer.next.queues.get(path)
+        if created is None:
             continue
-        created = answer.next.queues[path]
+        if not isinstance(answer.outcome, Done):
+            # Refused in an outage, it may still have acted on the partitions that were up.
+            if created.managed.frayed and known is None:
+                states.append(answer.next)
+            continue
+        possible = True
         if known is None or not _is_alike(created, known):
             doubtful = attrs.evolve(created, doubtful=True)
             states.append(with_queue(answer.next, doubtful))
-    return tuple(states) or (namespace,)
+    if known is None and not possible:
+        # What keeps it from being created now may be gone when the request takes effect. Until
+        # there is what it is to forward to, it is not.
+        destinations = named(command)[1:]
+        if any(each not in namespace.queues for each in destinations):
+            return (namespace,)
+        return (given_up(namespace, path, *destinations),)
+    return tuple(states)
 
 
 def _is_alike(created: Queue, known: Queue) -> bool:
     return created.settings == known.settings and type(created.role) is type(known.role)
-
-
-def _path(command: Creation) -> str:
-    if isinstance(command, CreateSubscription):
-        return subscription_path(command.topic, command.subscription)
-    return command.queue if isinstance(command, CreateQueue) else command.topic

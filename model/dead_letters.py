@@ -13,6 +13,7 @@ import attrs
 
 from busproof.model.deliveries import may_be_spent
 from busproof.model.ledger import remove, replace, store
+from busproof.model.registry import as_created
 from busproof.model.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Stored
 from busproof.model.values import RuleId
@@ -61,7 +62,14 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
         forward_to=None,
         max_delivery_count=NEVER,
     )
-    return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful)
+    managed = attrs.evolve(
+        as_created(settings),
+        lock_durations=owner.managed.lock_durations_ever,
+        lock_durations_ever=owner.managed.lock_durations_ever,
+        disturbed=owner.managed.disturbed,
+        before=owner.managed.before,
+    )
+    return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful, managed=managed)
 
 
 def with_dead_letters(namespace: Namespace, owner: Queue) -> Namespace:

@@ -26,14 +26,14 @@ DEFAULT_DELIVERIES: Final = 10
 
 def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: the fewest and the most deliveries after which a message is given no more."""
-    most = queue.settings.max_delivery_count
+    counts = queue.managed.delivery_counts
     match namespace.profile.readings.get("MAX-DELIVERIES"):
         case "one-more":
-            return most + 1, most + 1
+            return counts.earliest + 1, counts.latest + 1
         case "either":
-            return most, most + 1
+            return counts.earliest, counts.latest + 1
         case _:
-            return most, most
+            return counts.earliest, counts.latest
 
 
 def _strict(namespace: Namespace) -> bool:
@@ -61,7 +61,7 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
         return known
     receives = queue.receivers.count + queue.receivers.lost - stored.since
     receives = NEVER if left_out else receives
-    life = queue.settings.lock_duration - namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.earliest - namespace.vantage.slack
     elapsed = namespace.now.latest - stored.available_at
     return known + (min(receives, elapsed // life) if life > 0 else receives)
 

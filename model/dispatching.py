@@ -4,19 +4,21 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from busproof.model import commands as c
+from busproof.model.creating import create_queue, restore_queue
 from busproof.model.creations import lost_creation
 from busproof.model.deferral import defer, lost_defer, lost_receive_deferred, receive_deferred
+from busproof.model.describing import get_queue
 from busproof.model.entities import concerned
 from busproof.model.locks import lost_renew_lock, renew_lock
-from busproof.model.peeking import peek
-from busproof.model.queues import (
-    advance_clock,
-    bring_up,
-    create_queue,
-    lost_advance,
-    lost_outage,
-    take_down,
+from busproof.model.managing import (
+    delete_queue,
+    list_queues,
+    lost_delete,
+    lost_update,
+    update_queue,
 )
+from busproof.model.peeking import peek
+from busproof.model.queues import advance_clock, bring_up, lost_advance, lost_outage, take_down
 from busproof.model.receiving import lost_receive, receive
 from busproof.model.rules import change_rule, list_rules, lost_change
 from busproof.model.scheduling import cancel, lost_cancel, lost_schedule, schedule
@@ -111,6 +113,16 @@ def dispatched(
             return roll_back(namespace, command)
         case c.CreateQueue():
             return create_queue(namespace, command)
+        case c.RestoreQueue():
+            return restore_queue(namespace, command)
+        case c.GetQueue():
+            return get_queue(namespace, command, seen)
+        case c.ListQueues():
+            return list_queues(namespace, command, seen)
+        case c.UpdateQueue():
+            return update_queue(namespace, command)
+        case c.DeleteQueue():
+            return delete_queue(namespace, command)
         case c.CreateTopic():
             return create_topic(namespace, command)
         case c.CreateSubscription():
@@ -160,7 +172,7 @@ def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namesp
             return lost_receive_deferred(namespace, command)
         case c.RenewLock():
             return lost_renew_lock(namespace, command)
-        case c.Peek() | c.GetSessionState() | c.ListSessions():
+        case c.Peek() | c.GetSessionState() | c.ListSessions() | c.GetQueue() | c.ListQueues():
             return namespace
         case c.AcceptSession():
             return lost_accept(namespace, command, connection)
@@ -178,6 +190,10 @@ def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namesp
             return lost_commit(namespace, command)
         case c.RollBackTransaction():
             return lost_roll_back(namespace, command)
+        case c.UpdateQueue():
+            return lost_update(namespace, command)
+        case c.DeleteQueue():
+            return lost_delete(namespace, command)
         case c.AddRule() | c.RemoveRule():
             return lost_change(namespace, command)
         case c.ListRules():

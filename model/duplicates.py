@@ -7,8 +7,9 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof.model.outages import Partitions
 from busproof.model.state import NEVER, Namespace, Queue
-from busproof.model.stored import Copy, Key, Partitions
+from busproof.model.stored import Copy, Key
 from busproof.model.values import MICROSECONDS, Message, Profile, RuleId, Window
 
 __all__ = ["Fate", "declined", "fate", "noted", "why_dropped", "why_kept"]

@@ -1,21 +1,34 @@
 """Which entity a command concerns, and where subscriptions are found."""
 
+from typing import Final
+
 from busproof.model.commands import (
     AddRule,
     Command,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    Creation,
     ListRules,
     RemoveRule,
 )
 
-__all__ = ["concerned", "subscription_path"]
+__all__ = ["SUBSCRIPTIONS", "concerned", "created_path", "subscription_path"]
+
+SUBSCRIPTIONS: Final = "/subscriptions/"
+"""What stands between the names of a topic and of its subscription."""
 
 
 def subscription_path(topic: str, subscription: str) -> str:
     """The address of a subscription, wherever a queue's name can stand."""
-    return f"{topic}/subscriptions/{subscription}"
+    return f"{topic}{SUBSCRIPTIONS}{subscription}"
+
+
+def created_path(command: Creation) -> str:
+    """The address of the entity that is asked for."""
+    if isinstance(command, CreateSubscription):
+        return subscription_path(command.topic, command.subscription)
+    return command.topic if isinstance(command, CreateTopic) else command.queue
 
 
 def concerned(command: Command) -> str | None:

@@ -37,6 +37,9 @@ def why_nothing(
         rules = ("LIFE-03", *rules)
     rules = (*_why_no_dead_letter(namespace, queue), *rules)
     rules = (*is_awaited(namespace, queue, session_id), *rules)
+    if len(queue.managed.before):
+        apart: tuple[RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
+        rules = ("MGMT-15", *apart, *rules)
     return ("LIFE-02", *rules) if len(queue.locks) else rules
 
 

@@ -8,9 +8,10 @@ from busproof.model.arrivals import Arrival
 from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.model.ledger import never_arrives
+from busproof.model.outages import Partitions
 from busproof.model.placing import home_of, narrowed
 from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
-from busproof.model.stored import Key, Partitions
+from busproof.model.stored import Key
 from busproof.model.values import RuleId
 
 __all__ = ["never_passed_on", "passed_on", "withheld_beyond"]
@@ -100,7 +101,7 @@ def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arriv
 
 def _was_id_a_key(source: Queue, arrival: Arrival) -> bool:
     key = arrival.key
-    return source.settings.partitioned and key is not None and key.taken_from == MESSAGE_ID
+    return bool(source.settings.partitioned) and key is not None and key.taken_from == MESSAGE_ID
 
 
 def _place(namespace: Namespace, destination: Queue, key: Key | None) -> tuple[Queue, Partitions]:
@@ -120,7 +121,7 @@ def _shown(
     source: Queue, destination: Queue, arrival: Arrival, key: Key | None
 ) -> tuple[RuleId, ...]:
     """What it shows that the message is received behind this hop."""
-    pair = (source.settings.partitioned, destination.settings.partitioned)
+    pair = (bool(source.settings.partitioned), bool(destination.settings.partitioned))
     rules: tuple[RuleId, ...] = (_OF_KINDS[pair], "FWD-04", "FWD-14")
     message = arrival.message
     if message.session_id or message.partition_key or message.message_id:

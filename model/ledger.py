@@ -17,8 +17,9 @@ from immutables import Map
 
 from busproof.model.heap import Heap, pop, push, settled, smallest
 from busproof.model.keys import SESSION_ID
+from busproof.model.outages import Partitions
 from busproof.model.state import Queue
-from busproof.model.stored import Key, Lock, Partitions, Receivers, Stored, Tally
+from busproof.model.stored import Key, Lock, Receivers, Stored, Tally
 from busproof.model.values import Message, RuleId, Window
 
 __all__ = [

@@ -4,10 +4,19 @@ from typing import Final
 
 import attrs
 
-from busproof.model.state import Namespace, Transaction
+from busproof.model.dead_letters import owner_of
+from busproof.model.state import Namespace, Queue, Staged, Transaction
+from busproof.model.unknowable import given_up, is_unknowable
 from busproof.model.values import MICROSECONDS
 
-__all__ = ["may_be_over", "with_transaction"]
+__all__ = [
+    "is_there",
+    "may_be_over",
+    "unless_ending",
+    "with_staged",
+    "with_transaction",
+    "without_deleted",
+]
 
 TIME_LIMIT: Final = 120 * MICROSECONDS
 """A transaction may be ended by the service this long after it began."""
@@ -18,6 +27,47 @@ SIZE_LIMIT: Final = 100
 def with_transaction(namespace: Namespace, name: str, transaction: Transaction | None) -> Namespace:
     """The namespace with one transaction changed; `None` is one that has ended."""
     return attrs.evolve(namespace, transactions=namespace.transactions.set(name, transaction))
+
+
+def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
+    """The transaction with one more message, of this queue."""
+    return attrs.evolve(
+        transaction,
+        staged=(staged, transaction.staged),
+        size=transaction.size + 1,
+        queues=transaction.queues.set(staged.queue, queue.managed.born),
+    )
+
+
+def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
+    """The namespace, which tells nothing of a queue that a late commit may bring something."""
+    return given_up(namespace, owner_of(name)) if transaction.ending else namespace
+
+
+def is_there(namespace: Namespace, name: str, born: int) -> bool:
+    """Whether a queue is surely the one that was sent to, and no later one of its name."""
+    queue = namespace.queues.get(name)
+    if queue is None or is_unknowable(namespace, name):
+        return False
+    return queue.managed.born == born
+
+
+def without_deleted(namespace: Namespace, transaction: Transaction) -> Transaction:
+    """The transaction, in doubt once a queue was deleted that was sent to in it.
+
+    The documents do not cover this. Nor do they say whether a queue that was created again is bound
+    to the key of what was sent to the one before.
+    """
+    gone = [
+        name for name, born in transaction.queues.items() if not is_there(namespace, name, born)
+    ]
+    keys, queues = transaction.keys, transaction.queues
+    for name in gone:
+        queues = queues.delete(name)
+        keys = keys.delete(name) if name in keys else keys
+    return attrs.evolve(
+        transaction, keys=keys, queues=queues, doubtful=transaction.doubtful or bool(gone)
+    )
 
 
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:

@@ -41,7 +41,7 @@ def given_lock(
 def _full(namespace: Namespace, queue: Queue) -> Window:
     """When a lock ends that begins now."""
     slack = namespace.vantage.slack
-    full = namespace.now.shifted(queue.settings.lock_duration)
+    full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
 
@@ -63,9 +63,20 @@ def lock_is_possible(
     if view.locked_until is None or session_id is not None:
         return True
     full, slack = _full(namespace, candidate.queue), namespace.vantage.slack
-    if view.locked_until > full.latest + slack:
-        return False
-    return view.locked_until >= full.earliest - slack or not _is_whole(namespace, candidate)
+    managed = candidate.queue.managed
+    if _is_whole(namespace, candidate):
+        return full.earliest - slack <= view.locked_until <= full.latest + slack
+    latest = full.latest + slack
+    if _may_be_older_than_update(namespace, candidate):
+        latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
+    return view.locked_until <= latest
+
+
+def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
+    """Whether a cache may have held the message when locks were as they were before an update."""
+    receivers, managed = candidate.queue.receivers, candidate.queue.managed
+    untold = receivers.lost or namespace.vantage.left_out
+    return bool(untold) or candidate.stored.since < managed.changed_at
 
 
 def why_locked(namespace: Namespace, candidate: Seen, view: MessageView) -> Iterator[RuleId]:
@@ -73,6 +84,10 @@ def why_locked(namespace: Namespace, candidate: Seen, view: MessageView) -> Iter
     if view.locked_until is None or not _is_whole(namespace, candidate):
         return
     yield "LOCK-01"
+    if candidate.queue.managed.updated:
+        yield "MGMT-12"
+        if candidate.queue.settings.partitioned:
+            yield "MGMT-17"
     if candidate.queue.settings.lock_duration == DEFAULT_DURATION:
         yield "LOCK-02"
 
@@ -133,5 +148,5 @@ def lost_renew_lock(namespace: Namespace, command: RenewLock) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     expiry = stored.lock.expiry
-    latest = expiry.latest + queue.settings.lock_duration + namespace.vantage.slack
+    latest = expiry.latest + queue.managed.lock_durations.latest + namespace.vantage.slack
     return with_queue(namespace, _until(queue, stored, Window(expiry.earliest, latest)))

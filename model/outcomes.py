@@ -4,15 +4,18 @@ import attrs
 
 from busproof.model.commands import Command
 from busproof.model.filters import SubscriptionRule
-from busproof.model.values import Error, MessageView
+from busproof.model.values import Availability, Error, MessageView
 
 __all__ = [
+    "Described",
     "Done",
     "Empty",
     "Event",
     "Indeterminate",
+    "Listed",
     "Outcome",
     "Peeked",
+    "QueueDescription",
     "Received",
     "ReceivedSeveral",
     "Refused",
@@ -101,6 +104,51 @@ class Scheduled:
 
 
 @attrs.frozen(kw_only=True)
+class QueueDescription:
+    """What is told of a queue; what the implementation does not tell is `None`.
+
+    Attributes:
+        queue: its name.
+        partitioned: whether it is partitioned.
+        requires_session: whether it requires sessions.
+        duplicate_detection: whether it detects duplicates.
+        duplicate_window: for how long, in microseconds.
+        lock_duration: in microseconds.
+        max_delivery_count: after how many deliveries a message is dead-lettered.
+        max_size: the greatest size of the whole queue, all partitions together, in GB.
+        message_count: messages in all partitions, locked ones among them, dead letters not.
+        size: bytes that they take.
+        availability: whether all partitions can be reached.
+    """
+
+    queue: str
+    partitioned: bool | None = None
+    requires_session: bool | None = None
+    duplicate_detection: bool | None = None
+    duplicate_window: int | None = None
+    lock_duration: int | None = None
+    max_delivery_count: int | None = None
+    max_size: int | None = None
+    message_count: int | None = None
+    size: int | None = None
+    availability: Availability | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Described:
+    """What a queue is and what it holds."""
+
+    description: QueueDescription
+
+
+@attrs.frozen(kw_only=True)
+class Listed:
+    """The names of all queues, in any order."""
+
+    names: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class Refused:
     """The bus answered with an error, and nothing took effect."""
 
@@ -128,6 +176,8 @@ Outcome = (
     | Empty
     | Peeked
     | RulesListed
+    | Described
+    | Listed
     | SessionAccepted
     | SessionState
     | SessionsListed

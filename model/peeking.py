@@ -9,10 +9,11 @@ from busproof.model.calendar import Waiting
 from busproof.model.coming import arrivals
 from busproof.model.commands import Peek
 from busproof.model.ledger import replace
+from busproof.model.outages import Partitions
 from busproof.model.outcomes import Peeked
 from busproof.model.sighting import Seen, is_unchanged, recognised, seen_as, view_of
 from busproof.model.state import Namespace, Queue, with_queue
-from busproof.model.stored import Partitions, Stored
+from busproof.model.stored import Stored
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import SEQUENCE_BITS, Error, MessageState, MessageView, RuleId
 

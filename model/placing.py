@@ -6,8 +6,9 @@ from typing import Any, Final
 from immutables import Map
 
 from busproof.model.keys import home_name
+from busproof.model.outages import Partitions
 from busproof.model.state import Namespace, Queue, everywhere
-from busproof.model.stored import Key, Partitions, Spread
+from busproof.model.stored import Key, Spread
 from busproof.model.transition import Sighting
 from busproof.model.values import Message
 
@@ -102,7 +103,7 @@ def spread_after(
 def _is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
     return (
         namespace.vantage.partitions
-        and queue.settings.partitioned
+        and bool(queue.settings.partitioned)
         and where.bit_count() == 1
         and not queue.outages.any
         and "KEY-14" not in namespace.profile.silent

@@ -67,7 +67,7 @@ def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
     receivers, now = queue.receivers, namespace.now.latest
     if receivers.connection == connection:
         return attrs.evolve(receivers, latest_at=now)
-    life = queue.settings.lock_duration + namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.latest + namespace.vantage.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
     return attrs.evolve(
         receivers,
@@ -265,7 +265,7 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     if left_out(namespace, queue):
         return False
     cached = cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
-    life = queue.settings.lock_duration - namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.earliest - namespace.vantage.slack
     received_since = first.since < queue.receivers.count or bool(namespace.vantage.left_out)
     expired_in_cache = received_since and namespace.now.latest > first.available_at + life
     return not cached and not expired_in_cache

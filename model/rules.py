@@ -128,7 +128,9 @@ def _change_in_transaction(
     if not queue.settings.partitioned:
         yield refusal(left, Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-        yield done(with_transaction(namespace, name, staged))
+        # A commit that was never answered may come only now, and take effect with this change.
+        at_once = _pending(namespace, command) if transaction.ending else namespace
+        yield done(with_transaction(at_once, name, staged))
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)

@@ -20,7 +20,14 @@ from busproof.model.keys import (
     transaction_key,
 )
 from busproof.model.ledger import line_of, never_arrives
-from busproof.model.limits import may_be_over, with_transaction
+from busproof.model.limits import (
+    may_be_over,
+    unless_ending,
+    with_staged,
+    with_transaction,
+    without_deleted,
+)
+from busproof.model.outages import Partitions
 from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.state import (
@@ -32,7 +39,7 @@ from busproof.model.state import (
     everywhere,
     with_queue,
 )
-from busproof.model.stored import Key, Partitions, Spread
+from busproof.model.stored import Key, Spread
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import Error, Message, RuleId, Window
 
@@ -180,6 +187,7 @@ def _schedule_in(
     if transaction is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
+    transaction = without_deleted(namespace, transaction)
     if transaction.keyed:
         transaction = attrs.evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
@@ -217,19 +225,17 @@ def _staged(
 ) -> Namespace:
     staged = Staged(
         queue=command.queue,
+        born=queue.managed.born,
         message=waiting.message,
         key=None,
         where=everywhere(namespace, queue.settings),
         waiting=waiting,
     )
-    grown = attrs.evolve(
-        transaction,
-        staged=(staged, transaction.staged),
-        size=transaction.size + 1,
-    )
+    grown = with_staged(transaction, queue, staged)
     calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
     hidden = never_arrives(attrs.evolve(queue, calendar=calendar), waiting.message.body, "SCHED-15")
-    return with_transaction(with_queue(namespace, hidden), command.transaction or "", grown)
+    after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
+    return with_transaction(after, command.transaction or "", grown)
 
 
 def _is_objectionable(

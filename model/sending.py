@@ -19,6 +19,7 @@ from busproof.model.keys import (
     rule_of,
 )
 from busproof.model.ledger import never_arrives, store
+from busproof.model.outages import Partitions
 from busproof.model.placing import (
     choices,
     home_of,
@@ -28,7 +29,7 @@ from busproof.model.placing import (
     spread_allows,
 )
 from busproof.model.state import Namespace, Queue, Topic, everywhere, with_queue
-from busproof.model.stored import Key, Partitions
+from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import MICROSECONDS, Error, Message, RuleId
 

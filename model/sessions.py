@@ -155,7 +155,7 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
 
 def _full_term(namespace: Namespace, queue: Queue) -> Window:
     slack = namespace.vantage.slack
-    full = namespace.now.shifted(queue.settings.lock_duration)
+    full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
 
@@ -330,7 +330,7 @@ def lost_renew(namespace: Namespace, command: RenewSessionLock) -> Namespace:
     held = queue.sessions.get(command.session_id)
     if held is None:
         return namespace
-    slack, term = namespace.vantage.slack, queue.settings.lock_duration
+    slack, term = namespace.vantage.slack, queue.managed.lock_durations.latest
     longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
     queue = _bounded(queue, held, longer)
     return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))

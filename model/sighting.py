@@ -6,9 +6,10 @@ from typing import Final
 import attrs
 
 from busproof.model.keys import MESSAGE_ID, rule_of
+from busproof.model.outages import Partitions
 from busproof.model.placing import home_of, narrowed
 from busproof.model.state import Namespace, Queue, Subscription
-from busproof.model.stored import Partitions, Stored
+from busproof.model.stored import Stored
 from busproof.model.transition import Sighting
 from busproof.model.values import SEQUENCE_BITS, Message, MessageView, RuleId
 

@@ -7,7 +7,7 @@ import attrs
 
 from busproof.model.commands import Command, CreateQueue, CreateSubscription, Peek, Receive
 from busproof.model.outcomes import Empty, Peeked
-from busproof.model.state import Namespace, Queue, Subscription, with_queue
+from busproof.model.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import MICROSECONDS, Error, RuleId, Tier
 
@@ -51,7 +51,7 @@ def refused_source(
 def _is_open(namespace: Namespace, destination: Queue) -> bool:
     """Whether the documents do not say that messages can go there."""
     denied = namespace.profile.tier is Tier.BASIC or isinstance(destination.role, Subscription)
-    return denied or destination.doubtful
+    return denied or is_unsure(destination)
 
 
 def sources(

@@ -20,7 +20,14 @@ from busproof.model.keys import (
     transaction_key,
 )
 from busproof.model.ledger import never_arrives
-from busproof.model.limits import may_be_over, with_transaction
+from busproof.model.limits import (
+    may_be_over,
+    unless_ending,
+    with_staged,
+    with_transaction,
+    without_deleted,
+)
+from busproof.model.outages import Partitions
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.state import (
     Namespace,
@@ -31,7 +38,7 @@ from busproof.model.state import (
     everywhere,
     with_queue,
 )
-from busproof.model.stored import Key, Partitions
+from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
 from busproof.model.values import Error, Message, RuleId
 
@@ -54,9 +61,10 @@ def send_in(
     if transaction is None or name is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
+    transaction = without_deleted(namespace, transaction)
     if transaction.keyed:
         transaction = attrs.evolve(transaction, doubtful=True)
-        namespace = with_transaction(namespace, name, transaction)
+    namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
     if keys_conflict(message):
@@ -258,17 +266,22 @@ def _staged(
     rules: tuple[RuleId, ...],
 ) -> Transition:
     transaction = _running(namespace, command)
-    revision = queue.role.revision if isinstance(queue.role, Topic) else 0
-    arrivals = arrived_by_now(namespace, queue)
-    staged = Staged(command.queue, message, key, where, arrivals, revision)
+    staged = Staged(
+        queue=command.queue,
+        born=queue.managed.born,
+        message=message,
+        key=key,
+        where=where,
+        arrivals=arrived_by_now(namespace, queue),
+        revision=queue.role.revision if isinstance(queue.role, Topic) else 0,
+    )
     keys = transaction.keys
     if key is not None:
         keys = keys.set(command.queue, keys.get(command.queue, key))
-    grown = attrs.evolve(
-        transaction, staged=(staged, transaction.staged), size=transaction.size + 1, keys=keys
-    )
+    grown = with_staged(attrs.evolve(transaction, keys=keys), queue, staged)
     hidden = never_arrives(queue, message.body, "TXN-12")
     after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body)
+    after = unless_ending(after, transaction, command.queue)
     if queue.settings.forward_to is not None:
         rules = ("FWD-34", *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None

@@ -12,11 +12,11 @@ from busproof.model.calendar import EMPTY, NEVER, Calendar, Waiting
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
 from busproof.model.filters import Filter
 from busproof.model.heap import Heap
+from busproof.model.outages import Outages, Partitions
+from busproof.model.registry import UNREGISTERED, Managed, Registry, as_created
 from busproof.model.stored import (
     Copy,
     Key,
-    Outages,
-    Partitions,
     Receivers,
     SessionData,
     SessionLock,
@@ -36,6 +36,7 @@ __all__ = [
     "Transaction",
     "everywhere",
     "fresh_namespace",
+    "is_unsure",
     "with_queue",
 ]
 
@@ -127,6 +128,7 @@ class Queue:
         fed: whether messages were forwarded to it.
         passed: body to the messages that it forwarded, which may be its dead letters instead.
         kept_away: the rules by which messages that were forwarded are not found here.
+        managed: what management has done to it.
     """
 
     settings: CreateQueue
@@ -164,17 +166,21 @@ class Queue:
     fed: bool = False
     passed: Map[str, tuple[Message, ...]] = Map()
     kept_away: tuple[RuleId, ...] = ()
+    managed: Managed = attrs.field(
+        default=attrs.Factory(lambda self: as_created(self.settings), takes_self=True)
+    )
 
 
 @attrs.frozen
 class Staged:
-    """A message sent in a transaction that has not ended.
+    """A message sent in a transaction that has not ended, to the queue that was there then.
 
     `arrivals` says how many messages its queue, or each of its topic's subscriptions, had by then;
     `revision` is the topic's; `waiting` says when it is due if it is scheduled.
     """
 
     queue: str
+    born: int
     message: Message
     key: Key | None
     where: Partitions
@@ -192,21 +198,25 @@ class Transaction:
         staged: what was sent in it, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
         keys: queue to the key of its first message in this transaction.
+        queues: name to `born` of each queue that was sent to in it.
         changes: changes of rules that are to take effect with it, oldest first.
         doubtful: whether it may have been ended by a refusal or by an answer that never came.
         keyed: whether what was scheduled in it may have given it a key, which what comes after
             need not have; that makes it doubtful.
         doomed: whether its commit must be refused.
+        ending: whether a commit was never answered, so that it may end at any time.
     """
 
     begun: Window
     staged: "tuple[Staged, object] | None" = None
     size: int = 0
     keys: Map[str, Key] = Map()
+    queues: Map[str, int] = Map()
     changes: tuple[AddRule | RemoveRule, ...] = ()
     doubtful: bool = False
     keyed: bool = False
     doomed: bool = False
+    ending: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -218,6 +228,7 @@ class Namespace:
     now: Window = Window(0, 0)
     queues: Map[str, Queue] = Map()
     transactions: Map[str, Transaction | None] = Map()
+    registry: Registry = UNREGISTERED
 
 
 def fresh_namespace(profile: Profile, vantage: Vantage) -> Namespace:
@@ -233,3 +244,8 @@ def everywhere(namespace: Namespace, settings: CreateQueue) -> Partitions:
 def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace with one queue changed or added."""
     return attrs.evolve(namespace, queues=namespace.queues.set(queue.settings.queue, queue))
+
+
+def is_unsure(queue: Queue) -> bool:
+    """Whether the queue may not be there, or only in part."""
+    return queue.doubtful or bool(queue.managed.frayed)

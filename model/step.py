@@ -2,23 +2,48 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import attrs
 
 from busproof.model import commands as c
 from busproof.model.blaming import blamed
+from busproof.model.dead_letters import SUFFIX
 from busproof.model.dispatching import dispatched, lost
 from busproof.model.duplicates import declined
 from busproof.model.entities import concerned
 from busproof.model.ledger import never_arrives
+from busproof.model.managing import is_a_queue
+from busproof.model.missing import (
+    absent,
+    in_part,
+    maybe_absent,
+    of_no_queue,
+    touched,
+    unknowable,
+    with_doubt,
+)
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
 from busproof.model.returning import prepared
-from busproof.model.state import Namespace, Queue, Subscription, Topic, with_queue
+from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.model.topics import returned, told_of_topics, with_partitions_of_topic
-from busproof.model.transition import NOTHING_SEEN, Sighting, Transition, refusal
-from busproof.model.values import Clock, Error, RuleId, Window
+from busproof.model.transactions import sent_to
+from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
+from busproof.model.unknowable import haunted, is_about_unknowable, named
+from busproof.model.values import Clock, RuleId, Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
+
+CREATING = c.CreateQueue | c.RestoreQueue | c.CreateTopic
+"""Requests that concern an entity which need not exist."""
+
+MANAGING = c.GetQueue | c.UpdateQueue | c.DeleteQueue
+"""Requests that concern a queue as a whole."""
+
+NO_ANSWER: Final = Sighting(Indeterminate())
+
+LASTING = c.Creation | c.DeleteQueue | c.TakePartitionDown | c.BringPartitionUp
+"""Requests that create, delete or disturb an entity; all others use it."""
 
 ALLOWED_SHOWN = 8
 """How many allowed answers a violation lists; more would not be read."""
@@ -47,15 +72,59 @@ def transitions(
     seen: Sighting = NOTHING_SEEN,
 ) -> Iterator[Transition]:
     """Every transition that the documents allow and that agrees with what was seen, lazily."""
+    names = named(command)
+    name = names[0] if names else ""
+    if is_about_unknowable(namespace, command):
+        yield unknowable(namespace, command, seen)
+        return
     ready = _prepared(namespace, command)
     if ready is None:
-        yield from _on_unknown_entity(namespace, command, seen, known=False)
+        yield from _agreeing(absent(namespace, command, name), seen)
         return
-    for transition in dispatched(ready, command, connection, seen):
-        if transition.admits(seen.outcome):
-            yield _confirmed(transition, command)
-    if _is_doubtful(ready, command):
-        yield from _on_unknown_entity(namespace, command, seen, known=True)
+    queue = ready.queues.get(name)
+    used = seen.outcome is not None and not isinstance(command, LASTING)
+    if used and queue is not None and queue.managed.frayed:
+        yield in_part(ready, command, queue, seen)
+        return
+    if isinstance(command, MANAGING) and not is_a_queue(ready, command.queue):
+        yield of_no_queue(ready, command, seen)
+        return
+    found = _agreeing(dispatched(ready, command, connection, seen), seen)
+    new = isinstance(command, CREATING)
+    if queue is not None and is_unsure(queue) and not new:
+        found = _of_unsure(ready, command, queue, found, seen)
+    for transition in found:
+        yield _confirmed(transition, command)
+
+
+def _of_unsure(
+    namespace: Namespace,
+    command: c.Command,
+    queue: Queue,
+    found: Iterator[Transition],
+    seen: Sighting,
+) -> Iterator[Transition]:
+    """What a queue may answer that may not be there; of several ends the one that tells least.
+
+    A refusal may come from there being no queue; only that of a change tells less where the queue
+    is there, for the change may have been made in part.
+    """
+    change = isinstance(command, c.UpdateQueue | c.DeleteQueue)
+    outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
+    missing = _agreeing(maybe_absent(namespace, command, queue), seen)
+    if outage or (isinstance(seen.outcome, Refused) and not change):
+        yield from missing
+        return
+    refused = False
+    for transition in found:
+        refused = refused or isinstance(seen.outcome, Refused)
+        yield transition
+    if not refused:
+        yield from missing
+
+
+def _agreeing(found: Iterator[Transition], seen: Sighting) -> Iterator[Transition]:
+    return (transition for transition in found if transition.admits(seen.outcome))
 
 
 def step(
@@ -67,31 +136,10 @@ def step(
 
 def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
     """The namespace with all locks ended that have expired; `None` if there is no such queue."""
-    name = concerned(command)
+    name = None if isinstance(command, c.RestoreQueue) else concerned(command)
     if name is None:
         return namespace
     return prepared(with_partitions_of_topic(namespace, name), name)
-
-
-def _on_unknown_entity(
-    namespace: Namespace, command: c.Command, seen: Sighting, *, known: bool
-) -> Iterator[Transition]:
-    """TOPIC-19: what does not exist, or may not, cannot be asked."""
-    subscribing = isinstance(command, c.CreateSubscription)
-    rules = ("TOPIC-19",) if subscribing and not known else ()
-    any_error = known or not subscribing
-    transition = refusal(namespace, Error.NOT_FOUND, *rules, any_error=any_error)
-    if transition.admits(seen.outcome):
-        yield transition
-
-
-def _is_doubtful(namespace: Namespace, command: c.Command) -> bool:
-    queue = _entity(namespace, command)
-    return queue is not None and queue.doubtful
-
-
-def _entity(namespace: Namespace, command: c.Command) -> Queue | None:
-    return namespace.queues.get(concerned(command) or "")
 
 
 def _confirmed(transition: Transition, command: c.Command) -> Transition:
@@ -106,17 +154,39 @@ def _confirmed(transition: Transition, command: c.Command) -> Transition:
             told = never_arrives(sent_to, command.message.body, transition.rules[0])
             told = declined(told, command.message, "DUP-08")
             transition = attrs.evolve(transition, next=with_queue(transition.next, told))
-    queue = _entity(transition.next, command)
-    if queue is None:
-        return transition
-    if isinstance(queue.role, Subscription | Topic):
-        rules = told_of_topics(queue, transition.rules)
-        learned = returned(transition.next, queue)
+    entity = transition.next.queues.get(concerned(command) or "")
+    if entity is not None and isinstance(entity.role, Subscription | Topic):
+        rules = told_of_topics(entity, transition.rules)
+        learned = returned(transition.next, entity)
         transition = attrs.evolve(transition, next=learned, rules=rules)
-    if isinstance(transition.outcome, Refused) or not queue.doubtful:
+    answered = not isinstance(transition.outcome, Refused)
+    outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
+    if not answered or outage:
         return transition
-    known = attrs.evolve(transition.next.queues[queue.settings.queue], doubtful=False)
-    return attrs.evolve(transition, next=with_queue(transition.next, known))
+    left = transition.next
+    for name in (each + suffix for each in named(command)[:1] for suffix in ("", SUFFIX)):
+        known = left.queues.get(name)
+        if known is not None and known.doubtful:
+            left = with_queue(left, attrs.evolve(known, doubtful=False))
+    return transition if left is transition.next else attrs.evolve(transition, next=left)
+
+
+def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
+    """The states after a request without answer, by which the names of its queues are haunted."""
+    names = named(command)
+    left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
+    if is_about_unknowable(namespace, command):
+        left = (unknowable(namespace, command, NO_ANSWER).next,)
+    elif isinstance(command, MANAGING) and not is_a_queue(namespace, command.queue):
+        left = (of_no_queue(namespace, command, NO_ANSWER).next,)
+    elif (ready := _prepared(namespace, command)) is not None:
+        queue = ready.queues.get(names[0]) if names else None
+        if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
+            ready = touched(ready, queue)
+        left = lost(ready, command, connection)
+    if isinstance(command, c.CommitTransaction | c.RollBackTransaction):
+        names = sent_to(namespace, command.transaction)
+    return tuple(haunted(each, command, *names) for each in left)
 
 
 def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = True) -> Acceptance:
@@ -135,12 +205,8 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     if isinstance(event.outcome, Unsupported):
         return Acceptance(possible=timed)
     if isinstance(event.outcome, Indeterminate):
-        prepared_ones = (_prepared(namespace, event.command) for namespace in timed)
-        after = (
-            (namespace,) if ready is None else lost(ready, event.command, event.connection)
-            for namespace, ready in zip(timed, prepared_ones, strict=True)
-        )
-        return Acceptance(possible=_distinct(itertools.chain.from_iterable(after)))
+        left = (_unanswered(each, event.command, event.connection) for each in timed)
+        return Acceptance(possible=_distinct(itertools.chain.from_iterable(left)))
     seen = Sighting(event.outcome, event.witness)
     found = [
         transition

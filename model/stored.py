@@ -6,14 +6,13 @@ import attrs
 from immutables import Map
 
 from busproof.model.calendar import NEVER
+from busproof.model.outages import Partitions
 from busproof.model.values import Message, RuleId, Window
 
 __all__ = [
     "Copy",
     "Key",
     "Lock",
-    "Outages",
-    "Partitions",
     "Receivers",
     "SessionData",
     "SessionLock",
@@ -21,9 +20,6 @@ __all__ = [
     "Stored",
     "Tally",
 ]
-
-Partitions = int
-"""A set of partitions as a bit mask; bit 0 is partition 0."""
 
 
 class Key(NamedTuple):
@@ -116,36 +112,6 @@ class Stored:
     def available(self) -> bool:
         """Whether an ordinary receive can surely be given it, as far as it goes by the message."""
         return self.certain and self.lock is None and self.deferred is False
-
-
-@attrs.frozen
-class Outages:
-    """Which partitions are down, and of which it is not known.
-
-    A client knows that partitions are down, but not which of them holds what (`told` is false).
-    """
-
-    told: bool
-    down: Partitions = 0
-    doubt: Partitions = 0
-
-    @property
-    def any(self) -> bool:
-        """Whether some partition may be down."""
-        return bool(self.down | self.doubt)
-
-    def may_hit(self, where: Partitions) -> bool:
-        """Whether one of these partitions may be down."""
-        hit = self.down | self.doubt
-        return bool(hit & where) if self.told else bool(hit)
-
-    def must_hit(self, where: Partitions) -> bool:
-        """Whether all of these partitions are certainly down."""
-        return where & ~self.down == 0
-
-    def spared(self, where: Partitions) -> Partitions:
-        """Those of the partitions that may be up."""
-        return where & ~self.down if self.told else where
 
 
 @attrs.frozen

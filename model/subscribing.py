@@ -7,18 +7,20 @@ from immutables import Map
 
 from busproof.model.arriving import with_adrift
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.model.creating import outages_of, with_basic
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
+from busproof.model.registry import as_created
 from busproof.model.sources import (
     refused_source,
     sources,
     told_not_to_forward,
     with_lawful_locks,
 )
-from busproof.model.state import Namespace, Queue, Subscription, Topic, with_queue
-from busproof.model.stored import Outages
+from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.model.transition import Transition, done, refusal
+from busproof.model.unknowable import given_up, made
 from busproof.model.values import Error, Tier
 
 __all__ = [
@@ -35,25 +37,36 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     known = namespace.queues.get(command.topic)
     if known is not None:
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
-    if known is not None and not known.doubtful:
+    if known is not None and not is_unsure(known):
         return
+    if known is not None and (known.role is None or known.managed.touched):
+        # A queue of this name may be there, or in part, or something that was sent may come late.
+        namespace = given_up(namespace, command.topic)
+    outages = outages_of(namespace, _as_queue(command))
+    if outages.any:
+        yield refusal(given_up(namespace, command.topic), Error.UNAVAILABLE, any_error=True)
     tier = namespace.profile.tier
     if tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
     if command.partitioned and tier is Tier.PREMIUM:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         yield done(_with_topic(namespace, attrs.evolve(command, partitioned=False)))
-    yield done(_with_topic(namespace, command))
+    for partitioned in with_basic(namespace.profile, (command.partitioned,)):
+        yield done(_with_topic(namespace, attrs.evolve(command, partitioned=partitioned)))
 
 
-def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
-    settings = CreateQueue(
+def _as_queue(command: CreateTopic) -> CreateQueue:
+    """A topic is kept as a queue with these settings."""
+    return CreateQueue(
         queue=command.topic,
         partitioned=command.partitioned,
         duplicate_detection=command.duplicate_detection,
         duplicate_window=command.duplicate_window,
     )
-    outages = Outages(told=namespace.vantage.partitions)
+
+
+def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
+    settings = _as_queue(command)
     known = namespace.queues.get(command.topic)
     # Subscriptions that may have been created of one that may not exist are this one's.
     role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
@@ -61,7 +74,12 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         subscription = namespace.queues[path]
         alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
-    return with_queue(namespace, Queue(settings=settings, outages=outages, role=role))
+    outages, registry = outages_of(namespace, settings), namespace.registry
+    managed = attrs.evolve(as_created(settings), born=registry.creations)
+    topic = Queue(settings=settings, outages=outages, role=role, managed=managed)
+    counted = attrs.evolve(registry, creations=registry.creations + 1)
+    created = with_queue(attrs.evolve(namespace, registry=counted), topic)
+    return made(namespace, created, command.topic)
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
@@ -75,6 +93,8 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     if known is not None and not known.doubtful:
         return
+    if known is not None and known.managed.touched:
+        namespace = given_up(namespace, path)
     yield from refused_source(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
@@ -105,7 +125,8 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         revision=revision,
     )
     subscription = Queue(settings=settings, outages=topic.outages, role=role)
-    namespace = with_queue(namespace, subscription)
+    created = with_queue(namespace, subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    return with_adrift(with_queue(namespace, attrs.evolve(topic, role=listed)), path, topic.role)
+    created = with_queue(created, attrs.evolve(topic, role=listed))
+    return made(namespace, with_adrift(created, path, topic.role), path)

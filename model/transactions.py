@@ -7,10 +7,11 @@ import attrs
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
+from busproof.model.dead_letters import owner_of
 from busproof.model.duplicates import Fate, declined, fate, noted
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
-from busproof.model.limits import may_be_over, with_transaction
+from busproof.model.limits import is_there, may_be_over, with_transaction
 from busproof.model.rules import with_changes
 from busproof.model.scheduling import committed_later
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
@@ -18,7 +19,7 @@ from busproof.model.topics import told_of_topics
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.values import Error, RuleId, Tier
 
-__all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back"]
+__all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
 
 
 def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transition]:
@@ -47,12 +48,18 @@ def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transit
         if _spans_sessions(namespace, transaction):
             rules = ("SESS-26", *rules)
         yield done(_committed(ended, transaction, certain=True), *rules)
-    if transaction.doomed or transaction.doubtful or hit or may_be_over(namespace, transaction):
+    gone = _lacks_a_queue(namespace, transaction)
+    over = gone or may_be_over(namespace, transaction)
+    if transaction.doomed or transaction.doubtful or hit or over:
         yield refusal(_forgotten(ended, transaction), Error.INVALID_OPERATION, any_error=True)
 
 
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[RuleId, ...]:
-    sent_to = [namespace.queues[each.queue] for each in _in_order(transaction)]
+    sent_to = [
+        queue
+        for each in _in_order(transaction)
+        if (queue := namespace.queues.get(each.queue)) is not None
+    ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
     changes = ("FEAT-04",) if transaction.changes else ()
     return tuple(dict.fromkeys((*changes, "TXN-12", *rules)))
@@ -61,10 +68,17 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[Ru
 def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
     """Whether a partition concerned may be down, and whether one certainly is."""
     staged = _in_order(transaction)
-    outages = [(namespace.queues[each.queue].outages, each.where) for each in staged]
+    outages = [
+        (queue.outages, each)
+        for each in staged
+        if (queue := namespace.queues.get(each.queue)) is not None
+    ]
     return (
-        any(outage.may_hit(where) for outage, where in outages),
-        any(outage.told and outage.must_hit(where) for outage, where in outages),
+        any(outage.may_hit(each.where) for outage, each in outages),
+        any(
+            outage.told and outage.must_hit(each.where) and _is_still_there(namespace, each)
+            for outage, each in outages
+        ),
     )
 
 
@@ -75,9 +89,29 @@ def _spans_sessions(namespace: Namespace, transaction: Transaction) -> bool:
         if staged.message.session_id is not None:
             sessions.setdefault(staged.queue, set()).add(staged.message.session_id)
     return any(
-        len(names) > 1 and not namespace.queues[queue].settings.partitioned
+        len(names) > 1 and not _is_partitioned(namespace, queue)
         for queue, names in sessions.items()
     )
+
+
+def _is_partitioned(namespace: Namespace, name: str) -> bool:
+    queue = namespace.queues.get(name)
+    return queue is not None and bool(queue.settings.partitioned)
+
+
+def _lacks_a_queue(namespace: Namespace, transaction: Transaction) -> bool:
+    """Whether a queue that was sent to has been deleted since, which the documents do not cover."""
+    return any(not _is_still_there(namespace, each) for each in _in_order(transaction))
+
+
+def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
+    return is_there(namespace, staged.queue, staged.born)
+
+
+def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
+    """The queues that may get something when this transaction ends."""
+    transaction = namespace.transactions.get(name)
+    return () if transaction is None else tuple(owner_of(each) for each in transaction.queues)
 
 
 def _in_order(transaction: Transaction) -> list[Staged]:
@@ -97,12 +131,18 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
     namespace = with_changes(namespace, transaction, certain=certain)
     begun = namespace
     for staged in _in_order(transaction):
-        queue = namespace.queues[staged.queue]
+        queue = namespace.queues.get(staged.queue)
+        if queue is None:
+            continue
         body = staged.message.body
         if isinstance(queue.bodies.get(body), str):
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
+        same = _is_still_there(namespace, staged)
         before = namespace
-        namespace = _arrived(namespace, queue, staged, certain=certain)
+        namespace = _arrived(namespace, queue, staged, certain=certain and same)
+        if not same:
+            # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
+            continue
         for path, arrivals in staged.arrivals.items():
             if begun.queues[path].arrivals > arrivals:
                 number = before.queues[path].arrivals
@@ -167,7 +207,9 @@ def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Tr
 
 def _forgotten(namespace: Namespace, transaction: Transaction) -> Namespace:
     for staged in _in_order(transaction):
-        queue = namespace.queues[staged.queue]
+        queue = namespace.queues.get(staged.queue)
+        if queue is None:
+            continue
         rule = "TXN-13" if staged.waiting is None else "SCHED-15"
         bodies = queue.bodies.set(staged.message.body, rule)
         if isinstance(queue.bodies.get(staged.message.body), str):
@@ -187,7 +229,9 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return namespace
-    doubtful = attrs.evolve(transaction, doubtful=True, staged=None, size=0, changes=())
+    doubtful = attrs.evolve(
+        transaction, doubtful=True, ending=True, staged=None, size=0, changes=()
+    )
     namespace = _committed(namespace, transaction, certain=False)
     return with_transaction(namespace, command.transaction, doubtful)
 

@@ -16,6 +16,7 @@ from busproof.model.filters import PropertyValue, frozen_properties
 __all__ = [
     "MICROSECONDS",
     "SEQUENCE_BITS",
+    "Availability",
     "Clock",
     "Error",
     "Message",
@@ -66,6 +67,13 @@ class MessageState(StrEnum):
     SCHEDULED = "scheduled"
 
 
+class Availability(StrEnum):
+    """What an entity's description says of its partitions: all can be reached, or not."""
+
+    AVAILABLE = "available"
+    LIMITED = "limited"
+
+
 class Error(StrEnum):
     """What a refusal says, as far as the documents let a client tell refusals apart."""
 
@@ -88,7 +96,8 @@ class Message:
     """A message as its sender wrote it; `body` tells it from every other message of a history.
 
     `None` means that the sender did not set the property; `subject` is what older libraries call
-    the label, and `properties` are the application's own.
+    the label, and `properties` are the application's own. `size` is how many bytes the adapter is
+    to send as the body, padded as it likes; `None` is as many as it takes.
     """
 
     body: str
@@ -102,6 +111,9 @@ class Message:
     reply_to_session_id: str | None = None
     content_type: str | None = None
     properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
+    size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(0))
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -111,7 +123,7 @@ class MessageView:
     `sequence_number`, `delivery_count` and the lock are `None` where a client learns none.
     `delivery_count` counts this delivery too; `locked_until` is a time on the recording's clock.
     `dead_letter_reason` is why a message of a dead-letter queue is there; `state` is what a peek
-    tells of a message, `None` where it tells nothing.
+    tells of a message, `None` where it tells nothing; `size` may be that of the sent message.
     """
 
     body: str
@@ -125,6 +137,7 @@ class MessageView:
     reply_to_session_id: str | None = None
     content_type: str | None = None
     properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
+    size: int | None = None
     sequence_number: int | None = None
     delivery_count: int | None = None
     lock_token: str | None = None
@@ -143,6 +156,10 @@ class Window:
     def shifted(self, duration: int) -> "Window":
         """The window `duration` later."""
         return Window(self.earliest + duration, self.latest + duration)
+
+    def lengthened(self, durations: "Window") -> "Window":
+        """When what begins here ends, if it lasts as long as one of these durations."""
+        return Window(self.earliest + durations.earliest, self.latest + durations.latest)
 
 
 @attrs.frozen(kw_only=True)

@@ -6,6 +6,7 @@ STEP_MODULES: Final = (
     "creating",
     "publishing",
     "forwarding",
+    "managing",
     "sending",
     "receiving",
     "dead_letters",

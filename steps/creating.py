@@ -8,14 +8,23 @@ from busproof.model.commands import (
     CreateQueue,
     RollBackTransaction,
 )
-from busproof.model.outcomes import Done
+from busproof.model.outcomes import Done, Refused
 from busproof.model.values import Tier
 from busproof.steps.harness import Bus, NotApplicable
 from busproof.steps.wording import queue_settings
 
+__all__ = ["OTHER", "QUEUE", "basic_may_lack", "create", "refuse_where_missing"]
+
 QUEUE = "orders"
 OTHER_QUEUE = "invoices"
 OTHER = "c2"
+
+
+def create(bus: Bus, queue: CreateQueue) -> str:
+    """Create a queue, which has to succeed where the tier has such queues."""
+    refuse_where_missing(bus, queue)
+    bus.expect(bus.do(queue), Done)
+    return queue.queue
 
 
 def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
@@ -24,20 +33,25 @@ def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
     Raises:
         NotApplicable: it need not have any.
     """
-    tier = bus.profile.tier
-    if queue.partitioned and tier is Tier.PREMIUM:
+    if queue.partitioned and bus.profile.tier is Tier.PREMIUM:
         raise NotApplicable("tier: premium need not have partitioned queues")
-    if queue.requires_session and tier is Tier.BASIC:
+    basic_may_lack(bus, queue)
+
+
+def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
+    """Leave the scenario where Basic need not have such a queue (MGMT-24, BASIC-REGULAR).
+
+    Raises:
+        NotApplicable: it need not.
+    """
+    basic = bus.profile.tier is Tier.BASIC
+    if queue.requires_session and basic:
         raise NotApplicable("tier: basic need not have sessions")
-    if queue.duplicate_detection and tier is Tier.BASIC:
+    if queue.duplicate_detection and basic:
         raise NotApplicable("tier: basic need not have duplicate detection")
-
-
-def create(bus: Bus, queue: CreateQueue) -> str:
-    """Create a queue, which has to succeed where the tier has queues of its kind."""
-    refuse_where_missing(bus, queue)
-    bus.expect(bus.do(queue), Done)
-    return queue.queue
+    either = bus.profile.readings.get("BASIC-REGULAR") != "as-asked"
+    if basic and either and queue.partitioned is False:
+        raise NotApplicable("tier: basic may partition every queue")
 
 
 @given(
@@ -60,8 +74,11 @@ def created_too(bus: Bus, kind: str, traits: str | None) -> str:
 
 @given("a transaction", target_fixture="transaction")
 def begun(bus: Bus) -> str:
-    """A transaction that nothing was sent in yet."""
-    bus.expect(bus.do(BeginTransaction(transaction="t1")), Done)
+    """A transaction that nothing was sent in yet; Basic may have none (MGMT-24)."""
+    outcome = bus.do(BeginTransaction(transaction="t1"))
+    if bus.profile.tier is Tier.BASIC and isinstance(outcome, Refused):
+        raise NotApplicable("tier: basic need not have transactions")
+    bus.expect(outcome, Done)
     return "t1"
 
 

@@ -30,18 +30,23 @@ from busproof.model.commands import (
     CreateQueue,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    GetQueue,
     GetSessionState,
+    ListQueues,
     ListSessions,
     Peek,
     Receive,
     ReceiveDeferred,
     RenewLock,
     RenewSessionLock,
+    RestoreQueue,
     RollBackTransaction,
     Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_topics import rows_of_topics
@@ -247,6 +252,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *_of_messages(scope),
         *_of_sessions(),
         *_of_transactions(scope),
+        *_of_management(scope),
         *_of_the_world(scope),
         *rows_of_topics(scope),
     )
@@ -379,6 +385,61 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         draws=over,
         make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
     )
+
+
+def _of_management(scope: Scope) -> Iterator[Generator]:
+    one = {"queue": QUEUES}
+    yield Generator(kind=GetQueue, draws=one, make=_on_queue(GetQueue))
+    yield Generator(kind=ListQueues, draws={}, make=lambda _world: ListQueues())
+    yield Generator(
+        kind=UpdateQueue,
+        draws={
+            **one,
+            "partitioned": st.sampled_from((None, None, True, False)),
+            "lock_duration": st.sampled_from((None, scope.lock // 2, scope.lock)),
+            "max_delivery_count": st.sampled_from((None, 2, 10)),
+        },
+        make=_on_queue(UpdateQueue),
+    )
+    yield Generator(
+        kind=DeleteQueue,
+        draws={**one, "meant": st.sampled_from((False, False, True))},
+        make=lambda _world, queue, meant: DeleteQueue(queue=queue.queue) if meant else None,
+    )
+    if Capability.MANAGEMENT in scope.capabilities:
+        yield Generator(
+            kind=CreateQueue,
+            draws={**one, "partitioned": st.sampled_from((None, None, True, False))},
+            make=lambda _world, queue, partitioned: _created_again(scope, queue, partitioned),
+            name="createagain",
+        )
+    yield Generator(
+        kind=RestoreQueue,
+        draws={},
+        make=_restored,
+        into=(QUEUES,),
+        when=lambda world: world.scope.tier is Tier.PREMIUM,
+    )
+
+
+def _on_queue(kind: Callable[..., Command]) -> Made:
+    return lambda _world, queue, **drawn: kind(queue=queue.queue, **drawn)
+
+
+def _created_again(
+    scope: Scope, queue: CreateQueue, partitioned: bool | None
+) -> CreateQueue | None:
+    """A queue of this name, as it was or with the other option."""
+    again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)
+    unwanted = again.partitioned and scope.tier is Tier.PREMIUM
+    return again if scope.allows(again) and not unwanted else None
+
+
+def _restored(world: World) -> RestoreQueue | None:
+    if len(world.queues) >= MOST_QUEUES:
+        return None
+    world.queues.append(CreateQueue(queue=f"q{len(world.queues) + 1}"))
+    return RestoreQueue(queue=world.queues[-1].queue)
 
 
 def _of_the_world(scope: Scope) -> Iterator[Generator]:

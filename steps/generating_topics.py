@@ -190,11 +190,16 @@ def _subscription(
 ) -> Callable[[World, int, bool], CreateSubscription]:
     def made(world: World, number: int, forwards: bool) -> CreateSubscription:
         onward = forwards and Capability.FORWARDING in scope.capabilities
+        place = _place(world, number + 2 * requires_session)
+        destination = _destination(world, number) if onward else None
+        if destination == place["topic"]:
+            # What comes back to its topic is copied anew at each hop: too many alike to tell apart.
+            destination = None
         command = CreateSubscription(
             requires_session=requires_session,
             lock_duration=scope.lock,
-            forward_to=_destination(world, number) if onward else None,
-            **_place(world, number + 2 * requires_session),
+            forward_to=destination,
+            **place,
         )
         address = f"{command.topic}/subscriptions/{command.subscription}"
         world.subscriptions.append(

@@ -20,6 +20,7 @@ from busproof.model.commands import (
     Command,
     Complete,
     CreateQueue,
+    ListQueues,
     Receive,
     Send,
     TakePartitionDown,
@@ -28,6 +29,7 @@ from busproof.model.outcomes import (
     Done,
     Event,
     Indeterminate,
+    Listed,
     Outcome,
     Peeked,
     Received,
@@ -348,6 +350,34 @@ class Bus:
         """Give a locked message back."""
         return self.do(Abandon(queue=queue, lock_token=view.lock_token or ""), connection)
 
+    def kept(self, queue: str) -> MessageView:
+        """Receive a message and leave it locked.
+
+        Raises:
+            NotConforming: there is none.
+        """
+        outcome = self.do(Receive(queue=queue))
+        self.expect(outcome, Received)
+        if not isinstance(outcome, Received):
+            raise NotConforming("the scenario has gone on without a message")
+        return outcome.message
+
+    def all_kept(self, queue: str) -> list[MessageView]:
+        """Receive one message after another, and leave them locked, until nothing comes."""
+        views: list[MessageView] = []
+        while len(views) <= len(self.sent) + ROUNDS:
+            outcome = self.do(Receive(queue=queue))
+            if not isinstance(outcome, Received):
+                break
+            views.append(outcome.message)
+        return views
+
+    def listed(self) -> tuple[str, ...]:
+        """The names of all queues."""
+        outcome = self.do(ListQueues())
+        self.expect(outcome, Listed)
+        return outcome.names if isinstance(outcome, Listed) else ()
+
     def take_down(self, queue: str, partition: int) -> None:
         """Make a partition unavailable.
 
@@ -397,6 +427,10 @@ class Bus:
                 f"slack: a timer of {whole} microseconds may fire {slack} microseconds early"
             )
         self._deadline = self._events[-1].called + whole - slack
+        self._pass(duration)
+
+    def wait(self, duration: int) -> None:
+        """Let `duration` microseconds pass, whatever ends in them."""
         self._pass(duration)
 
     def _pass(self, duration: int) -> None:

@@ -16,11 +16,15 @@ from busproof.model.commands import (
     Command,
     CommitTransaction,
     Complete,
+    CreateQueue,
     CreateSubscription,
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    GetQueue,
     GetSessionState,
+    ListQueues,
     ListRules,
     ListSessions,
     Peek,
@@ -29,10 +33,12 @@ from busproof.model.commands import (
     RemoveRule,
     RenewLock,
     RenewSessionLock,
+    RestoreQueue,
     RollBackTransaction,
     Schedule,
     SetSessionState,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.model.filters import SqlFilter
 from busproof.model.values import ReceiveMode
@@ -66,6 +72,11 @@ NEEDED: Final[dict[type[Command], Capability]] = {
     RollBackTransaction: Capability.TRANSACTIONS,
     TakePartitionDown: Capability.OUTAGES,
     BringPartitionUp: Capability.OUTAGES,
+    GetQueue: Capability.MANAGEMENT,
+    ListQueues: Capability.MANAGEMENT,
+    UpdateQueue: Capability.MANAGEMENT,
+    DeleteQueue: Capability.MANAGEMENT,
+    RestoreQueue: Capability.LEGACY_ENTITIES,
 }
 
 
@@ -77,7 +88,7 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.SESSIONS
     if getattr(command, "duplicate_detection", False):
         yield Capability.DUPLICATE_DETECTION
-    if not getattr(command, "partitioned", True):
+    if isinstance(command, CreateQueue | CreateTopic) and not command.partitioned:
         yield Capability.REGULAR_QUEUES
     if getattr(command, "forward_to", None) is not None:
         yield Capability.FORWARDING
@@ -86,6 +97,8 @@ def needs(command: Command) -> Iterator[Capability]:
     match command:
         case AddRule(filter=SqlFilter()):
             yield Capability.SQL_FILTERS
+        case CreateQueue() if command.api_version is not None:
+            yield Capability.API_VERSIONS
         case Receive():
             if command.session_id is not None:
                 yield Capability.SESSIONS

@@ -108,7 +108,7 @@ def _subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
     world.theme = Theme.TOPICS
     topic = f"n{len(world.topics) + 1}"
     world.topics.append(topic)
-    yield CreateTopic(topic=topic, partitioned=queue.partitioned)
+    yield CreateTopic(topic=topic, partitioned=bool(queue.partitioned))
     paths = []
     for name in ("s0", "s1"):
         yield CreateSubscription(topic=topic, subscription=name, lock_duration=world.scope.lock)

@@ -14,6 +14,7 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     Receive,
+    RestoreQueue,
 )
 from busproof.model.outcomes import Event, Received
 from busproof.steps.worlds import Receipt, Theme, World
@@ -71,9 +72,7 @@ class Generator:
         if not self.into:
             return None
         match made:
-            case CreateQueue():
-                return made
-            case CreateTopic() | CreateSubscription():
+            case CreateQueue() | RestoreQueue() | CreateTopic() | CreateSubscription():
                 return _as_queue(made)
             case BeginTransaction(transaction=name):
                 return name
@@ -88,8 +87,14 @@ class Generator:
         return self.name or self.kind.__name__.lower()
 
 
-def _as_queue(made: CreateTopic | CreateSubscription) -> CreateQueue:
+def _as_queue(
+    made: CreateQueue | RestoreQueue | CreateTopic | CreateSubscription,
+) -> CreateQueue:
     """A topic or a subscription as later commands refer to it: as a queue of its address."""
+    if isinstance(made, CreateQueue):
+        return made
+    if isinstance(made, RestoreQueue):
+        return CreateQueue(queue=made.queue)
     if isinstance(made, CreateTopic):
         return CreateQueue(queue=made.topic, partitioned=made.partitioned)
     path = f"{made.topic}/subscriptions/{made.subscription}"

@@ -22,12 +22,12 @@ class LeftOut:
 
 
 def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
-    """The queues that were surely created, with what they were created with."""
-    return {
-        event.command.queue: event.command
-        for event in events
-        if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done)
-    }
+    """The queues that were surely created, with what they were created with first."""
+    created: dict[str, CreateQueue] = {}
+    for event in events:
+        if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done):
+            created.setdefault(event.command.queue, event.command)
+    return created
 
 
 def destinations(events: Iterable[Event]) -> set[str | None]:
@@ -66,6 +66,8 @@ def _no_queue(name: str, topics: Container[str]) -> str:
 
 def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
     """Why the contract is not about a queue; empty where it is."""
+    if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
+        return "its creation leaves open whether it is partitioned"
     if settings.requires_session:
         return "it requires sessions"
     if settings.duplicate_detection:

@@ -16,6 +16,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     Complete,
     CreateQueue,
+    GetQueue,
     Peek,
     Receive,
     Send,
@@ -97,7 +98,7 @@ def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut
             continue
         found = _Recording(settings, partitions if settings.partitioned else 1, ticks)
         trace = found.trace(name, events)
-        yield trace if trace.steps else LeftOut(name, queue, "nothing happened to it")
+        yield trace if trace.steps else LeftOut(name, queue, trace.cut or "nothing happened to it")
 
 
 def _concerns(event: Event, queue: str) -> bool:
@@ -118,6 +119,7 @@ class _Recording:
         self._connections: dict[str, int] = {}
         self._down: set[int] = set()
         self._now = 0
+        self._exists = False
 
     def trace(self, name: str, events: Sequence[Event]) -> Recorded:
         steps: list[Step] = []
@@ -126,7 +128,7 @@ class _Recording:
             if isinstance(event.outcome, Indeterminate | Unsupported):
                 cut = f"{type(event.command).__name__} got no answer"
                 break
-            said = self._said(event)
+            said = self._said(event) if self._exists else self._before(event)
             if said is _OUTSIDE:
                 cut = f"{_named_command(event)} is not the contract's matter"
                 break
@@ -157,10 +159,19 @@ class _Recording:
                 return self._advance(event, duration)
             case TakePartitionDown() | BringPartitionUp():
                 return self._outage(event, event.command)
-            case CreateQueue():
+            case CreateQueue() | GetQueue():
                 return None
             case _:
                 return _OUTSIDE
+
+    def _before(self, event: Event) -> "_Said | None":
+        """Until the queue is created it refuses; only outages and the time reach beyond that."""
+        if isinstance(event.command, AdvanceClock | TakePartitionDown | BringPartitionUp):
+            return self._said(event)
+        if isinstance(event.outcome, Refused):
+            return None
+        self._exists = isinstance(event.command, CreateQueue)
+        return None if self._exists else _OUTSIDE
 
     def _send(self, event: Event, command: Send) -> "_Said | None":
         message = command.message

@@ -112,7 +112,7 @@ class Twin:
 
     def _tells_partitions(self, command: Command) -> bool:
         queue = self.namespace.queues.get(getattr(command, "queue", ""))
-        partitioned = queue is not None and queue.settings.partitioned
+        partitioned = queue is not None and bool(queue.settings.partitioned)
         return partitioned and self.namespace.vantage.partitions
 
     def _outcome(self, command: Command, reply: Reply) -> Outcome | None:

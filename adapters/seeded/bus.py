@@ -4,28 +4,29 @@ It shares the vocabulary with the reference model and none of its rules: where t
 one of the two is wrong. What is open to a bus it answers in the way that the most readings allow.
 """
 
-from typing import ClassVar, Final, assert_never
+from typing import ClassVar, assert_never
 
 import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.seeded.managing import Managing
 from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
 from busproof.adapters.seeded.scheduling import Scheduling
 from busproof.adapters.seeded.sessions import SessionCommand
 from busproof.model import commands as c
-from busproof.model.outcomes import Done, Outcome, Refused, Witness
-from busproof.model.values import MICROSECONDS, Error, Message, Profile
+from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
+from busproof.model.values import Error, Message, Profile
 
 __all__ = ["AssigningBus", "SeededBus"]
-
-LONGEST_LOCK: Final = 300 * MICROSECONDS
 
 NamespaceCommand = (
     c.AdvanceClock
     | c.CreateQueue
     | c.CreateTopic
     | c.CreateSubscription
+    | c.RestoreQueue
+    | c.ListQueues
     | c.BeginTransaction
     | c.CommitTransaction
     | c.RollBackTransaction
@@ -44,12 +45,15 @@ QueueCommand = (
     | c.ReceiveDeferred
     | c.RenewLock
     | c.Peek
+    | c.GetQueue
+    | c.UpdateQueue
+    | c.DeleteQueue
     | c.TakePartitionDown
     | c.BringPartitionUp
 )
 
 
-class SeededBus(Scheduling):
+class SeededBus(Scheduling, Managing):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -74,6 +78,9 @@ class SeededBus(Scheduling):
             Capability.DEFERRAL,
             Capability.SCHEDULING,
             Capability.SEQUENCE_NUMBERS,
+            Capability.MANAGEMENT,
+            Capability.API_VERSIONS,
+            Capability.AVAILABILITY,
         }
     )
 
@@ -87,8 +94,9 @@ class SeededBus(Scheduling):
 
     def start(self, profile: Profile) -> None:
         """Begin with an empty namespace."""
-        self.partitions = profile.partitions
-        self.queues: dict[str, Queue] = {}
+        self.profile = profile
+        self.queues = {}
+        self.dark = {}
         self.transactions = {}
         self.now = 0
         self.assigned = 0
@@ -106,7 +114,7 @@ class SeededBus(Scheduling):
             return Observed(self.ask_of_rules(command))
         queue = self.found(command.queue)
         if queue is None:
-            return Observed(Refused(error=Error.NOT_FOUND))
+            return Observed(self.missing(command, command.queue.removesuffix(DEAD_LETTERS)))
         if self.is_misaddressed(queue, command):
             return Observed(Refused(error=Error.INVALID_OPERATION))
         if isinstance(command, c.Send):
@@ -140,6 +148,10 @@ class SeededBus(Scheduling):
                 return self.create_topic(command)
             case c.CreateSubscription():
                 return self.create_subscription(command)
+            case c.RestoreQueue():
+                return self.restore(command)
+            case c.ListQueues():
+                return Listed(names=tuple(self.names()))
             case c.BeginTransaction():
                 return self.begin(command.transaction)
             case c.CommitTransaction():
@@ -149,39 +161,12 @@ class SeededBus(Scheduling):
             case _:
                 assert_never(command)
 
-    def create(self, settings: c.CreateQueue) -> Outcome:
-        """Create a queue, once."""
-        if settings.queue in self.queues:
+    def restore(self, asked: c.RestoreQueue) -> Outcome:
+        """Begin with a partitioned queue from before, once."""
+        if asked.queue in self.queues:
             return Refused(error=Error.ALREADY_EXISTS)
-        if settings.queue.endswith(DEAD_LETTERS) or self.locks_too_long(settings):
-            return Refused(error=Error.INVALID_OPERATION)
-        if settings.forward_to is not None and not self.may_forward(settings):
-            return Refused(error=Error.INVALID_OPERATION)
-        partitions = self.partitions if settings.partitioned else 1
-        queue = Queue(settings=settings, partitions=partitions)
-        queue.dead = self.dead_letter_queue(queue)
-        self.queues[settings.queue] = queue
+        self.queues[asked.queue] = self.made(c.CreateQueue(**attrs.asdict(asked)))
         return Done()
-
-    def locks_too_long(self, settings: c.CreateQueue) -> bool:
-        """Whether locks would last for more than 5 minutes."""
-        return settings.lock_duration > LONGEST_LOCK
-
-    def dead_letter_queue(self, owner: Queue) -> Queue:
-        """The dead-letter queue of a new queue: in the same partitions, and as available."""
-        settings = attrs.evolve(
-            owner.settings,
-            queue=owner.name + DEAD_LETTERS,
-            requires_session=False,
-            duplicate_detection=False,
-            forward_to=None,
-        )
-        return Queue(settings=settings, partitions=owner.partitions, down=owner.down)
-
-    def may_forward(self, settings: c.CreateQueue) -> bool:
-        """Whether a queue or subscription can be created that forwards in this way."""
-        there = self.queues.get(settings.forward_to or "")
-        return there is not None and there.topic is None and not settings.requires_session
 
     def destination_of(self, queue: Queue) -> Queue | None:
         """Where the messages of a queue or subscription go on to, if it forwards."""
@@ -229,7 +214,7 @@ class SeededBus(Scheduling):
             self.subscribe(topic, self.queues[settings.queue])
         return created
 
-    def ask(  # noqa: PLR0911 - one closed match over the vocabulary
+    def ask(  # noqa: PLR0911, PLR0912 - one closed match over the vocabulary
         self, queue: Queue, command: QueueCommand, connection: str
     ) -> Outcome:
         """Do anything with a queue but send to it."""
@@ -254,6 +239,8 @@ class SeededBus(Scheduling):
                 return self.cancel(queue, command)
             case c.Peek():
                 return self.peek_any(queue, command)
+            case c.GetQueue() | c.UpdateQueue() | c.DeleteQueue():
+                return self.manage(queue, command)
             case c.TakePartitionDown() | c.BringPartitionUp():
                 return self.switch(queue, command)
             case _:
@@ -280,6 +267,7 @@ class SeededBus(Scheduling):
             queue.down.add(command.partition)
         else:
             queue.down.discard(command.partition)
+        self.dark[queue.name.removesuffix(DEAD_LETTERS)] = set(queue.down)
         return Done()
 
     def send(self, queue: Queue, command: c.Send) -> Observed:

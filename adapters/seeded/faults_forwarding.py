@@ -44,7 +44,7 @@ class _Changing(SeededBus, ABC):
 
 
 def _kinds(queue: Queue, destination: Queue) -> tuple[bool, bool]:
-    return queue.settings.partitioned, destination.settings.partitioned
+    return bool(queue.settings.partitioned), bool(destination.settings.partitioned)
 
 
 @faulty(

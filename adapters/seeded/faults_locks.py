@@ -8,7 +8,7 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Lock, Queue
-from busproof.model.commands import CreateQueue
+from busproof.model.commands import CreateQueue, UpdateQueue
 from busproof.model.outcomes import Outcome, Refused, Renewed
 from busproof.model.values import MICROSECONDS, Error, Profile
 
@@ -36,16 +36,14 @@ class _LockToldTooLong(SeededBus):
 
 @faulty("default-lock-shorter", "LOCK-02", "Where a queue does not say, a lock lasts 30 seconds.")
 class _DefaultLockShorter(SeededBus):
-    def create(self, settings: CreateQueue) -> Outcome:
-        default = settings.lock_duration == 60 * SECOND
-        return super().create(
-            attrs.evolve(settings, lock_duration=30 * SECOND) if default else settings
-        )
+    def create(self, asked: CreateQueue) -> Outcome:
+        default = asked.lock_duration == 60 * SECOND
+        return super().create(attrs.evolve(asked, lock_duration=30 * SECOND) if default else asked)
 
 
 @faulty("locks-without-end", "LOCK-03", "Locks of any length can be had.")
 class _LocksWithoutEnd(SeededBus):
-    def locks_too_long(self, settings: CreateQueue) -> bool:  # noqa: ARG002
+    def locks_too_long(self, asked: CreateQueue | UpdateQueue) -> bool:  # noqa: ARG002
         return False
 
 

@@ -1,5 +1,6 @@
 """For every fault the shortest run in which it shows, by the fault's id."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded import (
@@ -11,6 +12,7 @@ from busproof.adapters.seeded import (
     shown_keys,
     shown_life,
     shown_locks,
+    shown_management,
     shown_scheduling,
     shown_sessions,
     shown_topics,
@@ -18,7 +20,7 @@ from busproof.adapters.seeded import (
 )
 from busproof.adapters.seeded.runs import Run
 
-__all__ = ["SHOWN"]
+__all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
     **shown_keys.SHOWN,
@@ -33,5 +35,9 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_forwarding.SHOWN,
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
+    **shown_management.SHOWN,
 }
 """In the order of the faults."""
+
+READINGS: Final[Mapping[str, Mapping[str, str]]] = {**shown_management.READINGS}
+"""The readings, other than the default ones, under which the judge alone sees a fault."""

@@ -8,7 +8,7 @@ from busproof.adapters.base import Capability
 from busproof.adapters.faults import FAULTS, AssigningBus, Fault, SeededBus, fault, make
 from busproof.adapters.finding import find
 from busproof.adapters.seeded.runs import PARTITIONS, Run, play
-from busproof.adapters.seeded.shown import SHOWN
+from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.errors import UsageError
 from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
@@ -28,9 +28,10 @@ def catalogue() -> Catalogue:
     return load()
 
 
-@pytest.fixture(scope="module")
-def profile(catalogue: Catalogue) -> Profile:
-    return profile_for(catalogue, edition=EDITION, partitions=PARTITIONS)
+@pytest.fixture
+def profile(catalogue: Catalogue, seeded: Fault) -> Profile:
+    readings = READINGS.get(seeded.id, {})
+    return profile_for(catalogue, edition=EDITION, readings=readings, partitions=PARTITIONS)
 
 
 def violation(bus: SeededBus, profile: Profile, run: Run) -> Acceptance | None:

@@ -151,7 +151,7 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
         Verdict.SHOWN
     )
     causes = {each.cause for each in run.report.rules if each.verdict is Verdict.NOT_APPLICABLE}
-    assert all(cause.startswith(("capability: ", "edition: ")) for cause in causes)
+    assert all(cause.startswith(("capability: ", "edition: ", "tier: ")) for cause in causes)
 
 
 IN_PROCESS = """

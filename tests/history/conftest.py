@@ -21,10 +21,12 @@ from busproof.model.values import Message, MessageView, Profile
 def _field(field, kind) -> st.SearchStrategy:
     if field.name == "protocol":
         return st.just(PROTOCOL)
-    bound = getattr(field.validator, "bound", None)
-    if bound is not None:
-        return st.integers(bound + (field.validator.compare_op == ">"), INTEGERS[1])
-    return _of(kind)
+    validator = getattr(field.validator, "validator", field.validator)  # within `optional`
+    bound = getattr(validator, "bound", None)
+    if bound is None:
+        return _of(kind)
+    numbers = st.integers(bound + (validator.compare_op == ">"), INTEGERS[1])
+    return st.one_of(numbers, st.none()) if NoneType in get_args(kind) else numbers
 
 
 def _of(kind) -> st.SearchStrategy:

@@ -20,7 +20,15 @@ from busproof.history.commands import (
     write_commands,
 )
 from busproof.history.sentences import ASKS, request_of, scenario_of, sentence
-from busproof.model.commands import AdvanceClock, Command, Complete, CreateQueue, Receive, Send
+from busproof.model.commands import (
+    AdvanceClock,
+    Command,
+    Complete,
+    CreateQueue,
+    Receive,
+    RestoreQueue,
+    Send,
+)
 from busproof.model.outcomes import Done, Event, Received
 from busproof.model.values import Clock, Message, MessageView, Profile
 
@@ -101,7 +109,9 @@ def test_a_file_that_is_not_there_is_told(tmp_path) -> None:
 def test_every_command_has_a_sentence_that_means_it() -> None:
     """Whatever an exploration asks."""
     events = explored(SeededBus(), sequences=80).events
-    assert set(get_args(Command)) == {type(event.command) for event in events}
+    restored = Event(command=RestoreQueue(queue="q", max_size=2), outcome=Done())
+    assert {*get_args(Command)} == {RestoreQueue, *(type(event.command) for event in events)}
+    events = [*events, restored]
     for event in events:
         said = sentence(Asked(number=1, command=event.command)).removeprefix("c1 asks: ")
         assert event.command == request_of(said), said

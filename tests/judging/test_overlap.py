@@ -5,9 +5,18 @@ from telling import DONE, received
 
 from busproof.judging import overlap
 from busproof.judging.overlap import judged
+from busproof.judging.parts import parts
 from busproof.judging.witnesses import with_late_witnesses
-from busproof.model.commands import CreateQueue, Receive, Send
-from busproof.model.outcomes import Empty, Event, Outcome
+from busproof.model.commands import (
+    CreateQueue,
+    DeleteQueue,
+    GetQueue,
+    ListQueues,
+    Receive,
+    Send,
+    UpdateQueue,
+)
+from busproof.model.outcomes import Empty, Event, Listed, Outcome
 from busproof.model.values import Clock, Message, Profile, Vantage
 
 PROFILE = Profile(edition="de-2021-04", partitions=4)
@@ -47,6 +56,20 @@ def test_an_empty_receive_after_a_send_did_not_come_first() -> None:
     assert found.violation is not None
     assert "LIFE-09" in found.violation.rules
     assert found.order == (0, 1, 2)
+
+
+def test_management_of_a_queue_is_no_matter_of_others() -> None:
+    """But a list of all queues is one of everything."""
+    other = CreateQueue(queue="other")
+    events = [
+        event("c1", CREATE, DONE, 0, 1),
+        event("c1", other, DONE, 0, 1),
+        *(event("c1", kind(queue="q"), DONE, 2, 3) for kind in (GetQueue, UpdateQueue)),
+        event("c1", DeleteQueue(queue="q"), DONE, 4, 5),
+    ]
+    assert [[0, 2, 3, 4], [1]] == parts(events)
+    everything = event("c2", ListQueues(), Listed(names=("other",)), 6, 7)
+    assert [[0, 1, 2, 3, 4, 5]] == parts([*events, everything])
 
 
 def test_requests_of_one_client_keep_their_order() -> None:

@@ -69,7 +69,7 @@ def test_a_settlement_late_in_its_lock_shows_that_it_lasted(told: Told) -> None:
 def test_no_queue_has_locks_of_more_than_five_minutes(told: Told) -> None:
     long = CreateQueue(queue="q", lock_duration=10 * MINUTE)
     assert told.saw(long, INVALID).rules == ("LOCK-03",)
-    assert told.saw(long).rules == ("LOCK-03",)
+    assert told.saw(long).rules[0] == "LOCK-03"
     told.send(partition=1)
     wrong = received("m1", 1, lock_token="l", locked_until=10 * MINUTE)
     assert told.saw(RECEIVE, wrong).rules[0] == "LOCK-03"

@@ -32,7 +32,10 @@ from busproof.model.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    GetQueue,
     GetSessionState,
+    ListQueues,
     ListRules,
     ListSessions,
     Peek,
@@ -41,11 +44,13 @@ from busproof.model.commands import (
     RemoveRule,
     RenewLock,
     RenewSessionLock,
+    RestoreQueue,
     RollBackTransaction,
     Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.model.filters import (
     CorrelationFilter,
@@ -55,12 +60,15 @@ from busproof.model.filters import (
     TrueFilter,
 )
 from busproof.model.outcomes import (
+    Described,
     Done,
     Empty,
     Event,
     Indeterminate,
+    Listed,
     Outcome,
     Peeked,
+    QueueDescription,
     Received,
     ReceivedSeveral,
     Refused,
@@ -73,7 +81,14 @@ from busproof.model.outcomes import (
     Unsupported,
     Witness,
 )
-from busproof.model.values import Error, Message, MessageState, MessageView, ReceiveMode
+from busproof.model.values import (
+    Availability,
+    Error,
+    Message,
+    MessageState,
+    MessageView,
+    ReceiveMode,
+)
 
 COMMANDS = [
     (
@@ -145,6 +160,27 @@ COMMANDS = [
         "Remove rule r from subscription s of topic t",
     ),
     (ListRules(topic="t", subscription="s"), "List the rules of subscription s of topic t"),
+    (CreateQueue(queue="q", partitioned=None), "Create queue q: partitioned or not"),
+    (
+        CreateQueue(queue="q", max_size=5, api_version="2013-10"),
+        "Create queue q: partitioned, size 5 GB, api-version 2013-10",
+    ),
+    (
+        RestoreQueue(queue="q", max_size=5),
+        "Begin with queue q: partitioned, size 5 GB",
+    ),
+    (GetQueue(queue="q"), "Get queue q"),
+    (ListQueues(), "List queues"),
+    (
+        UpdateQueue(queue="q", partitioned=False, lock_duration=5_000_000, max_delivery_count=2),
+        "Update queue q: not partitioned, locks of 5 s, max delivery count 2",
+    ),
+    (UpdateQueue(queue="q"), "Update queue q: nothing"),
+    (DeleteQueue(queue="q"), "Delete queue q"),
+    (
+        Send(queue="q", message=Message(body="m1", size=1)),
+        "Send to q: body 'm1', 1 byte",
+    ),
     (Send(queue="q", message=Message(body="m1")), "Send to q: body 'm1'"),
     (
         Send(
@@ -218,6 +254,26 @@ VIEW_WORDS = (
 OUTCOMES = [
     (Scheduled(), "Scheduled"),
     (Scheduled(sequence_number=7), "Scheduled as 7"),
+    (Described(description=QueueDescription(queue="q")), "Described q"),
+    (
+        Described(
+            description=QueueDescription(
+                queue="q",
+                partitioned=True,
+                requires_session=False,
+                duplicate_detection=True,
+                duplicate_window=30_000_000,
+                max_size=16,
+                message_count=1,
+                size=2,
+                availability=Availability.LIMITED,
+            )
+        ),
+        "Described q: partitioned, no sessions required, duplicate detection, "
+        "duplicate window 30 s, size 16 GB, 1 message, 2 bytes, limited",
+    ),
+    (Listed(), "Listed nothing"),
+    (Listed(names=("q", "two words")), "Listed q, 'two words'"),
     (Done(), "Done"),
     (Received(message=MessageView(body="m1")), "Received 'm1'"),
     (Received(message=VIEW), f"Received {VIEW_WORDS}"),

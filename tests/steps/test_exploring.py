@@ -44,7 +44,7 @@ def test_the_machine_is_a_test_of_its_own() -> None:
 
 def test_a_failure_is_made_small_and_asked_three_times_more() -> None:
     """All three are recorded, as is the sequence that began it."""
-    found = explored(make("abandoned-is-lost"), sequences=40, rules=1, seed=2)
+    found = explored(make("abandoned-is-lost"), sequences=40, rules=1, seed=3)
     (failure,) = found.exploration.found
     assert failure.repeats
     assert len(failure.commands) <= 8
@@ -62,7 +62,7 @@ def test_a_bus_with_several_faults_is_found_out_rule_by_rule() -> None:
 def test_where_requests_are_dear_a_failure_is_made_small_off_the_wire() -> None:
     """It is replayed a few times only."""
     bus = Spoiled(make("abandoned-is-lost"), lambda _command, _asked, observed: observed)
-    found = explored(bus, sequences=40, rules=1, dear=True).exploration
+    found = explored(bus, sequences=40, rules=1, seed=5, dear=True).exploration
     (failure,) = found.found
     assert failure.repeats
     assert len(failure.commands) <= 8

@@ -21,6 +21,8 @@ from busproof.model.commands import (
     Complete,
     CreateQueue,
     CreateTopic,
+    DeleteQueue,
+    GetQueue,
     Peek,
     Receive,
     Send,
@@ -209,6 +211,11 @@ def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
     assert "requires sessions" in why(Event(command=sessions, outcome=Done()))
     assert "duplicate detection" in why(Event(command=detecting, outcome=Done()))
     assert "nothing recorded created" in why(Event(command=send, outcome=Done()))
+    for unsaid in (
+        CreateQueue(queue="q", partitioned=None),
+        CreateQueue(queue="q", api_version="2012-03"),
+    ):
+        assert "whether it is partitioned" in why(Event(command=unsaid, outcome=Done()))
     dead = Peek(queue="q/$deadletterqueue")
     assert "a dead-letter queue" in why(Event(command=dead, outcome=Peeked(messages=())))
     topic = Event(command=CreateTopic(topic="q"), outcome=Done())
@@ -234,6 +241,28 @@ def test_what_follows_is_not_judged_where_the_contract_has_no_word() -> None:
     assert "Send in a transaction" in Story().sends("a").has(inside).gets("a").trace().cut
     twice = Story().sends("a", "a").gets("a").trace()
     assert (1, "Send is not the contract's matter") == (len(twice.steps), twice.cut)
+
+
+def test_a_queue_is_judged_from_its_first_creation_to_its_deletion() -> None:
+    missing = Refused(error=Error.NOT_FOUND)
+    story = Story()
+    (created,) = story.events
+    story.events.clear()
+    story.has(Receive(queue="q"), missing).has(TakePartitionDown(queue="q", partition=0))
+    story.has(CreateQueue(queue="q"), Refused(error=Error.UNAVAILABLE))
+    story.events.append(created)
+    story.has(GetQueue(queue="q"), missing).sends("a").has(DeleteQueue(queue="q"))
+    trace = story.has(CreateQueue(queue="q", partitioned=False)).gets("a").trace()
+    assert ["TakePartitionDown", "Send"] == [step.command["op"] for step in trace.steps]
+    assert (2, "DeleteQueue is not the contract's matter") == (trace.partitions, trace.cut)
+
+
+def test_a_queue_that_is_not_known_to_be_there_gives_no_trace() -> None:
+    story = Story()
+    created = story.events.pop()
+    story.sends("a").events.append(created)
+    (found,) = recorded(Scenario(name="it", events=tuple(story.gets("a").events)), 2)
+    assert LeftOut("it", "q", "Send is not the contract's matter") == found
 
 
 def test_what_follows_an_answer_that_never_came_is_not_judged() -> None:

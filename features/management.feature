@@ -1,0 +1,425 @@
+Feature: Creating and managing queues
+  What a queue is created as, what can be changed of it, what is told of it, and what a partition
+  that cannot be reached does to all of this.
+
+  Rule: A queue is partitioned if it is created so
+
+    @MGMT-01
+    Scenario: A queue that is created with the option is partitioned
+      Given a partitioned queue
+      Then the queue is told to be partitioned
+
+    @MGMT-03
+    Scenario: A queue that is created without the option is not partitioned
+      Given a queue that is created without the option
+      Then the queue is told to be regular
+
+    @MGMT-03
+    Scenario: A queue whose option is false is not partitioned
+      Given a regular queue
+      Then the queue is told to be regular
+
+    @MGMT-02
+    Scenario Outline: A queue can be partitioned, whatever else it is
+      Given an empty namespace
+      When a partitioned queue <traits> is created
+      Then it is accepted
+
+      Examples:
+        | traits                                             |
+        | without sessions                                   |
+        | with locks of 5 seconds                            |
+        | that requires sessions                             |
+        | with duplicate detection over 30 seconds           |
+        | that requires sessions and with duplicate detection |
+
+    @MGMT-24
+    Scenario Outline: Basic may refuse what only the other tiers have
+      Given an empty namespace
+      When a partitioned queue <traits> is asked for
+      Then it is accepted or refused
+
+      Examples:
+        | traits                   |
+        | that requires sessions   |
+        | with duplicate detection |
+
+    @MGMT-06
+    Scenario: A request of api-version 2013-10 creates a partitioned queue
+      Given an empty namespace
+      When a partitioned queue is created by a request of api-version 2013-10
+      Then it is accepted
+
+    @MGMT-07
+    Scenario Outline: A request of a later api-version creates a partitioned queue
+      Given an empty namespace
+      When a partitioned queue is created by a request of api-version <version>
+      Then it is accepted
+
+      Examples:
+        | version |
+        | 2014-01 |
+        | 2024-05 |
+
+    @MGMT-08
+    Scenario Outline: A request of an earlier api-version may be refused
+      Given an empty namespace
+      When a partitioned queue is created by a request of api-version <version>
+      Then it is accepted or refused
+
+      Examples:
+        | version |
+        | 2012-03 |
+        | none    |
+
+  Rule: A name is taken once, and only what exists can be used
+
+    @MGMT-09
+    Scenario Outline: A second queue of the same name is refused
+      Given a <first> queue
+      And a message without key was sent
+      When a <second> queue is created
+      Then it is refused because it exists already
+
+      Examples:
+        | first       | second      |
+        | partitioned | partitioned |
+        | partitioned | regular     |
+        | regular     | partitioned |
+
+    @MGMT-09
+    Scenario: A queue keeps its messages when its name is asked for again
+      Given a partitioned queue
+      And 32 messages without key were sent
+      When a partitioned queue is created
+      And everything is received and completed
+      Then exactly 32 messages were received
+
+    @MGMT-10
+    Scenario Outline: What does not exist cannot be used
+      Given an empty namespace
+      When a queue that does not exist is <asked>
+      Then it is refused because it is not found
+
+      Examples:
+        | asked    |
+        | sent     |
+        | got      |
+        | updated  |
+        | deleted  |
+
+    @MGMT-10
+    Scenario Outline: What does not exist holds no messages
+      Given an empty namespace
+      When a queue that does not exist is <asked>
+      Then it is refused because it is not found
+
+      Examples:
+        | asked    |
+        | received |
+        | peeked   |
+
+    @MGMT-10
+    Scenario: What was deleted cannot be used
+      Given a partitioned queue
+      And the queue was deleted
+      When a message without key is sent
+      Then it is refused because it is not found
+
+    @MGMT-16
+    Scenario: A list names every queue once
+      Given a partitioned queue
+      And a second queue, regular
+      Then the list of queues names orders and invoices
+
+    @MGMT-16
+    Scenario: A list does not name what was deleted
+      Given a partitioned queue
+      And a second queue, partitioned
+      And the queue was deleted
+      Then the list of queues names invoices
+
+    @MGMT-16
+    Scenario: An empty namespace has no queues
+      Given an empty namespace
+      Then the list of queues names none
+
+  Rule: What is got of a queue is what it was created with
+
+    @MGMT-11
+    Scenario Outline: The settings are told
+      Given a <kind> queue with locks of 5 seconds
+      Then it is told to have locks of 5 seconds
+      And it is told to require no sessions
+      And it is told to detect no duplicates
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-11
+    Scenario Outline: Duplicate detection and its window are told
+      Given a <kind> queue with duplicate detection over 30 seconds
+      Then it is told to detect duplicates over 30 seconds
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-11
+    Scenario Outline: Sessions are told
+      Given a <kind> queue that requires sessions
+      Then it is told to require sessions
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Some settings are fixed at creation, others can be changed
+
+    @MGMT-04
+    Scenario Outline: The partitioning option is not changed by an update
+      Given a <kind> queue
+      When the queue is updated to be <other>
+      Then it is accepted or refused
+      And the queue is told to be <kind>
+
+      Examples:
+        | kind        | other       |
+        | partitioned | regular     |
+        | regular     | partitioned |
+
+    @MGMT-04
+    Scenario: A queue keeps all its partitions after an update that names the other option
+      Given a partitioned queue
+      And 32 messages without key were sent
+      When the queue is updated to be regular
+      And everything is received and completed
+      Then exactly 32 messages were received
+
+    @MGMT-13
+    Scenario Outline: An update does not change whether sessions are required
+      Given a <kind> queue <traits>
+      When the queue is updated <change>
+      Then it is accepted or refused
+      And it is told <told>
+
+      Examples:
+        | kind        | traits                 | change                 | told                   |
+        | partitioned | without sessions       | to require sessions    | to require no sessions |
+        | partitioned | that requires sessions | to require no sessions | to require sessions    |
+        | regular     | without sessions       | to require sessions    | to require no sessions |
+        | regular     | that requires sessions | to require no sessions | to require sessions    |
+
+    @MGMT-14
+    Scenario Outline: An update does not change whether duplicates are detected
+      Given a <kind> queue <traits>
+      When the queue is updated <change>
+      Then it is accepted or refused
+      And it is told <told>
+
+      Examples:
+        | kind        | traits                   | change                  | told                    |
+        | partitioned | without sessions         | to detect duplicates    | to detect no duplicates |
+        | partitioned | with duplicate detection | to detect no duplicates | to detect duplicates    |
+        | regular     | without sessions         | to detect duplicates    | to detect no duplicates |
+        | regular     | with duplicate detection | to detect no duplicates | to detect duplicates    |
+
+    @MGMT-12
+    Scenario Outline: An update of the lock duration is told
+      Given a <kind> queue
+      When its locks are updated to 5 seconds
+      Then it is accepted
+      And it is told to have locks of 5 seconds
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-12
+    Scenario Outline: An update of the lock duration is in force for the next lock
+      Given a <kind> queue
+      And a message without key was sent
+      And its locks were updated to 5 seconds
+      When a message is received and kept
+      And 5 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-17
+    Scenario: An update is in force in every partition
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And its locks were updated to 5 seconds
+      When all messages are received and kept
+      And 5 seconds pass
+      And everything is received and completed
+      Then exactly 64 messages were received by then
+
+  Rule: A deleted queue takes everything with it
+
+    @MGMT-17
+    Scenario: No partition keeps a message of a deleted queue
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And the queue was deleted
+      When it is created again as a partitioned queue
+      Then a receive finds nothing
+
+    @MGMT-15
+    Scenario: A regular queue's messages go with it
+      Given a regular queue
+      And a message without key was sent
+      And the queue was deleted
+      When it is created again as a regular queue
+      Then a receive finds nothing
+
+    @MGMT-15
+    Scenario: A lock of a deleted queue settles nothing
+      Given a partitioned queue
+      And a message without key was sent
+      When a message is received, and the queue deleted and created again
+      Then it is refused
+
+    @MGMT-15
+    Scenario: A queue that is created again remembers no MessageId
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      And the queue was deleted
+      When it is created again as a partitioned queue with duplicate detection
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @MGMT-05
+    Scenario Outline: Created again, a queue may have the other option
+      Given a <before> queue
+      And the queue was deleted
+      When it is created again as a <after> queue
+      Then the queue is told to be <after>
+
+      Examples:
+        | before      | after       |
+        | partitioned | regular     |
+        | regular     | partitioned |
+
+  Rule: A partition that cannot be reached may make management fail
+
+    @MGMT-18
+    Scenario: In an outage a deletion may fail
+      Given a partitioned queue
+      And one of its partitions is down
+      When the queue is deleted
+      Then it is accepted or refused
+
+    @MGMT-18
+    Scenario: In an outage an update may fail
+      Given a partitioned queue
+      And one of its partitions is down
+      When its locks are updated to 5 seconds
+      Then it is accepted or refused
+
+    @MGMT-18
+    Scenario: In an outage a creation may fail
+      Given a partition of a queue to come is down
+      When a partitioned queue is created
+      Then it is accepted or refused
+
+    @MGMT-19
+    Scenario: A deletion that failed can be repeated after the outage
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When the queue is deleted
+      And that partition is up again
+      And the queue is deleted
+      Then it is accepted, or refused because it is not found
+
+    @MGMT-19
+    Scenario: A queue whose deletion was repeated is gone from every partition
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When the queue is deleted
+      And that partition is up again
+      And the queue is deleted
+      And it is created again as a partitioned queue
+      Then a receive finds nothing
+
+    @MGMT-19
+    Scenario: An update that failed can be repeated after the outage, and ends whole
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When its locks are updated to 5 seconds
+      And that partition is up again
+      And its locks are updated to 5 seconds
+      And all messages are received and kept
+      And 5 seconds pass
+      And everything is received and completed
+      Then exactly 64 messages were received by then
+
+    @MGMT-19
+    Scenario: A creation that failed can be repeated after the outage
+      Given a partition of a queue to come is down
+      When a partitioned queue is created
+      And that partition is up again
+      And a partitioned queue is created
+      Then it is accepted, or refused because it exists already
+
+  Rule: What is told of a queue is told of all its partitions together
+
+    @MGMT-20
+    Scenario: Messages are counted in all partitions
+      Given a partitioned queue
+      And 64 messages without key were sent
+      Then in the end its message count is 64
+
+    @MGMT-20
+    Scenario: Messages that are gone are not counted any more
+      Given a partitioned queue
+      And 64 messages without key were sent
+      When a message is received and deleted
+      Then in the end its message count is 63
+
+    @MGMT-20
+    Scenario: After an outage messages are counted in all partitions again
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When that partition is up again
+      Then in the end its message count is 64
+
+    @MGMT-23
+    Scenario: A partition that is down may not be counted
+      Given a partitioned queue
+      And 64 messages without key were sent
+      And one of its partitions is down
+      Then at most 64 messages are counted, or it is refused
+
+    @MGMT-21
+    Scenario: With a partition down, availability is limited
+      Given a partitioned queue
+      And one of its partitions is down
+      Then in the end its availability is limited
+
+    @MGMT-22
+    Scenario: With every partition up, availability is not limited
+      Given a partitioned queue
+      Then in the end its availability is available
+
+    @MGMT-22
+    Scenario: After an outage, availability is not limited any more
+      Given a partitioned queue
+      And one of its partitions is down
+      When that partition is up again
+      Then in the end its availability is available

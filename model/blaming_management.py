@@ -1,0 +1,63 @@
+"""Which rules on the management of queues an event breaks that nothing allowed."""
+
+from busproof.model.commands import (
+    Command,
+    CreateQueue,
+    DeleteQueue,
+    GetQueue,
+    ListQueues,
+    UpdateQueue,
+)
+from busproof.model.describing import wrongly_told
+from busproof.model.outcomes import Described, Outcome, Refused
+from busproof.model.state import Namespace, Queue, is_unsure
+from busproof.model.transition import Transition
+from busproof.model.values import RuleId
+
+__all__ = ["blamed_in_management", "is_management"]
+
+Management = CreateQueue | GetQueue | ListQueues | UpdateQueue | DeleteQueue
+
+
+def is_management(command: Command) -> bool:
+    """Whether the request is about what queues there are."""
+    return isinstance(command, Management)
+
+
+def blamed_in_management(
+    namespace: Namespace, command: Command, outcome: Outcome, allowed: tuple[Transition, ...]
+) -> tuple[RuleId, ...]:
+    """The rules that the answer breaks besides those that decided what was allowed."""
+    queue = namespace.queues.get(getattr(command, "queue", ""))
+    match command, outcome:
+        case ListQueues(), _:
+            return ("MGMT-16",)
+        case CreateQueue(), Refused():
+            return _wrongly_not_created(namespace, command, queue)
+        case GetQueue(), Described(description=told) if queue is not None:
+            return wrongly_told(namespace, queue, told)
+        case GetQueue(), _ if queue is not None:
+            return ("MGMT-20", "MGMT-11")
+        case ((UpdateQueue() | DeleteQueue()), Refused()) if queue is not None:
+            return _wrongly_kept(command, allowed)
+    return ()
+
+
+def _wrongly_not_created(
+    namespace: Namespace, command: CreateQueue, queue: Queue | None
+) -> tuple[RuleId, ...]:
+    if queue is not None:
+        return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
+    rules: tuple[RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
+    if command.queue in namespace.registry.buried:
+        rules = ("MGMT-05", *rules)
+    if command.api_version is not None:
+        rules = ("MGMT-06", "MGMT-07", *rules)
+    return rules
+
+
+def _wrongly_kept(command: Command, allowed: tuple[Transition, ...]) -> tuple[RuleId, ...]:
+    """A change was refused that had to be made."""
+    if any("MGMT-19" in transition.rules for transition in allowed):
+        return ("MGMT-19",)
+    return ("MGMT-12",) if isinstance(command, UpdateQueue) else ("MGMT-15",)

@@ -1,0 +1,189 @@
+"""What is got of a queue: its settings, its counts and its availability."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.model.commands import GetQueue
+from busproof.model.managing import FIXED
+from busproof.model.outcomes import Described, QueueDescription
+from busproof.model.state import Namespace, Queue
+from busproof.model.transition import Sighting, Transition, refusal
+from busproof.model.values import Availability, Error, RuleId, Tier, Window
+
+__all__ = ["described", "get_queue", "wrongly_told"]
+
+
+def get_queue(namespace: Namespace, command: GetQueue, seen: Sighting) -> Iterator[Transition]:
+    """MGMT-11, MGMT-20 to MGMT-23: what the queue is and what all its partitions hold."""
+    queue = namespace.queues[command.queue]
+    reading = _reading(namespace, "COUNTS-IN-OUTAGE")
+    if not (queue.outages.down and reading == "refused"):
+        yield from _described(namespace, queue, seen)
+    if queue.outages.any and reading != "left-out":
+        yield refusal(namespace, Error.UNAVAILABLE, "MGMT-23", any_error=True)
+
+
+def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[Transition]:
+    if isinstance(seen.outcome, Described):
+        told = seen.outcome.description
+        if not wrongly_told(namespace, queue, told):
+            rules = _shown(namespace, queue, told)
+            yield Transition(outcome=seen.outcome, next=namespace, rules=rules)
+    elif seen.outcome is None:
+        told = described(queue)
+        rules = _shown(namespace, queue, told)
+        yield Transition(outcome=Described(description=told), next=namespace, rules=rules)
+        if _may_lag(namespace):
+            before = Availability.AVAILABLE
+            if queue.managed.disturbed and not queue.outages.any:
+                before = Availability.LIMITED
+            late = attrs.evolve(told, message_count=0, availability=before)
+            yield Transition(outcome=Described(description=late), next=namespace)
+
+
+def _reading(namespace: Namespace, ambiguity: str) -> str | None:
+    return namespace.profile.readings.get(ambiguity)
+
+
+def _may_lag(namespace: Namespace) -> bool:
+    """Whether what is told of messages and partitions may be of some time ago (GET-LAG)."""
+    return _reading(namespace, "GET-LAG") != "at-once"
+
+
+def described(queue: Queue) -> QueueDescription:
+    """What the model's own bus tells of a queue."""
+    settings, limited = queue.settings, queue.outages.any
+    least, most = counts(queue)
+    counted = min(most, least + len(queue.locks)) if limited else most
+    return QueueDescription(
+        queue=settings.queue,
+        partitioned=bool(settings.partitioned),
+        requires_session=settings.requires_session,
+        duplicate_detection=settings.duplicate_detection,
+        duplicate_window=settings.duplicate_window,
+        lock_duration=settings.lock_duration,
+        max_delivery_count=settings.max_delivery_count,
+        message_count=counted,
+        availability=Availability.LIMITED if limited else Availability.AVAILABLE,
+    )
+
+
+def wrongly_told(namespace: Namespace, queue: Queue, told: QueueDescription) -> tuple[RuleId, ...]:
+    """The rules that a description breaks."""
+    found = [*_wrong_settings(namespace, queue, told)]
+    if not _count_is_allowed(namespace, queue, told.message_count):
+        found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
+    if not _availability_is_allowed(namespace, queue, told.availability):
+        found.append("MGMT-21" if told.availability is Availability.AVAILABLE else "MGMT-22")
+    return tuple(dict.fromkeys(found))
+
+
+def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
+    settings, managed = queue.settings, queue.managed
+    if told.queue != settings.queue:
+        yield "MGMT-11"
+    for name, rule in FIXED.items():
+        if getattr(told, name) not in (None, getattr(settings, name)):
+            if name in managed.tried:
+                yield rule
+            if name == "partitioned":
+                yield from _of_partitioning(namespace, queue)
+            yield "MGMT-11"
+    if told.duplicate_window not in (None, settings.duplicate_window):
+        yield "MGMT-11"
+    changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if managed.updated else ()
+    if not _is_within(told.lock_duration, managed.lock_durations):
+        yield from (*changed, "MGMT-11")
+    if not _is_within(told.max_delivery_count, managed.delivery_counts):
+        yield from (*changed, "MGMT-11")
+
+
+def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
+    """The rules by which a queue is partitioned, or is not."""
+    if namespace.profile.tier is Tier.PREMIUM:
+        return ()
+    own: RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
+    return (own, "MGMT-05") if queue.managed.other_before else (own,)
+
+
+def _is_within(told: int | None, window: Window) -> bool:
+    return told is None or window.earliest <= told <= window.latest
+
+
+def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bool:
+    """MGMT-20, MGMT-23: no message that never was; at once, all that are surely there."""
+    if told is None:
+        return True
+    if _may_lag(namespace) or queue.settings.forward_to is not None:
+        return 0 <= told <= queue.arrivals + queue.calendar.scheduled
+    least, most = counts(queue)
+    if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
+        most -= _surely_hit(queue)
+    # Whether messages that are not due yet are counted is not said.
+    return least <= told <= most + len(queue.calendar.entries)
+
+
+def _surely_hit(queue: Queue) -> int:
+    """How many messages are certainly in partitions that are down."""
+    return sum(
+        tally.total
+        for where, tally in queue.tallies.items()
+        if queue.outages.told and queue.outages.must_hit(where)
+    )
+
+
+def counts(queue: Queue) -> tuple[int, int]:
+    """How many messages the queue may hold: those surely available, and all that may be there."""
+    sure = sum(
+        tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
+    )
+    return max(0, sure - queue.receivers.lost), len(queue.messages)
+
+
+def _availability_is_allowed(namespace: Namespace, queue: Queue, told: Availability | None) -> bool:
+    """MGMT-21, MGMT-22: limited while a partition is down, and only then."""
+    if told is None:
+        return True
+    if told is Availability.LIMITED:
+        return queue.outages.any or (queue.managed.disturbed and _may_lag(namespace))
+    return not queue.outages.down or _may_lag(namespace)
+
+
+def _shown(namespace: Namespace, queue: Queue, told: QueueDescription) -> tuple[RuleId, ...]:
+    """The rules that a description shows to be kept."""
+    return tuple(dict.fromkeys((*_settings_shown(namespace, queue, told), *_rest(queue, told))))
+
+
+def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
+    managed = queue.managed
+    for name, rule in FIXED.items():
+        if getattr(told, name) is not None and name in managed.tried:
+            yield rule
+    if managed.updated and None not in (told.lock_duration, told.max_delivery_count):
+        yield from ("MGMT-12", "MGMT-17") if queue.settings.partitioned else ("MGMT-12",)
+    if told.partitioned is not None:
+        yield from _of_partitioning(namespace, queue)
+    if told.lock_duration is not None:
+        yield "MGMT-11"
+
+
+def _rest(queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
+    """What its counts and its availability show."""
+    if queue.outages.down and told.availability is Availability.LIMITED:
+        yield "MGMT-21"
+    if told.availability is Availability.AVAILABLE and not queue.outages.any:
+        yield "MGMT-22"
+    if told.message_count is not None and queue.outages.any:
+        yield "MGMT-23"
+    least, most = counts(queue)
+    if told.message_count == least == most and _is_spread(queue) and not queue.outages.any:
+        yield "MGMT-20"
+
+
+def _is_spread(queue: Queue) -> bool:
+    """Whether messages are in several partitions, or in some that nobody tells apart."""
+    if not queue.settings.partitioned:
+        return False
+    held = [where for where, tally in queue.tallies.items() if tally.total > 0]
+    return len(held) > 1 or any(where.bit_count() > 1 for where in held)

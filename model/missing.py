@@ -1,0 +1,139 @@
+"""What is answered under a name of no queue, or of one that may be there, or be there in part."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.model.commands import (
+    BringPartitionUp,
+    Command,
+    CreateSubscription,
+    Creation,
+    DeleteQueue,
+    GetQueue,
+    Peek,
+    Receive,
+    Send,
+    TakePartitionDown,
+    UpdateQueue,
+)
+from busproof.model.dead_letters import owner_of
+from busproof.model.entities import created_path
+from busproof.model.limits import with_transaction
+from busproof.model.managing import buried
+from busproof.model.outages import Outages
+from busproof.model.outcomes import Refused
+from busproof.model.queues import in_outage
+from busproof.model.state import Namespace, Queue, everywhere, with_queue
+from busproof.model.transition import Sighting, Transition, done, refusal
+from busproof.model.unknowable import given_up, named
+from busproof.model.values import Error
+
+__all__ = [
+    "absent",
+    "in_part",
+    "maybe_absent",
+    "of_no_queue",
+    "touched",
+    "unknowable",
+    "with_doubt",
+]
+
+
+def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transition]:
+    """MGMT-10: what a queue answers that does not exist."""
+    if isinstance(command, TakePartitionDown | BringPartitionUp):
+        if command.partition < namespace.profile.partitions:
+            yield done(_switched(namespace, command))
+        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        return
+    namespace = with_doubt(namespace, command)
+    if isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
+        rules = ("MGMT-15", "MGMT-10") if name in namespace.registry.buried else ("MGMT-10",)
+        yield refusal(namespace, Error.NOT_FOUND, *rules)
+    elif isinstance(command, CreateSubscription):
+        yield refusal(namespace, Error.NOT_FOUND, "TOPIC-19")
+    else:
+        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+
+
+def _switched(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
+    """The outages of a queue that is not there: it is created with them."""
+    registry, told = namespace.registry, namespace.vantage.partitions
+    name = owner_of(command.queue)
+    outages = registry.outages.get(name, Outages(told))
+    down = isinstance(command, TakePartitionDown)
+    changed = registry.outages.set(name, outages.switched(command.partition, down=down))
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, outages=changed))
+
+
+def maybe_absent(namespace: Namespace, command: Command, queue: Queue) -> Iterator[Transition]:
+    """What a queue may answer of which it is not known whether it is there, or whole.
+
+    MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
+    """
+    if isinstance(command, TakePartitionDown | BringPartitionUp):
+        yield from _switched_if_there(namespace, command, queue)
+        return
+    repeated = queue.managed.frayed == "delete" and not queue.outages.any
+    if repeated and isinstance(command, DeleteQueue):
+        yield refusal(buried(namespace, queue), Error.NOT_FOUND, "MGMT-19")
+    else:
+        left = with_doubt(namespace, command)
+        yield refusal(left, Error.NOT_FOUND, any_error=True)
+
+
+def _switched_if_there(
+    namespace: Namespace, command: TakePartitionDown | BringPartitionUp, queue: Queue
+) -> Iterator[Transition]:
+    """The outage is that of the queue, if it is there, and of one that is created later."""
+    if command.partition < namespace.profile.partitions:
+        down = isinstance(command, TakePartitionDown)
+        if 1 << command.partition & everywhere(namespace, queue.settings):
+            outages = queue.outages.switched(command.partition, down=down)
+            namespace = in_outage(namespace, queue.settings.queue, outages)
+        yield done(_switched(namespace, command))
+    yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+
+
+def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
+    """Whatever was seen of a name of which nothing is told any more, and no rule."""
+    answer = Refused(error=Error.NOT_FOUND) if seen.outcome is None else seen.outcome
+    left = with_doubt(namespace, command)
+    if isinstance(command, Creation):
+        # Even where it was refused: in an outage something may be left of it.
+        left = given_up(left, created_path(command), *named(command)[1:])
+    return Transition(outcome=answer, next=left)
+
+
+def of_no_queue(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
+    """Outside the documents: whether such an entity is managed as a queue is not said."""
+    answer = Refused(error=Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
+    harmless = isinstance(answer, Refused) or isinstance(command, GetQueue)
+    name = owner_of(getattr(command, "queue", ""))
+    return Transition(outcome=answer, next=namespace if harmless else given_up(namespace, name))
+
+
+def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting) -> Transition:
+    """Whatever was seen of a queue that may be there in part, until what failed is repeated."""
+    left = with_doubt(namespace, command)
+    if not isinstance(command, GetQueue | Peek):
+        left = touched(left, queue)
+    if seen.outcome is None:
+        raise AssertionError("the model's own bus is whole, and its queues are asked as such")
+    return Transition(outcome=seen.outcome, next=left)
+
+
+def touched(namespace: Namespace, queue: Queue) -> Namespace:
+    """The namespace in which a queue that may not be there was used, or may still be."""
+    managed = attrs.evolve(queue.managed, touched=True)
+    return with_queue(namespace, attrs.evolve(queue, managed=managed))
+
+
+def with_doubt(namespace: Namespace, command: Command) -> Namespace:
+    """The namespace in which a transaction that was sent in may have been ended by a refusal."""
+    name: str | None = getattr(command, "transaction", None)
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is None or transaction is None:
+        return namespace
+    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))

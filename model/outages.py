@@ -1,0 +1,48 @@
+"""Which partitions are down, as far as it is known."""
+
+import attrs
+
+__all__ = ["Outages", "Partitions"]
+
+Partitions = int
+"""A set of partitions as a bit mask; bit 0 is partition 0."""
+
+
+@attrs.frozen
+class Outages:
+    """Which partitions are down, and of which it is not known.
+
+    A client knows that partitions are down, but not which of them holds what (`told` is false).
+    """
+
+    told: bool
+    down: Partitions = 0
+    doubt: Partitions = 0
+
+    @property
+    def any(self) -> bool:
+        """Whether some partition may be down."""
+        return bool(self.down | self.doubt)
+
+    def may_hit(self, where: Partitions) -> bool:
+        """Whether one of these partitions may be down."""
+        hit = self.down | self.doubt
+        return bool(hit & where) if self.told else bool(hit)
+
+    def must_hit(self, where: Partitions) -> bool:
+        """Whether all of these partitions are certainly down."""
+        return where & ~self.down == 0
+
+    def spared(self, where: Partitions) -> Partitions:
+        """Those of the partitions that may be up."""
+        return where & ~self.down if self.told else where
+
+    def switched(self, partition: int, *, down: bool) -> "Outages":
+        """The outages once this partition was taken down or brought up."""
+        bit = 1 << partition
+        rest = self.down & ~bit
+        return Outages(self.told, rest | bit if down else rest, self.doubt & ~bit)
+
+    def doubtful(self, partitions: Partitions) -> "Outages":
+        """The outages when these partitions may be down or up."""
+        return Outages(self.told, self.down & ~partitions, self.doubt | partitions)

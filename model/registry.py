@@ -1,0 +1,96 @@
+"""What management knows of queues besides their state: what was changed, tried and deleted."""
+
+import attrs
+from immutables import Map
+
+from busproof.model.commands import CreateQueue
+from busproof.model.outages import Outages
+from busproof.model.values import Window
+
+__all__ = ["UNREGISTERED", "Buried", "Managed", "Registry", "as_created"]
+
+Bodies = Map[str, object]
+"""The bodies that a deleted queue knew."""
+
+
+@attrs.frozen(kw_only=True)
+class Managed:
+    """What management has done to a queue.
+
+    Attributes:
+        lock_durations: the least and the greatest one that may be in force, in microseconds.
+        lock_durations_ever: the same, of all times.
+        delivery_counts: the least and the greatest maximum that may be in force.
+        unsettled: whether an update was never answered, so that it may still take effect.
+        frayed: the kind of request that was refused in an outage and may have acted on some
+            partitions, `create` or `delete`; empty where there is none. Nothing is told of such a
+            queue until the request is repeated.
+        touched: whether it was used since then.
+        refused: the kinds of requests that were refused in an outage: `update`, `delete`.
+        tried: settings that cannot be changed, and that somebody tried to change; `queue` where
+            it was asked for again.
+        updated: whether an update succeeded.
+        changed_at: how many receives there had been when settings last changed, or may have.
+        disturbed: whether a partition of it may ever have been down.
+        born: how many queues and topics had been created before it.
+        before: the bodies that its deleted namesake knew.
+        other_before: whether its namesake had the other partitioning option.
+        restored: whether it was there before the tier stopped permitting it.
+    """
+
+    lock_durations: Window
+    lock_durations_ever: Window
+    delivery_counts: Window
+    unsettled: bool = False
+    frayed: str = ""
+    touched: bool = False
+    refused: frozenset[str] = frozenset()
+    tried: frozenset[str] = frozenset()
+    updated: bool = False
+    changed_at: int = 0
+    disturbed: bool = False
+    born: int = 0
+    before: Bodies = Map()
+    other_before: bool = False
+    restored: bool = False
+
+
+def as_created(settings: CreateQueue) -> Managed:
+    """What management knows of a queue that was just created."""
+    durations = Window(settings.lock_duration, settings.lock_duration)
+    counts = Window(settings.max_delivery_count, settings.max_delivery_count)
+    return Managed(lock_durations=durations, lock_durations_ever=durations, delivery_counts=counts)
+
+
+@attrs.frozen
+class Buried:
+    """A queue that was deleted: the bodies that it knew, and whether it was partitioned."""
+
+    bodies: Bodies
+    partitioned: bool
+
+
+@attrs.frozen(kw_only=True)
+class Registry:
+    """What is known of a namespace's queues besides their state.
+
+    Attributes:
+        creations: how many queues and topics were ever created.
+        haunted: names for which a request was never answered.
+        intended: names to where they were to forward in creations that were never answered.
+        unknowable: names of which nothing is told any more.
+        outages: name to the partitions that are down of a queue that does not exist.
+        buried: name to what is remembered of a queue that was deleted.
+        refused: names of queues whose creation was refused in an outage.
+    """
+
+    creations: int = 0
+    haunted: Map[str, None] = Map()
+    intended: Map[str, tuple[str, ...]] = Map()
+    unknowable: Map[str, None] = Map()
+    outages: Map[str, Outages] = Map()
+    buried: Map[str, Buried] = Map()
+    refused: Map[str, None] = Map()
+
+
+UNREGISTERED = Registry()
