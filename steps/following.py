@@ -14,16 +14,14 @@ from busproof.model.commands import (
     AdvanceClock,
     BringPartitionUp,
     Command,
-    Receive,
     Send,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral
 from busproof.model.values import MICROSECONDS, MessageView
 from busproof.steps.creating import create
 from busproof.steps.harness import Bus, NotApplicable
-from busproof.tla.asking import NOBODYS, asked, connection_of, creations
+from busproof.tla.asking import DEAD, NOBODYS, asked, connection_of, creations
 from busproof.tla.manifest import Setting
 from busproof.tla.paths import Path_
 
@@ -59,9 +57,9 @@ class _Followed:
         """The number that was told with it; else one that none can have in so short a path."""
         return self.numbers.get(message, NOBODYS + message)
 
-    def note(self, outcome: Outcome, command: Command) -> None:
+    def note(self, outcome: Outcome, command: Command, *, dead: bool) -> None:
+        """Remember what later steps refer to; `dead`: whether dead letters were asked for."""
         if isinstance(outcome, Received):
-            dead = isinstance(command, Receive) and is_dead_letter_queue(command.queue)
             self._received(outcome.message, dead=dead)
         elif isinstance(outcome, ReceivedSeveral):
             for view in outcome.messages:
@@ -125,7 +123,7 @@ def _ask(
         place = followed.places.setdefault(command.partition, _free(followed, command.partition))
         command = attrs.evolve(command, partition=place)
     outcome = bus.do(command, connection_of(spoken))
-    followed.note(outcome, command)
+    followed.note(outcome, command, dead=spoken.get("from") == DEAD)
     taken = bus.partition_of.get(command.message.body) if isinstance(command, Send) else None
     if taken is not None and "partition" in reply and taken not in followed.places.values():
         followed.places.setdefault(reply["partition"], taken)

@@ -46,6 +46,7 @@ from busproof.tla.values import Value
 
 __all__ = [
     "ANY",
+    "DEAD",
     "NOBODYS",
     "Known",
     "asked",
@@ -61,6 +62,9 @@ ANY: Final = "any"
 NONE: Final = "none"
 SHORT_TIMEOUT: Final = 15 * MICROSECONDS
 QUEUE: Final = "q"
+DEAD: Final = "dead-letter queue"
+"""Where a spec's message is from or to, if it is not the queue itself."""
+
 NOBODYS: Final = 1 << 40
 """A sequence number that no message comes to have in any run of ours."""
 
@@ -102,9 +106,9 @@ def plain(value: Value) -> object:
 
 def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
     """The queues that the commands speak of, created as the setting says: destinations first."""
-    names = {str(command.get("queue", QUEUE)) for command in commands} or {QUEUE}
+    names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
     try:
-        found = {name: _creation(setting, name) for name in sorted(names | setting.queues.keys())}
+        found = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}
     except (TypeError, ValueError) as error:
         raise SpecificationError(f"the setting's queue cannot be created: {error}") from None
     onward = {
@@ -163,7 +167,7 @@ class _Asked:
     @property
     def queue(self) -> str:
         """The path that is asked: of a queue, or of its dead-letter queue."""
-        dead = self.command.get("from", self.command.get("to")) == "dead-letter queue"
+        dead = self.command.get("from", self.command.get("to")) == DEAD
         return str(self.command.get("queue", QUEUE)) + SUFFIX * dead
 
 
