@@ -119,7 +119,7 @@ class Configuration:
         violation: the kind of that violation.
         distinct: states found; pinned where nothing is violated.
         generated: states generated, likewise.
-        depth: of the search, or the length of the counterexample.
+        depth: of the search, or the length of the counterexample; pinned with one worker.
         seconds: measured once, for the time limit and for the list.
         workers: threads.
         idle: actions that rightly generate nothing here.
