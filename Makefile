@@ -45,15 +45,16 @@ format: $(DEV)/.installed ## let ruff format and mend what it can
 
 nightly: export BUSPROOF_SIZE = full
 nightly: ## everything at full size: all tests, all kills of the audit, all specs, the benchmarks
-	@failed=; for each in "audit MATRIX=full" modelcheck bench test; do \
+	@failed=; for each in "audit MATRIX=full" modelcheck test bench; do \
 		echo "== make $$each, at $$(date +%H:%M)"; \
 		$(MAKE) $$each || failed="$$failed; make $$each"; \
 	done; \
 	test -z "$$failed" || { echo "make nightly: failed:$${failed#;}" >&2; exit 1; }
 
 modelcheck: $(DEV)/.installed ## let TLC check the specs, and the model against their graphs
-	$(DEV)/bin/busproof modelcheck
-	$(DEV)/bin/busproof modelcheck --mutants $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
+	$(DEV)/bin/busproof modelcheck; code=$$?; \
+	$(DEV)/bin/busproof modelcheck --mutants $(if $(filter full,$(BUSPROOF_SIZE)),,--changed) || code=$$?; \
+	exit $$code
 
 audit: $(DEV)/.installed ## run the suite on every seeded fault (MATRIX=full: every scenario on each)
 	$(DEV)/bin/busproof audit --matrix $(MATRIX)

@@ -60,17 +60,11 @@ def give_back(
     )
     if back.counted >= most and stored.deferred is False:
         return _spent(namespace, queue, stored, back)
-    # Whether what was set aside is given up for its deliveries too is not said.
-    if back.counted + back.uncounted >= fewest and not _is_decided(namespace):
+    # Whether what was set aside is given up for its deliveries too is not said; a bus of our own
+    # gives nothing up unless it has to.
+    if back.counted + back.uncounted >= fewest and not namespace.vantage.decides:
         back = attrs.evolve(back, certain=False)
     return with_queue(namespace, unlock(queue, stored, back))
-
-
-def _is_decided(namespace: Namespace) -> bool:
-    """Whether it is a bus that asks, which gives nothing up unless it has to."""
-    readings = namespace.profile.readings
-    at_once = readings.get("DEAD-LETTER-DELAY") == "at-once"
-    return at_once and readings.get("CACHE-DELIVERY-COUNT") == "stays"
 
 
 def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:

@@ -10,12 +10,18 @@ from typing import Any, Final
 import attrs
 
 from busproof.adapters.base import Capability
-from busproof.model.commands import AdvanceClock, BringPartitionUp, Send, TakePartitionDown
-from busproof.model.outcomes import Done, Outcome, Received
-from busproof.model.values import MICROSECONDS
+from busproof.model.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral
+from busproof.model.values import MICROSECONDS, MessageView
 from busproof.steps.creating import create
 from busproof.steps.harness import Bus, NotApplicable
-from busproof.tla.asking import asked, connection_of, creations
+from busproof.tla.asking import DEAD, NOBODYS, asked, connection_of, creations
 from busproof.tla.manifest import Setting
 from busproof.tla.paths import Path_
 
@@ -32,6 +38,8 @@ class _Followed:
     attempts: int = 0
     bodies: list[str] = attrs.field(factory=list)
     tokens: dict[int, str] = attrs.field(factory=dict)
+    dead: set[int] = attrs.field(factory=set)
+    numbers: dict[int, int] = attrs.field(factory=dict)
     places: dict[int, int] = attrs.field(factory=dict)
 
     def fresh_body(self) -> str:
@@ -41,13 +49,33 @@ class _Followed:
         """The latest lock of the message: the path says whether it is to be held or lost by now."""
         return self.tokens.get(message)
 
-    def note(self, outcome: Outcome, body: str) -> None:
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
+        """Whether its latest lock was given in the dead-letter queue."""
+        return message in self.dead
+
+    def number(self, message: int) -> int:
+        """The number that was told with it; else one that none can have in so short a path."""
+        return self.numbers.get(message, NOBODYS + message)
+
+    def note(self, outcome: Outcome, command: Command, *, dead: bool) -> None:
+        """Remember what later steps refer to; `dead`: whether dead letters were asked for."""
         if isinstance(outcome, Received):
-            view = outcome.message
-            if view.lock_token is not None and view.body in self.bodies:
-                self.tokens[self.bodies.index(view.body) + 1] = view.lock_token
-        elif isinstance(outcome, Done) and body:
-            self.bodies.append(body)
+            self._received(outcome.message, dead=dead)
+        elif isinstance(outcome, ReceivedSeveral):
+            for view in outcome.messages:
+                self._received(view, dead=False)
+        elif isinstance(outcome, Done) and isinstance(command, Send):
+            self.bodies.append(command.message.body)
+
+    def _received(self, view: MessageView, *, dead: bool) -> None:
+        if view.body not in self.bodies:
+            return
+        message = self.bodies.index(view.body) + 1
+        if view.lock_token is not None:
+            self.tokens[message] = view.lock_token
+        if view.sequence_number is not None and not dead:
+            self.numbers[message] = view.sequence_number
+        self.dead = self.dead | {message} if dead else self.dead - {message}
 
 
 def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
@@ -67,8 +95,13 @@ def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
         outcome = _ask(bus, command, reply, setting, followed)
         if outcome is None:
             break
-        alike += type(outcome).__name__ == reply["type"]
+        alike += _kind(outcome) == reply["type"]
     return alike, len(path.steps)
+
+
+def _kind(outcome: Outcome) -> str:
+    """The kind of reply that it is to a spec, which receives one message at a time."""
+    return type(outcome).__name__.removesuffix("Several")
 
 
 def _ask(
@@ -90,9 +123,8 @@ def _ask(
         place = followed.places.setdefault(command.partition, _free(followed, command.partition))
         command = attrs.evolve(command, partition=place)
     outcome = bus.do(command, connection_of(spoken))
-    body = command.message.body if isinstance(command, Send) else ""
-    followed.note(outcome, body)
-    taken = bus.partition_of.get(body)
+    followed.note(outcome, command, dead=spoken.get("from") == DEAD)
+    taken = bus.partition_of.get(command.message.body) if isinstance(command, Send) else None
     if taken is not None and "partition" in reply and taken not in followed.places.values():
         followed.places.setdefault(reply["partition"], taken)
     return outcome

@@ -9,7 +9,8 @@ CONSTANTS
   PartitionsOf,   \* of each queue; a regular one has one
   Detecting,      \* queues with duplicate detection
   SessionAware,   \* queues that require sessions
-  Links,          \* pairs of queues: which may be forwarded to which
+  Initially,      \* of each queue: to which it forwards since its creation, or none
+  Links,          \* pairs of queues: which may be forwarded to which, later
   Place,          \* the partition of a key, by queue, property and value
   Properties,     \* the messages on offer
   Breakable,      \* pairs of a queue and a partition
@@ -72,7 +73,7 @@ Reachable(n) == <<messages[n].queue, messages[n].partition>> \notin down
 
 Init ==
   /\ messages = << >>
-  /\ forward = [q \in Queues |-> None]
+  /\ forward = Initially
   /\ down = {}
   /\ seen = {}
   /\ said = Silence
@@ -115,7 +116,7 @@ Send(queue, m) ==
        \E fate \in Fates(queue, m) :
          /\ messages' = Append(messages,
               [sent |-> m, queue |-> queue, partition |-> p, hops |-> 0, state |-> fate])
-         /\ Says(SendCommand(queue, m), DoneIn(p))
+         /\ Says(SendCommand(queue, m), IF IsPartitioned(queue) THEN DoneIn(p) ELSE Done)
   /\ seen' = Remembered(queue, m)
   /\ UNCHANGED <<forward, down>>
 
@@ -161,31 +162,68 @@ ForwardUnfit(n) ==
   /\ Unfit(Destination(n), messages[n].sent)
   /\ DeadLetter(n)
 
-ReceiveCommand(queue) ==
-  [op |-> "Receive", connection |-> 1, mode |-> "receive-and-delete", queue |-> queue]
+ReceiveCommand(queue, from) ==
+  [op |-> "Receive", connection |-> 1, mode |-> "receive-and-delete", queue |-> queue, from |-> from]
+Outage(queue) == Working(queue) # PartitionsOf[queue]
 Receivable(queue) ==
   {n \in Numbers : Is(n, "here") /\ messages[n].queue = queue /\ Reachable(n)}
+
+(* KEY-17: of a key in order; what was passed on may have come at any time. *)
+KeyOf(n) == KeyAt(messages[n].queue, messages[n].sent)
+SentTo(n, queue) == Is(n, "here") /\ messages[n].queue = queue /\ messages[n].hops = 0
+Overtakes(n, m) ==
+  /\ m < n /\ KeyOf(m) = KeyOf(n) /\ KeyOf(n) # NoKey
+  /\ \A each \in {n, m} : SentTo(each, messages[n].queue)
 
 (* LIFE-01: received at the end of the chain. *)
 Receive(queue) ==
   /\ forward[queue] = None
   /\ \E n \in Receivable(queue) :
+       /\ IsPartitioned(queue) => \A m \in Numbers : ~Overtakes(n, m)
        /\ messages' = [messages EXCEPT ![n].state = "completed"]
-       /\ Says(ReceiveCommand(queue), Received(n))
+       /\ Says(ReceiveCommand(queue, "queue"), Received(n))
   /\ UNCHANGED <<forward, down, seen>>
 
-(* LIFE-09 *)
+(* LIFE-09, LIFE-11 *)
 ReceiveNothing(queue) ==
   /\ forward[queue] = None
-  /\ Receivable(queue) = {}
+  /\ Outage(queue) \/ Receivable(queue) = {}
   /\ UNCHANGED core
-  /\ Says(ReceiveCommand(queue), Empty)
+  /\ Says(ReceiveCommand(queue, "queue"), Empty)
+
+(* LIFE-11 *)
+ReceiveRefused(queue) ==
+  /\ forward[queue] = None
+  /\ Outage(queue)
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand(queue, "queue"), Refused(AnyError))
 
 (* From outside of the documents: a queue that forwards gives no messages itself. *)
 ReceiveFromSource(queue) ==
   /\ forward[queue] # None
   /\ UNCHANGED core
-  /\ Says(ReceiveCommand(queue), Refused(AnyError))
+  /\ \E reply \in {Empty, Refused(AnyError)} : Says(ReceiveCommand(queue, "queue"), reply)
+
+(* DLQ-07, FWD-18: what was given up on its way is found where it came to its end. *)
+Dead(queue) == {n \in Numbers : Is(n, "dead") /\ messages[n].queue = queue}
+
+ReceiveDead(queue) ==
+  /\ \E n \in Dead(queue) :
+       /\ Reachable(n)
+       /\ messages' = [messages EXCEPT ![n].state = "removed"]
+       /\ Says(ReceiveCommand(queue, "dead-letter queue"), Received(n))
+  /\ UNCHANGED <<forward, down, seen>>
+
+ReceiveDeadNothing(queue) ==
+  /\ Outage(queue) \/ Dead(queue) = {}
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand(queue, "dead-letter queue"), Empty)
+
+(* DLQ-13 *)
+ReceiveDeadRefused(queue) ==
+  /\ Outage(queue)
+  /\ UNCHANGED core
+  /\ Says(ReceiveCommand(queue, "dead-letter queue"), Refused(AnyError))
 
 TakePartitionDown(queue, p) ==
   /\ <<queue, p>> \notin down
@@ -205,7 +243,9 @@ Next ==
   \/ \E q \in Queues : StopForwarding(q)
   \/ \E q \in Queues, m \in Properties : Send(q, m) \/ SendRefused(q, m)
   \/ \E n \in 1..MaxMessages : Forward(n) \/ ForwardTooFar(n) \/ ForwardUnfit(n)
-  \/ \E q \in Queues : Receive(q) \/ ReceiveNothing(q) \/ ReceiveFromSource(q)
+  \/ \E q \in Queues :
+       \/ Receive(q) \/ ReceiveNothing(q) \/ ReceiveRefused(q) \/ ReceiveFromSource(q)
+       \/ ReceiveDead(q) \/ ReceiveDeadNothing(q) \/ ReceiveDeadRefused(q)
   \/ \E where \in Breakable :
        TakePartitionDown(where[1], where[2]) \/ BringPartitionUp(where[1], where[2])
 
@@ -221,7 +261,7 @@ TypeOK ==
   /\ \A n \in Numbers :
        /\ messages[n].queue \in Queues
        /\ messages[n].partition \in PartitionsOf[messages[n].queue]
-       /\ messages[n].state \in {"here", "completed", "dead", "dropped"}
+       /\ messages[n].state \in {"here", "completed", "dead", "removed", "dropped"}
   /\ \A q \in Queues : forward[q] \in Queues \union {None}
 
 HopsAreBounded == \A n \in Numbers : messages[n].hops <= MaxHops
@@ -256,7 +296,13 @@ UpdatesTakeEffect ==
        => forward'[said'.command.queue] = said'.command.forward_to]_vars
 
 (* From outside of the documents: what is forwarded is received at its destination only. *)
-SourcesGiveNothing == [][Answers("Received") => forward[said'.command.queue] = None]_vars
+Gives(from) == Answers("Received") /\ said'.command.from = from
+SourcesGiveNothing == [][Gives("queue") => forward[said'.command.queue] = None]_vars
+KeysComeInOrder ==
+  [][Gives("queue") /\ IsPartitioned(said'.command.queue)
+       => \A m \in Numbers : ~Overtakes(said'.reply.message, m)]_vars
+OnlyTheDeadAreAmongTheDead ==
+  [][Gives("dead-letter queue") => Is(said'.reply.message, "dead")]_vars
 
 (* Only what went too far or is unfit is dead-lettered on its way. *)
 DeadForAReason ==

@@ -14,8 +14,17 @@ Few == {Message(None, None, "m"), Message(None, "a", "m")}
 ThreePartitions == [q \in {"q", "r", "d"} |-> IF q = "r" THEN {0} ELSE {0, 1}]
 Chain == {<<"q", "r">>, <<"r", "d">>, <<"q", "d">>}
 Backwards == {<<"d", "q">>, <<"q", "r">>, <<"r", "d">>}
+NoLinks == {}
 Cycle == {<<"q", "r">>, <<"r", "q">>}
 Itself == {<<"q", "q">>}
+
+Nowhere == [q \in {"q", "r", "d"} |-> None]
+ChainOfThree == "q" :> "r" @@ "r" :> "d" @@ "d" :> None
+ToPartitioned == "q" :> "d" @@ "d" :> None
+ToRegular == "q" :> "r" @@ "r" :> None
+ChainOfFive == "a" :> "b" @@ "b" :> "c" @@ "c" :> "d" @@ "d" :> "e" @@ "e" :> None
+FivePartitions == [q \in {"a", "b", "c", "d", "e"} |-> IF q \in {"b", "d"} THEN {0} ELSE {0, 1}]
+Unkeyed == {Message(None, None, None)}
 
 PlaceOfKey ==
   [where \in {"q", "r", "d"} \X ({"session_id", "partition_key", "message_id"} \X {"s", "a", "m"}) |->
@@ -24,6 +33,7 @@ PlaceOfKey ==
      ELSE (IF where[2][2] = "a" THEN 1 ELSE 0)]
 
 DestinationBreaks == {<<"d", 1>>, <<"r", 0>>}
+KeyBreaks == {<<"d", 1>>}
 CycleBreaks == {<<"q", 0>>, <<"q", 1>>}
 NoBreaks == {}
 =================================================================================

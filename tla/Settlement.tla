@@ -5,6 +5,7 @@ EXTENDS Vocabulary
 
 CONSTANTS
   Partitions, Breakable,
+  Operations,   \* what is asked for a message that was received
   MaxMessages,
   MaxDelivery,
   LockTicks     \* ticks of the clock until a lock ends
@@ -16,6 +17,10 @@ VARIABLES
 vars == <<messages, up, said>>
 core == <<messages, up>>
 View == core
+
+Brief(m) == <<m.partition, m.place, m.count, m.left, m.lost, m.reason>>
+State == [messages |-> [n \in DOMAIN messages |-> Brief(messages[n])], up |-> up]
+Printed == Edge(State, State')
 
 Numbers == DOMAIN messages
 Places == {"active", "deferred", "dead", "gone"}
@@ -73,6 +78,12 @@ ReceiveNothing ==
   /\ Outage \/ Free("active") = {}
   /\ UNCHANGED core
   /\ Says(ReceiveCommand, Empty)
+
+(* LIFE-11, DLQ-13 *)
+ReceiveRefused ==
+  /\ Outage
+  /\ UNCHANGED core
+  /\ \E command \in {ReceiveCommand, ReceiveDeadCommand} : Says(command, Refused(AnyError))
 
 (* DLQ-07, DLQ-12: from whichever partition. *)
 ReceiveDead ==
@@ -148,9 +159,7 @@ RenewLock(n) ==
   /\ Locked(n)
   /\ messages' = [messages EXCEPT ![n].left = LockTicks]
   /\ UNCHANGED up
-  /\ Says(Settling("RenewLock", n, "held"), Done)
-
-Operations == {"Complete", "Abandon", "Defer", "DeadLetter", "RenewLock"}
+  /\ Says(Settling("RenewLock", n, "held"), [type |-> "Renewed"])
 
 (* LOCK-05, LOCK-06, LOCK-07: even while another delivery is locked. *)
 SettleLost(op, n) ==
@@ -159,18 +168,27 @@ SettleLost(op, n) ==
   /\ UNCHANGED core
   /\ Says(Settling(op, n, "lost"), Refused("lock-lost"))
 
+(* Whether a dead letter can be deferred, nobody says. *)
 SettleRefused(op, n) ==
   /\ Locked(n)
+  /\ op = "Defer" => messages[n].place # "dead"
   /\ Hit(n)
   /\ UNCHANGED core
   /\ Says(Settling(op, n, "held"), Refused(AnyError))
 
 (* DEFER-09: the oldest of a partition, those that are deferred among them. *)
 Shown(p) == Ascending({n \in In("active") \union In("deferred") : messages[n].partition = p})
+PeekCommand == [op |-> "Peek", from |-> "queue", count |-> MaxMessages]
 Peek ==
   /\ \E p \in up :
-       Says([op |-> "Peek", from |-> "queue"], Peeked(Shown(p)))
+       Says(PeekCommand, Peeked(Shown(p)))
   /\ UNCHANGED core
+
+(* LIFE-11 *)
+PeekRefused ==
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(PeekCommand, Refused(AnyError))
 
 (* DLQ-01, DLQ-02, DEFER-06 *)
 AdvanceClock ==
@@ -197,13 +215,16 @@ BringPartitionUp(p) ==
 
 Next ==
   \/ Send \/ SendToDead
-  \/ Receive \/ ReceiveNothing \/ ReceiveDead \/ ReceiveDeadNothing
+  \/ Receive \/ ReceiveNothing \/ ReceiveDead \/ ReceiveDeadNothing \/ ReceiveRefused
   \/ \E n \in 1..MaxMessages :
        \/ ReceiveByNumber(n) \/ NumberNotFound(n) \/ NumberRefused(n)
-       \/ Complete(n) \/ Abandon(n) \/ Defer(n) \/ DeadLetter(n) \/ DeadLetterAgainRefused(n)
-       \/ RenewLock(n)
+       \/ "Complete" \in Operations /\ Complete(n)
+       \/ "Abandon" \in Operations /\ Abandon(n)
+       \/ "Defer" \in Operations /\ Defer(n)
+       \/ "DeadLetter" \in Operations /\ (DeadLetter(n) \/ DeadLetterAgainRefused(n))
+       \/ "RenewLock" \in Operations /\ RenewLock(n)
        \/ \E op \in Operations : SettleLost(op, n) \/ SettleRefused(op, n)
-  \/ Peek
+  \/ Peek \/ PeekRefused
   \/ AdvanceClock
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 

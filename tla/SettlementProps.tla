@@ -34,7 +34,7 @@ LocksLast ==
   [][Asks("AdvanceClock") => \A n \in Numbers : messages[n].left > 1 =>
        messages'[n] = [messages[n] EXCEPT !.left = @ - 1]]_vars
 RenewedLocksAreWhole ==
-  [][Asks("RenewLock") /\ Answers("Done") =>
+  [][Asks("RenewLock") /\ Answers("Renewed") =>
        messages'[said'.command.message].left = LockTicks]_vars
 
 (* LOCK-05, LOCK-06, LOCK-07 *)
@@ -78,7 +78,7 @@ NumbersAreRefusedRightly ==
 
 (* DEFER-09 *)
 PeeksShowTheDeferred ==
-  [][Asks("Peek") =>
+  [][Answers("Peeked") =>
        LET shown == {said'.reply.messages[i] : i \in DOMAIN said'.reply.messages} IN
          \A m \in shown, n \in In("deferred") :
            messages[m].partition = messages[n].partition => n \in shown]_vars
@@ -97,7 +97,7 @@ NeverDeferredAgain ==
 NeverDeadOfTheReceiver == \A n \in Numbers : messages[n].reason # "of the receiver"
 NeverDeadForTooMany == \A n \in Numbers : messages[n].reason # "MaxDeliveryCountExceeded"
 NeverDeadAndGone == [][\A n \in Numbers : Place(n) = "dead" => messages'[n].place = "dead"]_vars
-NeverRenewedInTime == [][Asks("RenewLock") /\ Answers("Done") => messages' = messages]_vars
+NeverRenewedInTime == [][Asks("RenewLock") /\ Answers("Renewed") => messages' = messages]_vars
 NeverLostWhileHeld ==
   [][Refuses("lock-lost") => ~Locked(said'.command.message)]_vars
 NeverDeferredBeyondItsCount ==

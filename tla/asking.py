@@ -5,6 +5,7 @@ one a message has or one that it had, and time by ticks.
 """
 
 from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from typing import Final, Protocol
 
 import attrs
@@ -24,21 +25,36 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     GetSessionState,
     ListSessions,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
     RenewSessionLock,
     RollBackTransaction,
     Send,
     SetSessionState,
     TakePartitionDown,
 )
+from busproof.model.dead_letters import SUFFIX
 from busproof.model.values import MICROSECONDS, Message, ReceiveMode
 from busproof.tla.manifest import Setting
 from busproof.tla.values import Value
 
-__all__ = ["ANY", "Known", "asked", "body_of", "connection_of", "creations", "plain"]
+__all__ = [
+    "ANY",
+    "DEAD",
+    "NOBODYS",
+    "Known",
+    "asked",
+    "body_of",
+    "connection_of",
+    "creations",
+    "plain",
+]
 
 ANY: Final = "any"
 """The error of a refusal of which the documents name none."""
@@ -46,6 +62,12 @@ ANY: Final = "any"
 NONE: Final = "none"
 SHORT_TIMEOUT: Final = 15 * MICROSECONDS
 QUEUE: Final = "q"
+DEAD: Final = "dead-letter queue"
+"""Where a spec's message is from or to, if it is not the queue itself."""
+
+NOBODYS: Final = 1 << 40
+"""A sequence number that no message comes to have in any run of ours."""
+
 _A_LITTLE: Final = 1
 """Microseconds by which a tick is longer than its share, so that what ends with it has ended."""
 
@@ -58,6 +80,12 @@ class Known(Protocol):
 
     def token(self, message: int, *, held: bool) -> str | None:
         """The lock token that the message has or, not `held`, one that it had, if any."""
+
+    def is_dead(self, message: int, *, held: bool) -> bool:
+        """Whether it has or had that lock in the dead-letter queue."""
+
+    def number(self, message: int) -> int | None:
+        """The sequence number that a receiver of the message was told, if one was."""
 
 
 def body_of(message: int) -> str:
@@ -77,12 +105,20 @@ def plain(value: Value) -> object:
 
 
 def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
-    """The queues that the commands speak of, created as the setting says."""
-    names = sorted({str(command.get("queue", QUEUE)) for command in commands} or {QUEUE})
+    """The queues that the commands speak of, created as the setting says: destinations first."""
+    names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
     try:
-        return [CreateQueue(queue=name, **setting.queue) for name in names]
+        found = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}
     except (TypeError, ValueError) as error:
         raise SpecificationError(f"the setting's queue cannot be created: {error}") from None
+    onward = {
+        name: [onto for onto in found if onto == each.forward_to] for name, each in found.items()
+    }
+    return [found[name] for name in TopologicalSorter(onward).static_order()]
+
+
+def _creation(setting: Setting, name: str) -> CreateQueue:
+    return CreateQueue(queue=name, **{**setting.queue, **setting.queues.get(name, {})})
 
 
 def connection_of(command: Mapping[str, object]) -> str:
@@ -102,9 +138,7 @@ def asked(command: Mapping[str, object], setting: Setting, known: Known) -> Comm
             f"a graph asks {name!r}, which the vocabulary does not have; it has "
             f"{', '.join(sorted(_READERS))}"
         )
-    further = sorted(
-        set(command) - _FIELDS - {field for field in _ENDS if command.get(field) == "queue"}
-    )
+    further = sorted(set(command) - _FIELDS)
     if further:
         raise SpecificationError(
             f"a graph asks {name} with {further[0]}, which the vocabulary has no word for"
@@ -132,7 +166,9 @@ class _Asked:
 
     @property
     def queue(self) -> str:
-        return str(self.command.get("queue", QUEUE))
+        """The path that is asked: of a queue, or of its dead-letter queue."""
+        dead = self.command.get("from", self.command.get("to")) == DEAD
+        return str(self.command.get("queue", QUEUE)) + SUFFIX * dead
 
 
 def _send(given: _Asked) -> Command:
@@ -161,8 +197,22 @@ def _settle(given: _Asked) -> Command | None:
     token = given.known.token(given.number("message"), held=held)
     if token is None:
         return None
-    kind = Complete if given.command["op"] == "Complete" else Abandon
-    return kind(queue=given.queue, lock_token=token)
+    kinds: dict[str, type[Complete | Abandon | Defer | DeadLetter | RenewLock]] = {
+        "Complete": Complete,
+        "Abandon": Abandon,
+        "Defer": Defer,
+        "DeadLetter": DeadLetter,
+        "RenewLock": RenewLock,
+    }
+    dead = given.known.is_dead(given.number("message"), held=held)
+    return kinds[str(given.command["op"])](queue=given.queue + SUFFIX * dead, lock_token=token)
+
+
+def _receive_by_number(given: _Asked) -> Command | None:
+    number = given.known.number(given.number("message"))
+    if number is None:
+        return None
+    return ReceiveDeferred(queue=given.queue, sequence_numbers=(number,))
 
 
 def _peek(given: _Asked) -> Command:
@@ -219,18 +269,20 @@ _FIELDS: Final = frozenset(
     {
         *("op", "queue", "connection", "transaction", "partition", "message", "lock", "mode"),
         *("key", "session_id", "partition_key", "message_id", "timeout", "count", "state", "what"),
+        *("from", "to"),
     }
 )
 """What the readers read; a command with more would be read as another one than it is."""
-
-_ENDS: Final = ("from", "to")
-"""Where a message is from or to; the vocabulary knows of queues only."""
 
 _READERS: Final = {
     "Send": _send,
     "Receive": _receive,
     "Complete": _settle,
     "Abandon": _settle,
+    "Defer": _settle,
+    "DeadLetter": _settle,
+    "RenewLock": _settle,
+    "ReceiveByNumber": _receive_by_number,
     "Peek": _peek,
     "AcceptSession": _session,
     "AcceptNextSession": _sessions,

@@ -123,6 +123,12 @@ class _Comparing:
         self._replies: list[Reply] = [
             reply_of(_words(graph.replies.record(number))) for number in range(len(graph.replies))
         ]
+        self._silent = frozenset(
+            number
+            for number, command in enumerate(self._commands)
+            if command["op"] in setting.silent
+        )
+        self._closures: dict[int, frozenset[int]] = {}
         self._alphabet = self._replies_by_command()
         self._alone = len({command.get("connection", 1) for command in self._commands}) == 1
         self._is_equal = setting.compare == "equal"
@@ -139,7 +145,7 @@ class _Comparing:
 
     def run(self, *, first: bool) -> Comparison:
         start = _Pair(
-            frozenset({self._graph.initial}), (born(self._setting, iter(self._commands)),)
+            self._closed({self._graph.initial}), (born(self._setting, iter(self._commands)),)
         )
         seen = {start.key(alone=self._alone)}
         waiting = deque([start])
@@ -155,6 +161,24 @@ class _Comparing:
                 self._progress(self._found.edges)
         return self._found
 
+    def _closed(self, states: Iterable[int]) -> frozenset[int]:
+        """The states, and those that the bus may have gone on to by itself."""
+        if not self._silent:
+            return frozenset(states)
+        return frozenset().union(*(self._reached(state) for state in states))
+
+    def _reached(self, state: int) -> frozenset[int]:
+        if state not in self._closures:
+            found, waiting = {state}, [state]
+            while waiting:
+                leading = self._graph.out.get(waiting.pop(), {})
+                for command in self._silent & leading.keys():
+                    further = {target for _, target in leading[command]} - found
+                    found |= further
+                    waiting += further
+            self._closures[state] = frozenset(found)
+        return self._closures[state]
+
     def _compare(self, pair: _Pair) -> Iterable[_Pair]:
         """Compare all commands of a pair; the pairs that their replies lead to."""
         out = self._graph.out
@@ -167,6 +191,8 @@ class _Comparing:
                 for command, edges in out.get(state, {}).items():
                     leading[command] = leading.get(command, []) + edges
         for command, edges in leading.items():
+            if command in self._silent:
+                continue
             by_reply: dict[Reply, set[int]] = {}
             for reply, target in edges:
                 by_reply.setdefault(self._replies[reply], set()).add(target)
@@ -176,6 +202,7 @@ class _Comparing:
             if (
                 self._is_equal
                 and command not in leading
+                and command not in self._silent
                 and self._commands[command]["op"] not in self._setting.bounded
             ):
                 self._compare_absent(pair, command)
@@ -210,7 +237,7 @@ class _Comparing:
                 for rule in found[0].rules:
                     self._found.rules[rule, operation] += 1
                 twins = self._different(found)
-                yield _Pair(frozenset(targets), twins, pair, (command, reply))
+                yield _Pair(self._closed(targets), twins, pair, (command, reply))
 
     def _may_be_looser(self, command: int) -> bool:
         setting = self._setting

@@ -72,6 +72,9 @@ class Setting:
         readings: ambiguity to the reading that the spec takes.
         places: key to its partition.
         queue: what the queue is created with.
+        queues: queue to what it alone is created with besides.
+        elsewhere: queue to the partitions of keys there, where they are others.
+        silent: operations that nobody asks for: whether they happened already, no answer tells.
         lock_ticks: ticks of the spec's clock that make up a lock.
         window_ticks: ticks of the spec's clock that make up a duplicate window.
     """
@@ -90,6 +93,9 @@ class Setting:
     readings: Mapping[str, str] = attrs.field(factory=dict)
     places: Mapping[str, int] = attrs.field(factory=dict)
     queue: Mapping[str, Any] = attrs.field(factory=dict)
+    queues: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    elsewhere: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
+    silent: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     lock_ticks: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     window_ticks: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
@@ -113,7 +119,7 @@ class Configuration:
         violation: the kind of that violation.
         distinct: states found; pinned where nothing is violated.
         generated: states generated, likewise.
-        depth: of the search, or the length of the counterexample.
+        depth: of the search, or the length of the counterexample; pinned with one worker.
         seconds: measured once, for the time limit and for the list.
         workers: threads.
         idle: actions that rightly generate nothing here.

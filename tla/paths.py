@@ -34,6 +34,9 @@ _MESSAGES: Final = ("messages", "goods")
 Walk = tuple[int, int, int, int]
 """An edge: state, command, reply, next state."""
 
+Step = tuple[dict[str, Any], dict[str, Any]]
+"""A command and the reply that the spec has to it."""
+
 
 @attrs.frozen
 class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
@@ -43,7 +46,7 @@ class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
     """
 
     name: str
-    steps: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = attrs.field(repr=False)
+    steps: tuple[Step, ...] = attrs.field(repr=False)
 
 
 @attrs.frozen(kw_only=True)
@@ -70,7 +73,7 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
     found = _Covering(graph)
     walks = list(found.walks())
     paths = tuple(
-        Path_(f"{configuration} {number}", tuple(_step(graph, edge) for edge in walk))
+        Path_(f"{configuration} {number}", tuple(_asked_for(graph, setting, walk)))
         for number, walk in enumerate(walks, start=1)
     )
     return Suite(
@@ -82,10 +85,13 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
     )
 
 
-def _step(graph: Graph, edge: Walk) -> tuple[dict[str, Any], dict[str, Any]]:
-    _, command, reply, _ = edge
-    words = (plain(graph.commands.value(command)), plain(graph.replies.value(reply)))
-    return cast(tuple[dict[str, Any], dict[str, Any]], words)
+def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator[Step]:
+    """The steps of a walk, but for those that a bus takes by itself."""
+    for _, command, reply, _ in walk:
+        words = (plain(graph.commands.value(command)), plain(graph.replies.value(reply)))
+        step = cast(Step, words)
+        if step[0]["op"] not in setting.silent:
+            yield step
 
 
 class _Covering:
@@ -229,8 +235,9 @@ def _text(value: object) -> str:
 
 def _needed(setting: Setting) -> dict[str, Any]:
     """What of a setting whoever follows a path must know."""
-    names = ("edges", "partitions", "queue", "lock_ticks", "window_ticks")
-    return {name: getattr(setting, name) for name in names}
+    names = ("edges", "partitions", "queue", "queues", "lock_ticks", "window_ticks")
+    found = {name: getattr(setting, name) for name in names}
+    return {name: value for name, value in found.items() if name != "queues" or value}
 
 
 def load_suites(path: Path = Path(__file__).parent / FILE) -> tuple[Suite, ...]:
@@ -244,7 +251,7 @@ def load_suites(path: Path = Path(__file__).parent / FILE) -> tuple[Suite, ...]:
     suites: list[Suite] = []
     found: list[Path_] = []
     found_in: dict[int, list[Path_]] = {}
-    steps: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    steps: list[Step] = []
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
             record = json.loads(line)

@@ -7,7 +7,7 @@ disagreement on one of the ways to a state, never as a false agreement on the wa
 
 from collections.abc import Iterator
 
-from busproof.model.state import Namespace, Queue, Transaction
+from busproof.model.state import NEVER, Namespace, Queue, Transaction
 from busproof.model.stored import SessionLock, Stored
 from busproof.model.values import Window
 
@@ -46,6 +46,7 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
         if queue.sessions
         else (),
         tuple((name, each.state, each.late) for name, each in sorted(queue.states.items())),
+        tuple((body, len(each)) for body, each in sorted(queue.passed.items())),
     )
 
 
@@ -55,14 +56,17 @@ def _strict_turn(namespace: Namespace, queue: Queue) -> int:
 
 
 def _message(queue: Queue, stored: Stored, now: int) -> object:
+    # Beyond the greatest number of deliveries, and among the dead, their count makes no difference.
+    most = queue.settings.max_delivery_count
+    most = 0 if most == NEVER else most
     return (
         stored.message.body,
         sum(number in queue.messages for number in range(stored.sent, stored.number)),
         stored.where,
         stored.certain,
         stored.deliveries > 0,
-        stored.counted,
-        stored.uncounted,
+        min(stored.counted, most),
+        min(stored.uncounted, most),
         stored.spent,
         stored.deferred,
         None if stored.lock is None else _left(stored.lock.expiry, now),

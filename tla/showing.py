@@ -49,11 +49,13 @@ class _Told:
         sent: accepted sends.
         asked: commands asked so far, as a scenario numbers them; locks are named by them.
         receipts: message to the numbers of the receives that gave it.
+        dead: messages that were received as dead letters.
     """
 
     sent: int = 0
     asked: int = 0
     receipts: dict[int, list[int]] = attrs.field(factory=dict)
+    dead: set[int] = attrs.field(factory=set)
 
     def fresh_body(self) -> str:
         return body_of(self.sent + 1)
@@ -65,12 +67,22 @@ class _Told:
             return None
         return f"{REFERENCE}{received[-1] if held else received[max(0, len(received) - 2)]}"
 
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
+        """Whether the latest receive that gave it was one of dead letters."""
+        return message in self.dead
+
+    def number(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
+        """None: what a bus will tell cannot be said in advance."""
+        return None
+
     def heard(self, said: Said) -> None:
         op, kind = said.command["op"], said.reply["type"]
         if op == "Send" and kind == "Done":
             self.sent += 1
         if op == "Receive" and kind == "Received":
             self.receipts.setdefault(said.reply["message"], []).append(self.asked)
+            if said.command.get("from") == "dead-letter queue":
+                self.dead.add(said.reply["message"])
 
 
 def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, ...]:

@@ -12,11 +12,22 @@ from busproof.model.commands import (
     Command,
     CreateQueue,
     Receive,
+    ReceiveDeferred,
     Send,
     TakePartitionDown,
 )
+from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
-from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Witness
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Witness,
+)
 from busproof.model.profiles import profile_for
 from busproof.model.returning import prepared
 from busproof.model.sessions import session_at
@@ -25,9 +36,9 @@ from busproof.model.state import Namespace, Queue, fresh_namespace, with_queue
 from busproof.model.step import step, transitions
 from busproof.model.stored import Key, Stored
 from busproof.model.transition import Sighting, Transition
-from busproof.model.values import Error, MessageView, ReceiveMode, RuleId, Vantage
+from busproof.model.values import Error, Message, MessageView, ReceiveMode, RuleId, Vantage
 from busproof.spec import load as load_catalogue
-from busproof.tla.asking import ANY, NONE, asked, body_of, connection_of, creations
+from busproof.tla.asking import ANY, NOBODYS, NONE, asked, body_of, connection_of, creations
 from busproof.tla.manifest import Setting
 from busproof.tla.replies import Reply, about_sessions, outcome_of, reply_for
 from busproof.tla.same import sameness
@@ -52,14 +63,14 @@ class Answer:
 
 @attrs.frozen
 class Twin:
-    """A state of the model, and how many sends were accepted on the way to it."""
+    """A state of the model, and what was sent and accepted on the way to it."""
 
     namespace: Namespace
-    accepted: int = 0
+    sent: tuple[Message, ...] = ()
 
     def fresh_body(self) -> str:
         """The body of the next message that is sent."""
-        return body_of(self.accepted + 1)
+        return body_of(len(self.sent) + 1)
 
     def token(self, message: int, *, held: bool) -> str | None:
         """The lock token that the message has; one that it had the model has forgotten."""
@@ -68,14 +79,28 @@ class Twin:
         stored = self.stored(message)
         return None if stored is None or stored.lock is None else stored.lock.token
 
+    def is_dead(self, message: int, *, held: bool) -> bool:
+        """Whether the message is a dead letter; where a lost lock was is of no consequence."""
+        queues = self.namespace.queues
+        return held and any(
+            is_dead_letter_queue(name) and _held_in(queues[name], message) is not None
+            for name in queues
+        )
+
+    def number(self, message: int) -> int:
+        """The sequence number that its receiver was told; else one that no message has."""
+        for queue in self.namespace.queues.values():
+            arrived = queue.bodies.get(body_of(message))
+            known = arrived if isinstance(arrived, tuple) else ()
+            for number, place in queue.numbers.items():
+                if place in known and not is_dead_letter_queue(queue.settings.queue):
+                    return number
+        return NOBODYS + message
+
     def stored(self, message: int) -> Stored | None:
         """The message with this number, if it is there."""
-        for queue in self.namespace.queues.values():
-            numbers = queue.bodies.get(body_of(message))
-            for number in numbers if isinstance(numbers, tuple) else ():
-                if number in queue.messages:
-                    return queue.messages[number]
-        return None
+        found = (_held_in(queue, message) for queue in self.namespace.queues.values())
+        return next((stored for stored in found if stored is not None), None)
 
     def offers(self, spoken: Mapping[str, object], setting: Setting) -> list[Answer] | None:
         """All that the model's `step` answers; `None` where it cannot even be asked."""
@@ -83,7 +108,7 @@ class Twin:
         if command is None:
             return None
         found = step(self.namespace, command, connection_of(spoken))
-        return [self._answer(command, each) for each in found]
+        return [self._answer(spoken, command, each) for each in found]
 
     def admits(self, spoken: Mapping[str, object], setting: Setting, reply: Reply) -> list[Answer]:
         """What the model makes of this reply, if it was seen; nothing if it forbids it."""
@@ -96,17 +121,22 @@ class Twin:
         seen = Sighting(outcome, _witness(reply))
         connection = connection_of(spoken)
         found = [
-            self._answer(command, each)
+            self._answer(spoken, command, each)
             for each in transitions(self.namespace, command, connection, seen)
         ]
         return [each for each in found if reply in each.replies or not _is_refusal(reply)]
 
-    def _answer(self, command: Command, transition: Transition) -> Answer:
-        accepted = isinstance(command, Send) and isinstance(transition.outcome, Done)
-        told = accepted and self._tells_partitions(command)
+    def _answer(
+        self, spoken: Mapping[str, object], command: Command, transition: Transition
+    ) -> Answer:
+        sent = self.sent
+        if isinstance(command, Send) and isinstance(transition.outcome, Done):
+            sent = (*sent, command.message)
+        told = len(sent) > len(self.sent) and self._tells_partitions(command)
+        settled = _settled(transition.next, command, alone="queue" in spoken)
         return Answer(
             replies=_replies(transition, partition=told),
-            twin=Twin(_settled(transition.next, command), self.accepted + accepted),
+            twin=Twin(settled, sent),
             rules=transition.rules,
         )
 
@@ -132,20 +162,35 @@ class Twin:
                 return outcome_of(reply)
 
     def _received(self, command: Command, message: int) -> Outcome | None:
-        stored = self.stored(message)
-        if stored is None or not isinstance(command, Receive):
+        view = self._view(message, command)
+        if view is None or not isinstance(command, Receive | ReceiveDeferred):
             return None
-        view = view_of(stored)
         if command.mode is ReceiveMode.PEEK_LOCK:
-            queue = self.namespace.queues[command.queue]
+            queue = self.namespace.queues[owner_of(command.queue)]
             if command.session_id is not None and command.session_id not in queue.sessions:
                 return None
             view = attrs.evolve(
                 view,
-                lock_token=f"lock {stored.deliveries + 1} of {view.body}",
+                lock_token=self._next_token(message),
                 locked_until=_until(self.namespace, queue, command),
             )
+        if isinstance(command, ReceiveDeferred):
+            return ReceivedSeveral(messages=(view,))
         return Received(message=view)
+
+    def _view(self, message: int, command: Command) -> MessageView | None:
+        """The message as a client would see it there; nobody need know yet that it is there."""
+        if message > len(self.sent):
+            return None
+        queue = self.namespace.queues.get(getattr(command, "queue", ""))
+        if queue is not None and (stored := _held_in(queue, message)) is not None:
+            return view_of(stored)
+        return MessageView(**attrs.asdict(self.sent[message - 1], recurse=False))
+
+    def _next_token(self, message: int) -> str:
+        stored = self.stored(message)
+        before = 0 if stored is None else stored.deliveries
+        return f"lock {before + 1} of {body_of(message)}"
 
     def _peeked(self, messages: tuple[int, ...]) -> Outcome | None:
         found = [self.stored(message) for message in messages]
@@ -154,18 +199,18 @@ class Twin:
 
     def key(self, *, alone: bool) -> object:
         """Two states with the same key answer alike from here on; see `sameness`."""
-        return (self.accepted, sameness(self.namespace, alone=alone))
+        return (len(self.sent), sameness(self.namespace, alone=alone))
 
 
-def _settled(namespace: Namespace, command: Command) -> Namespace:
+def _settled(namespace: Namespace, command: Command, *, alone: bool) -> Namespace:
     """What a step does in the specs beside what the model does with one command.
 
     The model ends locks when a queue is next asked for something, a spec at once; and a spec's
-    partitions are those of all its queues.
+    partitions are those of all its queues, unless its commands name a queue that is hit `alone`.
     """
     if isinstance(command, TakePartitionDown | BringPartitionUp):
-        for name in namespace.queues:
-            if name != command.queue:
+        for name in () if alone else namespace.queues:
+            if name != command.queue and not is_dead_letter_queue(name):
                 (also,) = step(namespace, attrs.evolve(command, queue=name))
                 namespace = also.next
     if isinstance(command, AdvanceClock):
@@ -174,7 +219,13 @@ def _settled(namespace: Namespace, command: Command) -> Namespace:
     return namespace
 
 
-def _until(namespace: Namespace, queue: Queue, command: Receive) -> int:
+def _held_in(queue: Queue, message: int) -> Stored | None:
+    numbers = queue.bodies.get(body_of(message))
+    known = numbers if isinstance(numbers, tuple) else ()
+    return next((queue.messages[each] for each in known if each in queue.messages), None)
+
+
+def _until(namespace: Namespace, queue: Queue, command: Receive | ReceiveDeferred) -> int:
     if command.session_id is not None:
         return session_at(queue, command.session_id).expiry.earliest
     return namespace.now.earliest + queue.settings.lock_duration
@@ -196,7 +247,7 @@ def _replies(transition: Transition, *, partition: bool) -> tuple[Reply, ...]:
         case Done():
             choice = transition.choice if partition else None
             return (("Done", None if choice is None else choice.partition),)
-        case Received(message=view):
+        case Received(message=view) | ReceivedSeveral(messages=(view,)):
             return (("Received", _number(view)),)
         case Empty():
             return (("Empty",),)
@@ -237,7 +288,8 @@ def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:
         namespace = _created(namespace, creation)
         queue = namespace.queues[creation.queue]
         if setting.oracle == "strict" and creation.partitioned:
-            queue = attrs.evolve(queue, homes=_homes(setting))
+            places = {**setting.places, **setting.elsewhere.get(creation.queue, {})}
+            queue = attrs.evolve(queue, homes=_homes(places))
             namespace = with_queue(namespace, queue)
     return Twin(namespace)
 
@@ -247,13 +299,13 @@ def _created(namespace: Namespace, creation: CreateQueue) -> Namespace:
     return created.next
 
 
-def _homes(setting: Setting) -> Map[Key, int]:
+def _homes(places: Mapping[str, int]) -> Map[Key, int]:
     """Each key's partition, whichever property it is taken from."""
     properties = ("", SESSION_ID, PARTITION_KEY, MESSAGE_ID)
     return Map(
         {
             Key(name, key): 1 << place
-            for key, place in setting.places.items()
+            for key, place in places.items()
             if key != NONE
             for name in properties
         }

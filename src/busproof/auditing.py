@@ -123,7 +123,9 @@ def _audited(job: Job, scratch: Path) -> Audited:
     folder = run_folder(fault.id, "faulty", scratch)
     _write_to(folder / LOG)
     os.environ.update(environment())
-    pytest.main(pytest_arguments(job.request(), folder, allure=False))
+    # What pytest looks for in garbage would cost a tenth of the run, and nobody reads of it.
+    options = ("-p", "no:unraisableexception")
+    pytest.main([*pytest_arguments(job.request(), folder, allure=False), *options])
     if not (folder / HISTORY).exists():
         told = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
         raise AdapterError(f"{fault.id} could not be audited; the run said: {told[-1]}")

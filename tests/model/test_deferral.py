@@ -331,9 +331,19 @@ def test_who_asks_for_nothing_is_given_nothing(told: Told) -> None:
     assert not told.saw(nothing, one()).possible
 
 
+STRICT = {"DEAD-LETTER-DELAY": "at-once", "CACHE-DELIVERY-COUNT": "stays"}
+
+
+def test_no_reading_says_that_a_deferred_message_is_never_given_up() -> None:
+    told = aside(telling(STRICT), max_delivery_count=1)
+    told.has(by(), one())
+    told.has(Abandon(queue="q", lock_token="n"))
+    told.has(by(), NOT_FOUND)
+    told.has(Receive(queue=DEAD), Received(message=view("m1", 1)))
+
+
 def test_the_models_own_bus_keeps_what_was_set_aside() -> None:
-    readings = {"DEAD-LETTER-DELAY": "at-once", "CACHE-DELIVERY-COUNT": "stays"}
-    told = aside(telling(readings), max_delivery_count=1)
+    told = aside(telling(STRICT, decides=True), max_delivery_count=1)
     told.has(by(), one())
     told.has(Abandon(queue="q", lock_token="n"))
     state = told.possible[0]

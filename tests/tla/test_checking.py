@@ -43,6 +43,12 @@ def test_other_counts_than_pinned_deviate(changed: Changed, old: str, new: str, 
     assert said in deviations(changed("manifest.toml", old, new), "shelf")
 
 
+def test_the_depth_that_several_workers_tell_is_not_held_against_them(changed: Changed) -> None:
+    pinned = 'title = "Nothing is lost"\ndistinct = 6\ngenerated = 10\ndepth = '
+    several = changed("manifest.toml", f"{pinned}5", f"{pinned}4\nworkers = 2")
+    assert "" == deviations(several, "shelf")
+
+
 def test_a_witness_that_is_not_violated_deviates(changed: Changed) -> None:
     manifest = changed("Shelf.tla", "NeverFull == Len(here) < Size", "NeverFull == TRUE")
     assert "nothing is violated, where NeverFull was to be" in deviations(

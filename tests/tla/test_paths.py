@@ -12,10 +12,11 @@ from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
 from busproof.steps.following import follow
 from busproof.steps.harness import Bus, NotApplicable, NotConforming, Recording
+from busproof.tla.asking import creations
 from busproof.tla.graph import Graph
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import Manifest, Setting, load
-from busproof.tla.paths import Suite, covering, load_suites, write_suites
+from busproof.tla.paths import Path_, Suite, covering, load_suites, write_suites
 
 SEND = '[op |-> \\"Send\\", key |-> \\"none\\"]'
 RECEIVE = '[op |-> \\"Receive\\", connection |-> 1, mode |-> \\"peek-lock\\"]'
@@ -88,6 +89,50 @@ def test_a_faulty_bus_is_found_on_a_path(suite: Suite) -> None:
 def test_a_path_with_more_partitions_than_the_bus_is_not_applicable(suite: Suite) -> None:
     with pytest.raises(NotApplicable, match="partitions"):
         follow(bus(ModelAdapter(), 2), suite.paths[0], Setting(edges=4, partitions=3))
+
+
+def asks(op: str, **fields: object) -> dict[str, object]:
+    return {"op": op, **fields}
+
+
+DEAD = "dead-letter queue"
+SETTLED = (
+    (asks("Send", to="queue"), {"type": "Done"}),
+    (asks("Receive", **{"from": "queue"}), {"type": "Received", "message": 1}),
+    (asks("ReceiveByNumber", message=2), {"type": "Refused", "error": "any"}),
+    (asks("Defer", message=1, lock="held"), {"type": "Done"}),
+    (asks("ReceiveByNumber", message=1), {"type": "Received", "message": 1}),
+    (asks("DeadLetter", message=1, lock="held"), {"type": "Done"}),
+    (asks("Receive", **{"from": "queue"}), {"type": "Empty"}),
+    (asks("Receive", **{"from": DEAD}), {"type": "Received", "message": 1}),
+    (asks("RenewLock", message=1, lock="held"), {"type": "Renewed"}),
+    (asks("Complete", message=1, lock="held"), {"type": "Done"}),
+    (asks("Receive", **{"from": DEAD}), {"type": "Empty"}),
+)
+
+
+def test_a_message_is_followed_among_the_deferred_and_the_dead() -> None:
+    path = Path_("settled", SETTLED)
+    assert (len(SETTLED), len(SETTLED)) == follow(bus(ModelAdapter()), path, Setting(edges=0))
+
+
+def test_what_a_bus_does_by_itself_is_on_no_path() -> None:
+    graph = Graph()
+    forward = '[op |-> \\"Forward\\", message |-> 1]'
+    for command, reply, state, target in (
+        (SEND, DONE, BEFORE, THERE),
+        (forward, DONE, THERE, LOCKED),
+        (RECEIVE, EMPTY, LOCKED, LOCKED),
+    ):
+        graph.take(f'"E~{command}~{reply}~{state}~{target}"')
+    setting = Setting(edges=3, silent=("Forward",))
+    (path,) = covering(graph, "tiny", "0", setting).paths
+    assert ["Send", "Receive"] == [command["op"] for command, _ in path.steps]
+
+
+def test_destinations_are_created_before_what_forwards_to_them() -> None:
+    setting = Setting(edges=0, queues={"a": {"forward_to": "b"}, "b": {"forward_to": "c"}, "c": {}})
+    assert ["c", "b", "a"] == [each.queue for each in creations(setting, iter(()))]
 
 
 def test_our_own_paths_rest_on_the_specs_as_they_are() -> None:
