@@ -10,7 +10,7 @@ from busproof.reports import conformance as reports
 pytestmark = pytest.mark.slow
 
 TIMEOUT = 2
-OVERHEAD = 20
+OVERHEAD = 60
 """Seconds for four starts of a child and for all that has nothing to do with waiting for it."""
 
 BROKEN = {
