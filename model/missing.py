@@ -35,6 +35,7 @@ __all__ = [
     "maybe_absent",
     "of_no_queue",
     "touched",
+    "under_a_topic",
     "unknowable",
     "with_doubt",
 ]
@@ -112,6 +113,16 @@ def of_no_queue(namespace: Namespace, command: Command, seen: Sighting) -> Trans
     harmless = isinstance(answer, Refused) or isinstance(command, GetQueue)
     name = owner_of(getattr(command, "queue", ""))
     return Transition(outcome=answer, next=namespace if harmless else given_up(namespace, name))
+
+
+def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transition:
+    """Outside the documents: a queue or a topic by the name of a subscription is to be created.
+
+    What there is by that name afterwards is not said; of the topic nothing is told any more.
+    """
+    answer = Refused(error=Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
+    harmless = isinstance(answer, Refused) and not namespace.queues[topic].outages.any
+    return Transition(outcome=answer, next=namespace if harmless else given_up(namespace, topic))
 
 
 def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting) -> Transition:

@@ -20,6 +20,7 @@ from busproof.model.missing import (
     maybe_absent,
     of_no_queue,
     touched,
+    under_a_topic,
     unknowable,
     with_doubt,
 )
@@ -29,7 +30,7 @@ from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsur
 from busproof.model.topics import returned, told_of_topics, with_partitions_of_topic
 from busproof.model.transactions import sent_to
 from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.model.unknowable import haunted, is_about_unknowable, named
+from busproof.model.unknowable import haunted, is_about_unknowable, named, topic_above
 from busproof.model.values import Clock, RuleId, Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
@@ -76,6 +77,9 @@ def transitions(
     name = names[0] if names else ""
     if is_about_unknowable(namespace, command):
         yield unknowable(namespace, command, seen)
+        return
+    if (topic := topic_above(namespace, command)) is not None:
+        yield under_a_topic(namespace, topic, seen)
         return
     ready = _prepared(namespace, command)
     if ready is None:
@@ -177,6 +181,8 @@ def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tu
     left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
     if is_about_unknowable(namespace, command):
         left = (unknowable(namespace, command, NO_ANSWER).next,)
+    elif (topic := topic_above(namespace, command)) is not None:
+        left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
     elif isinstance(command, MANAGING) and not is_a_queue(namespace, command.queue):
         left = (of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:

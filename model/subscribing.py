@@ -91,6 +91,9 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
     known = namespace.queues.get(path)
     if known is not None:
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+    if known is not None and known.role is None and not namespace.vantage.decides:
+        # A queue by the name of a subscription, from before there was the topic.
+        yield done(given_up(namespace, command.topic))
     if known is not None and not known.doubtful:
         return
     if known is not None and known.managed.touched:

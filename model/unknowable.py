@@ -22,11 +22,12 @@ from busproof.model.commands import (
     ListRules,
     ListSessions,
     Peek,
+    RestoreQueue,
 )
 from busproof.model.dead_letters import owner_of
 from busproof.model.entities import SUBSCRIPTIONS, concerned, created_path
 from busproof.model.registry import Registry
-from busproof.model.state import Namespace
+from busproof.model.state import Namespace, Topic
 
 __all__ = [
     "given_up",
@@ -36,6 +37,7 @@ __all__ = [
     "is_unknowable",
     "made",
     "named",
+    "topic_above",
 ]
 
 LOOKING = GetQueue | ListQueues | Peek | GetSessionState | ListSessions | ListRules
@@ -62,6 +64,15 @@ def is_unknowable(namespace: Namespace, name: str) -> bool:
     """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
     unknowable = namespace.registry.unknowable
     return name in unknowable or name.partition(SUBSCRIPTIONS)[0] in unknowable
+
+
+def topic_above(namespace: Namespace, command: Command) -> str | None:
+    """The topic that has a subscription by the name of the queue or topic that is to be created."""
+    if not isinstance(command, CreateQueue | RestoreQueue | CreateTopic):
+        return None
+    name, under, _ = created_path(command).partition(SUBSCRIPTIONS)
+    known = namespace.queues.get(name) if under else None
+    return name if known is not None and isinstance(known.role, Topic) else None
 
 
 def given_up(namespace: Namespace, *names: str) -> Namespace:

@@ -48,6 +48,7 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
+from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_topics import rows_of_topics
 from busproof.steps.needing import NEEDED
@@ -429,7 +430,9 @@ def _on_queue(kind: Callable[..., Command]) -> Made:
 def _created_again(
     scope: Scope, queue: CreateQueue, partitioned: bool | None
 ) -> CreateQueue | None:
-    """A queue of this name, as it was or with the other option."""
+    """A queue of this name, as it was or with the other option; none by that of a subscription."""
+    if SUBSCRIPTIONS in queue.queue:
+        return None
     again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)
     unwanted = again.partitioned and scope.tier is Tier.PREMIUM
     return again if scope.allows(again) and not unwanted else None

@@ -11,6 +11,7 @@ from busproof.model.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    Creation,
     DeleteQueue,
     GetQueue,
     ListQueues,
@@ -441,3 +442,74 @@ def test_rules_that_change_after_a_lost_commit_may_decide_what_it_brings(told: T
     brought = told.saw(Receive(queue=SUBSCRIPTION), received("sent", partition_key="a"))
     assert brought.possible
     assert not {rule for rule in brought.rules if rule.startswith(("FILTER", "FEAT"))}
+
+
+def with_topic(**told: object) -> Told:
+    found = telling(**told)
+    found.has(CreateTopic(topic="t"))
+    return found
+
+
+@pytest.mark.parametrize("before", [(), (CreateSubscription(topic="t", subscription="s"),)])
+@pytest.mark.parametrize(
+    "creation",
+    [
+        CreateQueue(queue=SUBSCRIPTION),
+        RestoreQueue(queue=SUBSCRIPTION),
+        CreateTopic(topic=SUBSCRIPTION),
+    ],
+)
+@pytest.mark.parametrize("outcome", [DONE, LOST])
+def test_what_is_created_by_the_name_of_a_subscription_leaves_nothing_known(
+    before: tuple[CreateSubscription, ...], creation: Creation, outcome: Outcome
+) -> None:
+    """The subscription may be there, its creation having been lost, or not."""
+    told = with_topic()
+    for each in before:
+        told.has(each, LOST)
+    told.has(creation, outcome)
+    told.has(Send(queue="t", message=SENT))
+    knows_nothing_of(told, SUBSCRIPTION)
+
+
+def test_a_queue_that_may_not_have_the_name_of_a_subscription_changes_nothing() -> None:
+    told = with_topic()
+    told.has(CreateSubscription(topic="t", subscription="s"))
+    told.has(CreateQueue(queue=SUBSCRIPTION), Refused(error=Error.INVALID_OPERATION))
+    told.has(Send(queue="t", message=SENT))
+    assert not told.saw(Receive(queue=SUBSCRIPTION), Empty()).possible
+    told.has(Receive(queue=SUBSCRIPTION), received("sent"))
+
+
+def test_in_an_outage_even_its_refusal_may_have_left_something() -> None:
+    told = with_topic()
+    told.has(TakePartitionDown(queue="t", partition=0))
+    told.has(CreateQueue(queue=SUBSCRIPTION), Refused(error=Error.UNAVAILABLE))
+    told.has(BringPartitionUp(queue="t", partition=0))
+    knows_nothing_of(told, SUBSCRIPTION)
+
+
+def test_a_queue_may_have_had_the_name_before_there_was_the_topic() -> None:
+    told = telling()
+    told.has(CreateQueue(queue=SUBSCRIPTION))
+    told.has(CreateTopic(topic="t"))
+    subscription = CreateSubscription(topic="t", subscription="s")
+    assert told.saw(subscription, TAKEN).possible
+    told.has(subscription)
+    knows_nothing_of(told, SUBSCRIPTION)
+
+
+def test_a_lost_change_of_a_rule_changes_no_queue() -> None:
+    told = telling()
+    told.has(CreateQueue(queue=SUBSCRIPTION))
+    told.has(AddRule(topic="t", subscription="s", rule="r", filter=TrueFilter()), LOST)
+    told.has(Send(queue=SUBSCRIPTION, message=SENT))
+    assert not told.saw(Receive(queue=SUBSCRIPTION), Empty()).possible
+    told.has(Receive(queue=SUBSCRIPTION), received("sent"))
+
+
+def test_of_a_topic_whose_name_a_queue_may_have_nothing_is_told() -> None:
+    told = telling()
+    told.has(CreateQueue(queue="t"), LOST)
+    told.has(CreateTopic(topic="t"))
+    knows_nothing_of(told, "t")
