@@ -513,3 +513,11 @@ def test_of_a_topic_whose_name_a_queue_may_have_nothing_is_told() -> None:
     told.has(CreateQueue(queue="t"), LOST)
     told.has(CreateTopic(topic="t"))
     knows_nothing_of(told, "t")
+
+
+def test_a_topic_that_was_refused_in_an_outage_may_be_there_in_part() -> None:
+    told = telling()
+    told.has(TakePartitionDown(queue="t", partition=0))
+    told.has(CreateTopic(topic="t"), Refused(error=Error.UNAVAILABLE))
+    told.has(BringPartitionUp(queue="t", partition=0))
+    knows_nothing_of(told, "t")
