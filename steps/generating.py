@@ -48,7 +48,6 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_topics import rows_of_topics
 from busproof.steps.needing import NEEDED
@@ -431,7 +430,7 @@ def _created_again(
     scope: Scope, queue: CreateQueue, partitioned: bool | None
 ) -> CreateQueue | None:
     """A queue of this name, as it was or with the other option; none by that of a subscription."""
-    if SUBSCRIPTIONS in queue.queue:
+    if "/subscriptions/" in queue.queue:
         return None
     again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)
     unwanted = again.partitioned and scope.tier is Tier.PREMIUM
