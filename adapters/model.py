@@ -310,11 +310,16 @@ class ModelAdapter:
         if not isinstance(command, AcceptNextSession):
             yield from found
             return
-        queue = self._namespace.queues.get(command.queue)
-        for session_id in sorted(queue.members) if queue is not None else ():
+        answers = list(found)
+        offered = [each.outcome for each in answers if isinstance(each.outcome, SessionAccepted)]
+        # One whose scheduled messages have become due is offered, and is no member yet.
+        sessions = {each.session_id for each in offered}
+        if (queue := self._namespace.queues.get(command.queue)) is not None:
+            sessions.update(queue.members)
+        for session_id in sorted(sessions):
             accepted = Sighting(SessionAccepted(session_id=session_id))
             yield from self._sighted(command, connection, accepted)
-        yield from (each for each in found if not isinstance(each.outcome, SessionAccepted))
+        yield from (each for each in answers if not isinstance(each.outcome, SessionAccepted))
 
     def _sighted(self, command: Command, connection: str, seen: Sighting) -> list[Transition]:
         return list(transitions(self._namespace, command, connection, seen))

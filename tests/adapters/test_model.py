@@ -1,0 +1,24 @@
+"""The bus that the model makes, beyond what every adapter is held to."""
+
+import pytest
+
+from busproof.adapters.model import ModelAdapter
+from busproof.model.commands import AcceptNextSession, AdvanceClock, CreateQueue, Schedule
+from busproof.model.outcomes import Done, Scheduled, SessionAccepted
+from busproof.model.profiles import profile_for
+from busproof.model.values import MICROSECONDS, Message
+from busproof.spec import load
+
+
+@pytest.mark.parametrize("policy", ["round-robin", "random"])
+def test_the_next_session_may_be_one_whose_scheduled_message_has_become_due(policy: str) -> None:
+    """Nobody has asked the queue for anything since, which would have told it of the message."""
+    bus = ModelAdapter(policy=policy, seed=1)
+    bus.start(profile_for(load(), readings={"SCHEDULE-DELAY": "at-once"}))
+    assert isinstance(bus.do(CreateQueue(queue="q", requires_session=True), "c1").outcome, Done)
+    message = Message(body="later", session_id="a")
+    scheduled = Schedule(queue="q", message=message, delay=60 * MICROSECONDS)
+    assert isinstance(bus.do(scheduled, "c1").outcome, Scheduled)
+    bus.do(AdvanceClock(duration=61 * MICROSECONDS), "c1")
+    found = bus.do(AcceptNextSession(queue="q"), "c1").outcome
+    assert found == SessionAccepted(session_id="a")
