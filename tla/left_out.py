@@ -8,6 +8,7 @@ from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.outcomes import Done, Event
+from busproof.model.sources import with_lawful_locks
 
 __all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
 
@@ -22,11 +23,12 @@ class LeftOut:
 
 
 def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
-    """The queues that were surely created, with what they were created with first."""
+    """The queues that were surely created, as they are: no lock is longer than it may be."""
     created: dict[str, CreateQueue] = {}
     for event in events:
         if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done):
-            created.setdefault(event.command.queue, event.command)
+            lawful, _ = with_lawful_locks(event.command)
+            created.setdefault(lawful.queue, lawful)
     return created
 
 

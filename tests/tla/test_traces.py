@@ -311,6 +311,29 @@ def test_the_command_tells_verdict_and_step(
     assert said in capsys.readouterr().out
 
 
+def test_longer_locks_than_there_are_end_after_five_minutes() -> None:
+    """A bus that creates the queue all the same gives the longest lock that there is."""
+    asked = CreateQueue(queue="q", lock_duration=600 * MICROSECONDS)
+    sent = Send(queue="q", message=Message(body="a"))
+    given = Received(message=MessageView(body="a", lock_token="one"))
+    again = Received(message=MessageView(body="a", lock_token="two"))
+    passed = AdvanceClock(duration=301 * MICROSECONDS)
+    receive = Receive(queue="q", mode=ReceiveMode.PEEK_LOCK)
+    events = [
+        Event(command=asked, outcome=Done()),
+        Event(command=sent, outcome=Done()),
+        Event(command=receive, outcome=given),
+        Event(command=passed, outcome=Done(), returned=301 * MICROSECONDS),
+        Event(
+            command=receive, outcome=again, called=301 * MICROSECONDS, returned=301 * MICROSECONDS
+        ),
+    ]
+    (trace,) = recorded(Scenario(name="it", events=tuple(events)), 2)
+    assert isinstance(trace, Recorded)
+    (verdict,) = judged_traces(FOLDER, [trace])
+    assert verdict.accepted
+
+
 def test_a_history_of_unknown_queues_is_no_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
