@@ -101,7 +101,30 @@ class Setting:
 
 
 @attrs.frozen(kw_only=True)
-class Configuration:
+class _Plain:
+    """The fields of a configuration that the strict codec reads."""
+
+    name: str
+    module: str
+    config: str
+    size: Size
+    kind: Kind
+    title: str
+    expect: str = SUCCESS
+    violation: str = ""
+    distinct: int = 0
+    generated: int = 0
+    depth: int = 0
+    workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    initial: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    specification: str = ""
+    only: bool = False
+    idle: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Configuration(_Plain):
     """One question put to TLC, and its answer as it was when the specs were last changed.
 
     Attributes:
@@ -122,29 +145,13 @@ class Configuration:
         depth: of the search, or the length of the counterexample; pinned with one worker.
         seconds: measured once, for the time limit and for the list.
         workers: threads.
+        initial: initial states.
         idle: actions that rightly generate nothing here.
         rules: ids of the rules that it shows.
         graph: for a graph, what the model is held to.
     """
 
-    name: str
-    module: str
-    config: str
-    size: Size
-    kind: Kind
-    title: str
-    expect: str = SUCCESS
-    violation: str = ""
-    distinct: int = 0
-    generated: int = 0
-    depth: int = 0
     seconds: float = 0
-    workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
-    initial: int = attrs.field(default=1, validator=attrs.validators.ge(1))
-    specification: str = ""
-    only: bool = False
-    idle: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
     constants: Mapping[str, str] = attrs.field(factory=dict)
     graph: Setting | None = None
 
@@ -244,9 +251,9 @@ def _configuration(entry: Mapping[str, Any], path: Path) -> Configuration:
     constants = _constants(entry.pop("constants", {}), what)
     try:
         seconds = float(entry.pop("seconds", 0))
-        found = structure(entry, _Plain, what).whole()
-        return attrs.evolve(
-            found,
+        plain = structure(entry, _Plain, what)
+        return Configuration(
+            **attrs.asdict(plain, recurse=False),
             seconds=seconds,
             constants=constants,
             graph=None if graph is None else _setting(graph),
@@ -269,32 +276,6 @@ def _setting(entry: Mapping[str, Any]) -> Setting:
             f"graph has a field {unknown[0]!r}; it may have {', '.join(sorted(known))}"
         )
     return Setting(**entry)
-
-
-@attrs.frozen(kw_only=True)
-class _Plain:
-    """The fields of a configuration that the strict codec reads."""
-
-    name: str
-    module: str
-    config: str
-    size: Size
-    kind: Kind
-    title: str
-    expect: str = SUCCESS
-    violation: str = ""
-    distinct: int = 0
-    generated: int = 0
-    depth: int = 0
-    workers: int = 1
-    initial: int = 1
-    specification: str = ""
-    only: bool = False
-    idle: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-
-    def whole(self) -> Configuration:
-        return Configuration(**attrs.asdict(self, recurse=False))
 
 
 def _check(each: Configuration, folder: Path) -> None:

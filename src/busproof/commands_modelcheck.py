@@ -4,10 +4,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from busproof.errors import UsageError
 from busproof.saying import say
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from busproof.tla.running import Limits, Progress, Ran
 
 __all__ = ["add_parser", "run"]
+
+_Found = TypeVar("_Found")
 
 _DEVIATES: Final = 1
 _NO_VERDICT: Final = 3
@@ -120,22 +123,31 @@ def _run_configurations(args: argparse.Namespace, manifest: "Manifest") -> int:
     chosen = _chosen(args, manifest)
     if args.list:
         return _print_list(args, chosen)
-    from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
     from busproof.tla.running import configurations  # noqa: PLC0415
 
-    find_java()
-    find_jar()
-    with _progress(len(chosen), args) as tell:
-        found = []
-        for ran in configurations(manifest, chosen, _limits(args), tell):
-            found.append(ran)
-            tell.done()
+    found = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
     if args.record:
         evidence.record_graphs(manifest, found)
     _print_found(args, found)
     if any(ran.deviations for ran in found):
         return _DEVIATES
     return _NO_VERDICT if any(ran.error for ran in found) else 0
+
+
+def _told(
+    args: argparse.Namespace, total: int, running: "Callable[[Progress], Iterator[_Found]]"
+) -> "list[_Found]":
+    """All that is run, with its progress told; nothing, where there is no Java or another TLC."""
+    from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
+
+    find_java()
+    find_jar()
+    found = []
+    with _progress(total, args) as tell:
+        for each in running(tell):
+            found.append(each)
+            tell.done()
+    return found
 
 
 def _print_list(args: argparse.Namespace, chosen: "tuple[Configuration, ...]") -> int:
@@ -169,20 +181,13 @@ def _print_found(args: argparse.Namespace, found: "list[Ran]") -> None:
 
 def _run_mutants(args: argparse.Namespace, manifest: "Manifest") -> int:
     from busproof.tla import evidence  # noqa: PLC0415
-    from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
     from busproof.tla.mutants import chosen, load_mutants  # noqa: PLC0415
     from busproof.tla.running import mutants_tried  # noqa: PLC0415
 
     mutants = chosen(load_mutants(manifest), tuple(args.names))
     if args.changed:
         mutants = evidence.changed(manifest, mutants)
-    find_java()
-    find_jar()
-    with _progress(len(mutants), args) as tell:
-        found = []
-        for fate in mutants_tried(manifest, mutants, _limits(args), tell):
-            found.append(fate)
-            tell.done()
+    found = _told(args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args)))
     if args.record:
         evidence.record_mutants(manifest, found)
     if args.format == "json":
