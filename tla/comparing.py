@@ -16,10 +16,11 @@ import attrs
 
 from busproof.errors import SpecificationError
 from busproof.model.values import RuleId
+from busproof.tla.answering import Answered, Answers
 from busproof.tla.graph import Graph
 from busproof.tla.manifest import Configuration, Setting
 from busproof.tla.replies import Reply
-from busproof.tla.twin import Answer, Twin, born, reply_of
+from busproof.tla.twin import born, reply_of
 
 __all__ = ["Comparison", "Disagreement", "compared"]
 
@@ -76,14 +77,12 @@ class _Pair:
     """A set of the graph's states and a set of the model's, and the way there."""
 
     states: frozenset[int]
-    twins: tuple[Twin, ...]
+    twins: frozenset[int]
     parent: "_Pair | None" = None
     step: tuple[int, Reply] | None = None
 
-    def key(self, *, alone: bool) -> object:
-        if len(self.twins) == 1:
-            return (self.states, self.twins[0].key(alone=alone))
-        return (self.states, frozenset(twin.key(alone=alone) for twin in self.twins))
+    def key(self) -> object:
+        return (self.states, self.twins)
 
 
 def compared(
@@ -130,7 +129,8 @@ class _Comparing:
         )
         self._closures: dict[int, frozenset[int]] = {}
         self._alphabet = self._replies_by_command()
-        self._alone = len({command.get("connection", 1) for command in self._commands}) == 1
+        alone = len({command.get("connection", 1) for command in self._commands}) == 1
+        self._answers = Answers(self._commands, setting, alone=alone)
         self._is_equal = setting.compare == "equal"
         self._found = Comparison()
 
@@ -144,16 +144,15 @@ class _Comparing:
         return alphabet
 
     def run(self, *, first: bool) -> Comparison:
-        start = _Pair(
-            self._closed({self._graph.initial}), (born(self._setting, iter(self._commands)),)
-        )
-        seen = {start.key(alone=self._alone)}
+        first_twin = self._answers.number(born(self._setting, iter(self._commands)))
+        start = _Pair(self._closed({self._graph.initial}), frozenset((first_twin,)))
+        seen = {start.key()}
         waiting = deque([start])
         while waiting and not (first and self._found.disagreeing):
             pair = waiting.popleft()
             self._found.pairs += 1
             for further in self._compare(pair):
-                key = further.key(alone=self._alone)
+                key = further.key()
                 if key not in seen:
                     seen.add(key)
                     waiting.append(further)
@@ -209,14 +208,10 @@ class _Comparing:
 
     def _compare_absent(self, pair: _Pair, command: int) -> None:
         """What the spec does not ask here must be without effect on the model."""
-        effects: dict[Reply, list[Answer]] = {}
+        effects: dict[Reply, list[Answered]] = {}
         for twin in pair.twins:
-            before = None
-            for answer in twin.offers(self._commands[command], self._setting) or ():
-                if answer.replies[0][0] in _WITHOUT_EFFECT:
-                    continue
-                before = before or twin.key(alone=self._alone)
-                if answer.twin.key(alone=self._alone) != before:
+            for answer in self._answers.offers(twin, command):
+                if answer.replies[0][0] not in _WITHOUT_EFFECT and answer.after != twin:
                     effects.setdefault(answer.replies[0], []).append(answer)
         if effects:
             self._disagree(pair, command, [], list(effects), effects)
@@ -224,7 +219,7 @@ class _Comparing:
     def _compare_command(
         self, pair: _Pair, command: int, by_reply: dict[Reply, set[int]]
     ) -> Iterable[_Pair]:
-        answers, offered = self._answers(pair.twins, command, by_reply)
+        answers, offered = self._answered(pair.twins, command, by_reply)
         spec_only = [reply for reply in by_reply if reply not in answers]
         model_only = [reply for reply in answers if reply not in by_reply]
         if self._may_be_looser(command):
@@ -236,28 +231,27 @@ class _Comparing:
                 operation = str(self._commands[command]["op"])
                 for rule in found[0].rules:
                     self._found.rules[rule, operation] += 1
-                twins = self._different(found)
+                twins = frozenset(answer.after for answer in found)
                 yield _Pair(self._closed(targets), twins, pair, (command, reply))
 
     def _may_be_looser(self, command: int) -> bool:
         setting = self._setting
         return not self._is_equal or self._commands[command]["op"] in setting.looser
 
-    def _answers(
-        self, twins: tuple[Twin, ...], command: int, wanted: dict[Reply, set[int]]
-    ) -> tuple[dict[Reply, list[Answer]], set[Reply]]:
+    def _answered(
+        self, twins: Iterable[int], command: int, wanted: dict[Reply, set[int]]
+    ) -> tuple[dict[Reply, list[Answered]], set[Reply]]:
         """The model's answers by reply, and which of them its `step` offers by itself.
 
         What `step` does not offer is tried as a client would see it: all that the graph answers
         here and, unless the judge may be looser, all that it ever answers to this command.
         """
-        spoken, setting = self._commands[command], self._setting
         looser = self._may_be_looser(command)
-        found: dict[Reply, list[Answer]] = {}
+        found: dict[Reply, list[Answered]] = {}
         offered: set[Reply] = set()
         for twin in twins:
             known: set[Reply] = set()
-            for answer in twin.offers(spoken, setting) or ():
+            for answer in self._answers.offers(twin, command):
                 fitting = [reply for reply in answer.replies if reply in wanted]
                 for reply in fitting or answer.replies[:1]:
                     found.setdefault(reply, []).append(answer)
@@ -265,14 +259,11 @@ class _Comparing:
                 known.update(answer.replies)
             tried = wanted if looser else self._alphabet[command]
             for reply in tried:
-                if reply not in known and (admitted := twin.admits(spoken, setting, reply)):
-                    found.setdefault(reply, []).extend(admitted)
+                if reply not in known:
+                    admitted = self._answers.admits(twin, command, reply)
+                    if admitted:
+                        found.setdefault(reply, []).extend(admitted)
         return found, offered
-
-    def _different(self, answers: list[Answer]) -> tuple[Twin, ...]:
-        if len(answers) == 1:
-            return (answers[0].twin,)
-        return tuple({each.twin.key(alone=self._alone): each.twin for each in answers}.values())
 
     def _disagree(
         self,
@@ -280,7 +271,7 @@ class _Comparing:
         command: int,
         spec_only: list[Reply],
         model_only: list[Reply],
-        answers: dict[Reply, list[Answer]],
+        answers: dict[Reply, list[Answered]],
     ) -> None:
         self._found.disagreeing += 1
         if len(self._found.disagreements) >= _KEPT:

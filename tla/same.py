@@ -7,9 +7,10 @@ disagreement on one of the ways to a state, never as a false agreement on the wa
 
 from collections.abc import Iterator
 
-from busproof.model.state import NEVER, Namespace, Queue, Transaction
+from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.state import NEVER, Namespace, Queue, Staged, Transaction
 from busproof.model.stored import SessionLock, Stored
-from busproof.model.values import Window
+from busproof.model.values import Message, Window
 
 __all__ = ["sameness"]
 
@@ -23,12 +24,15 @@ def sameness(namespace: Namespace, *, alone: bool) -> object:
     """
     now = namespace.now.earliest
     queues = tuple(
-        _queue(namespace, namespace.queues[name], now, alone=alone) for name in namespace.queues
+        (name, _queue(namespace, queue, now, alone=alone))
+        for name, queue in sorted(namespace.queues.items())
+        # The model makes a dead-letter queue when it first needs it.
+        if queue.messages or not is_dead_letter_queue(name)
     )
     if not namespace.transactions:
         return queues
     transactions = tuple(
-        (name, _transaction(transaction))
+        (name, _transaction(namespace, transaction))
         for name, transaction in sorted(namespace.transactions.items())
     )
     return (queues, transactions)
@@ -61,6 +65,9 @@ def _message(queue: Queue, stored: Stored, now: int) -> object:
     most = 0 if most == NEVER else most
     return (
         stored.message.body,
+        _keys(stored.message),
+        stored.key,
+        stored.line,
         sum(number in queue.messages for number in range(stored.sent, stored.number)),
         stored.where,
         stored.certain,
@@ -76,15 +83,16 @@ def _message(queue: Queue, stored: Stored, now: int) -> object:
 def _caches(queue: Queue, now: int) -> object:
     """What other front ends may hold: who received last, until when, what they can have seen."""
     receivers, life = queue.receivers, queue.settings.lock_duration
+    latest = receivers.latest_at + life
     return (
         receivers.lost,
-        receivers.connection if receivers.others_until >= now else None,
+        receivers.connection if max(latest, receivers.others_until) >= now else None,
         max(receivers.others_until - now, -1),
-        max(receivers.latest_at + life - now, -1),
+        max(latest - now, -1),
         tuple(
             (
-                stored.since < receivers.count,
-                stored.since < receivers.switched,
+                stored.since < receivers.count and latest >= now,
+                stored.since < receivers.switched and receivers.others_until >= now,
                 min(now - stored.available_at, life + 1),
             )
             for _, stored in sorted(queue.messages.items())
@@ -103,7 +111,8 @@ def _copies(queue: Queue, now: int) -> Iterator[object]:
     for message_id in sorted(queue.copies):
         for copy in queue.copies[message_id]:
             if now - copy.sent.latest <= window:
-                yield (message_id, copy.key, now - copy.sent.earliest, copy.certain)
+                earliest = now - copy.sent.earliest if copy.certain else None
+                yield (message_id, copy.key, earliest, now - copy.sent.latest)
 
 
 def _session(queue: Queue, held: SessionLock, now: int) -> object:
@@ -115,12 +124,26 @@ def _session(queue: Queue, held: SessionLock, now: int) -> object:
     return (held.connection, _left(held.expiry, now), held.doubtful, locked)
 
 
-def _transaction(transaction: Transaction | None) -> object:
+def _transaction(namespace: Namespace, transaction: Transaction | None) -> object:
     if transaction is None:
         return None
     staged = []
     rest = transaction.staged
     while rest is not None:
-        staged.append((rest[0].message.body, rest[0].where))
+        staged.append(_staged(namespace, rest[0]))
         rest = rest[1]  # type: ignore[assignment]  # the nested pairs have no finite type
-    return (tuple(staged), transaction.doubtful, transaction.keyed, transaction.doomed)
+    doubts = (transaction.doubtful, transaction.keyed, transaction.doomed, transaction.ending)
+    return (tuple(staged), tuple(sorted(transaction.keys.items())), doubts)
+
+
+def _staged(namespace: Namespace, staged: Staged) -> object:
+    message = staged.message
+    since = tuple(
+        sum(number >= before for number in namespace.queues[name].messages)
+        for name, before in sorted(staged.arrivals.items())
+    )
+    return (staged.queue, message.body, _keys(message), staged.key, staged.where, since)
+
+
+def _keys(message: Message) -> tuple[str | None, str | None, str | None]:
+    return (message.message_id, message.session_id, message.partition_key)
