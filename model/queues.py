@@ -82,8 +82,9 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
     for each in (owner, owner + SUFFIX):
         queue = namespace.queues.get(each)
         if queue is not None:
-            disturbed = queue.managed.disturbed or outages.any
-            managed = attrs.evolve(queue.managed, disturbed=disturbed)
+            managed = queue.managed
+            if outages.any and not managed.disturbed:
+                managed = attrs.evolve(managed, disturbed=True)
             changed = attrs.evolve(queue, outages=outages, managed=managed, **changes)
             namespace = with_queue(namespace, changed)
     return namespace

@@ -98,7 +98,7 @@ def transitions(
     if queue is not None and is_unsure(queue) and not new:
         found = _of_unsure(ready, command, queue, found, seen)
     for transition in found:
-        yield _confirmed(transition, command)
+        yield _confirmed(transition, command, name)
 
 
 def _of_unsure(
@@ -146,7 +146,7 @@ def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
     return prepared(with_partitions_of_topic(namespace, name), name)
 
 
-def _confirmed(transition: Transition, command: c.Command) -> Transition:
+def _confirmed(transition: Transition, command: c.Command, entity_named: str) -> Transition:
     """What an answer tells besides what it does.
 
     A message that was refused never arrives; a queue of whose creation nobody knew exists once it
@@ -168,7 +168,7 @@ def _confirmed(transition: Transition, command: c.Command) -> Transition:
     if not answered or outage:
         return transition
     left = transition.next
-    for name in (each + suffix for each in named(command)[:1] for suffix in ("", SUFFIX)):
+    for name in (entity_named, entity_named + SUFFIX):
         known = left.queues.get(name)
         if known is not None and known.doubtful:
             left = with_queue(left, attrs.evolve(known, doubtful=False))

@@ -56,6 +56,8 @@ def named(command: Command) -> tuple[str, ...]:
 
 def is_about_unknowable(namespace: Namespace, command: Command) -> bool:
     """Whether the command is for an entity of which nothing is told any more, or names one."""
+    if not len(namespace.registry.unknowable):
+        return False
     created = (created_path(command),) if isinstance(command, Creation) else ()
     return any(is_unknowable(namespace, name) for name in (*named(command), *created))
 
