@@ -45,7 +45,7 @@ class Answers:
         commands: the spec's commands, by number.
         setting: how the model is asked.
         alone: whether one connection alone ever asks.
-        every: of the states that are reached again, each how manieth is asked again.
+        every: of the states that are reached again, every how manieth is asked again.
     """
 
     def __init__(
@@ -103,9 +103,7 @@ class Answers:
         return found
 
     def _kept(self, answers: Sequence[Answer]) -> tuple[Answered, ...]:
-        return tuple(
-            Answered(each.replies, self.number(each.twin), each.rules) for each in answers
-        )
+        return tuple(Answered(each.replies, self.number(each.twin), each.rules) for each in answers)
 
     def _try_again(self, twin: Twin, known: int) -> None:
         """Ask a state that was reached again for everything, beside what is kept of it."""
