@@ -13,6 +13,7 @@ BASE_LOCKS := requirements/build.lock requirements/base.lock
 DEV_LOCKS := requirements/dev.lock
 INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 RUFF_FILES := .
+TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types check format nightly modelcheck audit bench schemas dist wheel lock base dev clean \
@@ -27,7 +28,8 @@ run: $(BASE)/.installed ## run the suite on the embedded model (ADAPTER=… for 
 test: node-there $(DEV)/.installed ## run every test at gate size (BUSPROOF_SIZE=full for all of it)
 	@cd examples/node-adapter && said=$$(node --test 2>&1) || { echo "$$said"; exit 1; }; \
 		echo "examples/node-adapter: node --test"; echo "$$said" | tail -n 8
-	$(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term-missing:skip-covered $(PYTEST)
+	$(if $(PYTEST),,$(TESTS) tests/model --cov --cov-report=term-missing:skip-covered)
+	$(TESTS) $(or $(PYTEST),--ignore=tests/model)
 
 lint: $(DEV)/.installed ## ruff and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)

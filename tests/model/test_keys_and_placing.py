@@ -11,8 +11,8 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.outcomes import Done, Empty, Indeterminate, Received, Refused
-from busproof.model.profiles import profile_for
-from busproof.model.values import Error, Message, MessageView, Tier
+from busproof.model.profiles import profile_for, vantage_from
+from busproof.model.values import Clock, Error, Message, MessageView, Tier
 from busproof.spec import load
 
 LOST = Indeterminate()
@@ -332,6 +332,17 @@ def test_a_witness_of_a_receive_names_the_partition(told: Told) -> None:
     given = Received(message=MessageView(body="m1"))
     assert told.saw(Receive(queue="q"), given, partition=2).possible == ()
     assert told.saw(Receive(queue="q"), given, partition=1).possible
+
+
+def test_what_can_be_seen_is_what_an_implementation_declares() -> None:
+    """An outage shows a partition even where nobody tells which one took a message."""
+    seen = {
+        capability: vantage_from(Clock.REAL, 7, [capability])
+        for capability in ("witness", "outages", "sessions")
+    }
+    assert [(Clock.REAL, 7)] * 3 == [(each.clock, each.slack) for each in seen.values()]
+    assert [True, True, False] == [each.partitions for each in seen.values()]
+    assert [True, False, False] == [each.witness for each in seen.values()]
 
 
 def test_a_silent_edition_may_be_read_as_carrying_rules_over() -> None:

@@ -505,6 +505,21 @@ def test_every_command_has_an_answer_and_a_refusal_stores_nothing(told: Told) ->
     assert told.step(Peek(queue="nowhere"))[0].outcome == Refused(error=Error.NOT_FOUND)
 
 
+def test_the_models_own_bus_gives_nothing_from_a_partition_that_is_down(told: Told) -> None:
+    told.queue()
+    for partition in (1, 2):
+        told.send(partition=partition)
+    told.has(TakePartitionDown(queue="q", partition=1))
+    given = [found.outcome for found in told.step(RECEIVE) if isinstance(found.outcome, Received)]
+    assert ["m2"] == [outcome.message.body for outcome in given]
+
+
+def test_a_message_with_no_key_but_an_id_is_missed(told: Told) -> None:
+    told.queue()
+    told.send(partition=1, message_id="x")
+    assert "KEY-12" in told.saw(RECEIVE, Empty()).rules
+
+
 def stored(namespace: Namespace) -> object:
     return namespace.queues["q"].messages
 

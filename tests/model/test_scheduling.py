@@ -75,6 +75,14 @@ def may_be_given(told: Told, body: str = "m1", **told_of_it: object) -> bool:
     return found
 
 
+def allowed(told: Told, command: object, outcome: object) -> bool:
+    """Whether this may happen now; that it did is forgotten."""
+    before = told.possible
+    found = bool(told.saw(command, outcome).possible)
+    told.possible = before
+    return found
+
+
 @pytest.fixture
 def queue(told: Told) -> Told:
     told.queue()
@@ -414,6 +422,22 @@ def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Told) ->
     queue.has(later("m4", transaction="t", partition_key="k"), Refused(error=Error.NOT_FOUND))
 
 
+@pytest.mark.parametrize("scheduled_next", [True, False])
+def test_what_comes_after_it_may_find_the_transaction_without_a_key_or_over(
+    queue: Told, scheduled_next: bool
+) -> None:
+    """Whether it gave the transaction its key is open, so what needs another one may end it."""
+    queue.has(BeginTransaction(transaction="t"))
+    first = later(transaction="t", partition_key="k")
+    queue.has(first, Scheduled(sequence_number=NUMBER))
+    message = Message(body="m2", partition_key="other")
+    again = Send(queue="q", message=message, transaction="t")
+    if scheduled_next:
+        again = later("m2", transaction="t", partition_key="other")
+    assert allowed(queue, again, Refused(error=Error.NOT_FOUND))
+    assert allowed(queue, again, Scheduled(sequence_number=1) if scheduled_next else DONE)
+
+
 def test_a_copy_may_be_dropped_and_makes_others_copies(told: Told) -> None:
     told.queue(duplicate_detection=True)
     scheduled(told, message_id="x")
@@ -482,8 +506,11 @@ def test_what_is_scheduled_at_a_topic_may_come_to_its_subscriptions(told: Told) 
     assert told.saw(at_subscription, INVALID).rules[0] == "TOPIC-06"
 
 
+@pytest.mark.parametrize("keys", [{}, {"partition_key": "k"}])
 @pytest.mark.parametrize("forwards", [True, False])
-def test_the_models_own_bus_lets_it_go_on_when_it_is_due(forwards: bool) -> None:
+def test_the_models_own_bus_lets_it_go_on_when_it_is_due(
+    forwards: bool, keys: dict[str, str]
+) -> None:
     bus = ModelAdapter()
     bus.start(telling().possible[0].profile)
     if forwards:
@@ -494,7 +521,7 @@ def test_the_models_own_bus_lets_it_go_on_when_it_is_due(forwards: bool) -> None
         bus.do(CreateTopic(topic="q"), "c1")
         bus.do(CreateSubscription(topic="q", subscription="s"), "c1")
         end = Receive(queue="q/subscriptions/s")
-    bus.do(later(partition_key="k"), "c1")
+    bus.do(later(**keys), "c1")
     assert isinstance(bus.do(end, "c1").outcome, Empty)
     bus.do(AdvanceClock(duration=6 * SECOND), "c1")
     assert isinstance(bus.do(end, "c1").outcome, Received)

@@ -136,6 +136,19 @@ def test_whether_an_outage_stops_other_sessions_is_read(reading: str, refused: b
     assert "SESS-24" in told.saw(receive(), given_).rules
 
 
+def test_what_a_session_shows_beside_another_and_when_given_back() -> None:
+    told = telling()
+    told.queue(requires_session=True)
+    told.send(partition=1, session_id="a")
+    told.has(accept("b"), connection="c2")
+    told.has(accept())
+    first = told.saw(receive(), received("m1", 1, session_id="a", lock_token="l"))
+    assert "SESS-04" in first.rules
+    told.has(Abandon(queue="q", lock_token="l"))
+    again = told.saw(receive(), received("m1", 1, session_id="a", lock_token="l2"))
+    assert "SESS-15" in again.rules
+
+
 def test_a_lost_next_session_may_be_any(told: Told) -> None:
     told.send(partition=1, session_id="a")
     told.has(NEXT, LOST)
