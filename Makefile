@@ -15,6 +15,9 @@ INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 RUFF_FILES := .
 TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 
+# The tests start the command some hundred times: what Python compiles is kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types check format nightly modelcheck audit bench schemas dist wheel lock base dev clean \
 	python-there node-there

@@ -198,7 +198,7 @@ def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
     monkeypatch.setattr("busproof.steps.exploring.KEPT", 2)
     found = explored(SeededBus(), size="soak", seconds=3, sequences=None)
     assert 2 == len(found.sequences) < found.exploration.sequences
-    broken = explored(make("settles-twice"), size="soak", seconds=120, sequences=None, rules=1)
+    broken = explored(make("property-lost"), size="soak", seconds=120, sequences=None, rules=1)
     assert broken.exploration.found
     assert ScenarioVerdict.FAILED in {each.verdict for each in broken.endings}
     assert len(broken.sequences) <= 3
