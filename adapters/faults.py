@@ -15,6 +15,7 @@ from busproof.adapters.seeded import (
     faults_life,
     faults_locks,
     faults_management,
+    faults_numbering,
     faults_order,
     faults_placing,
     faults_scheduling,
@@ -45,6 +46,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_scheduling.FAULTS,
     *faults_duplicates.FAULTS,
     *faults_management.FAULTS,
+    *faults_numbering.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

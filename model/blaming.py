@@ -31,6 +31,7 @@ from busproof.model.entities import concerned
 from busproof.model.keys import SESSION_ID, effective_key, home_name, interpretations, rule_of
 from busproof.model.ledger import first_in_line
 from busproof.model.locks import lock_is_possible
+from busproof.model.numbering import misnumbered
 from busproof.model.outcomes import (
     Done,
     Empty,
@@ -190,8 +191,10 @@ def _wrongly_given(
     if stored.message.session_id != command.session_id and command.session_id is not None:
         foreign = ("SESS-04", "KEY-06", "LIFE-10")
         return ("SESS-01",) if stored.message.session_id is None else foreign
+    misnumber = misnumbered(namespace, queue, stored, view)
     return (
-        _lock_broken(namespace, candidates[0], command, view)
+        ((misnumber,) if misnumber else ())
+        or _lock_broken(namespace, candidates[0], command, view)
         or _wrongly_counted(stored, view)
         or _order_broken(queue, stored)
     )
@@ -314,6 +317,8 @@ def _wrongly_shown(
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
             return ("SESS-23", "LIFE-07")
+        if misnumber := misnumbered(namespace, queue, found[0].stored, view):
+            return (misnumber,)
     if not in_order(views):
         return ("LIFE-07",)
     told = ("DEFER-09",) if any(view.state is not None for view in views) else ()

@@ -10,6 +10,7 @@ from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import count_is_possible, counts_deferral
 from busproof.model.ledger import hold, unlock
 from busproof.model.locks import given_lock, lock_is_possible
+from busproof.model.numbering import numbered
 from busproof.model.outcomes import ReceivedSeveral
 from busproof.model.sessions import holds_session, seized, session_at
 from busproof.model.settling import has_ended, locked, lost_lock, settled, why_settled
@@ -171,10 +172,12 @@ def _handed_out(
     namespace: Namespace, candidate: Seen, command: ReceiveDeferred, view: MessageView
 ) -> Queue:
     queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
+    number = view.sequence_number or stored.sequence_number
+    also = numbered(queue, stored, number)
     if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
-        return hold(queue, stored, None, candidate.where)
+        return hold(queue, stored, None, candidate.where, **also)
     lock = given_lock(namespace, candidate, session_id, view)
-    also: dict[str, Any] = {"sequence_number": view.sequence_number or stored.sequence_number}
+    also["sequence_number"] = number
     if session_id is not None:
         held = session_at(queue, session_id).with_taken(stored.number)
         also["sessions"] = queue.sessions.set(session_id, held)

@@ -192,8 +192,6 @@ def hold(
         sequence_number=also.pop("sequence_number", stored.sequence_number),
         expected=also.pop("expected", None),
     )
-    if held.sequence_number is not None:
-        also["numbers"] = queue.numbers.set(held.sequence_number, stored.number)
     return attrs.evolve(
         queue,
         messages=queue.messages.set(stored.number, held),

@@ -9,6 +9,7 @@ from busproof.model.calendar import Waiting
 from busproof.model.coming import arrivals
 from busproof.model.commands import Peek
 from busproof.model.ledger import replace
+from busproof.model.numbering import misnumbered, numbered, why_numbered
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Peeked
 from busproof.model.sighting import Seen, is_unchanged, recognised, seen_as, view_of
@@ -54,6 +55,7 @@ def _shown(
         used.add(seen.stored.number)
         queue = _known_better(seen.queue, seen.stored, seen.where, view)
         rules = (*seen.rules, *(("DEFER-09",) if seen.stored.deferred else ()), *rules)
+        rules = (*rules, *why_numbered(seen.queue, seen.stored, view))
     if not queue.peeked:
         queue = attrs.evolve(queue, peeked=True)
     yield Transition(
@@ -71,13 +73,20 @@ def _found(
     """A message that this may be a view of, and the namespace in which it is one."""
     sighting = Sighting()
     for seen in recognised(namespace, queue, view, sighting):
-        if seen.stored.number not in used and _state_fits(seen.stored, view):
+        fits = seen.stored.number not in used and _state_fits(seen.stored, view)
+        if fits and _is_its_number(namespace, seen, view):
             return namespace, seen
     for after, letter in arrivals(namespace, queue, view.body):
         arrived = after.queues[queue.settings.queue]
         for seen in seen_as(after, arrived, letter, view, sighting):
             return after, seen
     return None
+
+
+def _is_its_number(namespace: Namespace, seen: Seen, view: MessageView) -> bool:
+    """What is due and shown as scheduled still has another number than it will have."""
+    late = _is_late(seen.stored, view)
+    return late or misnumbered(namespace, seen.queue, seen.stored, view) is None
 
 
 def _waiting(
@@ -151,7 +160,8 @@ def _known_better(queue: Queue, stored: Stored, where: Partitions, view: Message
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
     better = attrs.evolve(stored, where=where, sequence_number=number or stored.sequence_number)
-    return replace(queue, stored, better)
+    queue = replace(queue, stored, better)
+    return attrs.evolve(queue, **numbered(queue, stored, number))
 
 
 def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Transition]:

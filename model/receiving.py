@@ -13,6 +13,7 @@ from busproof.model.evidence import cached_elsewhere, left_out, why_given, why_n
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line, first_ready, hold, line_of, surely_available
 from busproof.model.locks import given_lock, lock_is_possible, why_locked
+from busproof.model.numbering import misnumbered, numbered, why_numbered
 from busproof.model.outcomes import Empty, Received
 from busproof.model.returning import without_perhaps_spent
 from busproof.model.sessions import holds_session, in_outage, not_held, seized, session_at
@@ -167,7 +168,7 @@ def _allowed(
     stored, queue = candidate.stored, candidate.queue
     if not _is_possible(namespace, candidate, command, view):
         return ()
-    rules = why_given(namespace, candidate, view)
+    rules = (*why_given(namespace, candidate, view), *why_numbered(queue, stored, view))
     if command.mode is ReceiveMode.PEEK_LOCK:
         rules = (*rules, *why_locked(namespace, candidate, view))
     if command.session_id is not None:
@@ -195,7 +196,7 @@ def _is_possible(
         return False
     if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         return False
-    if stored.deferred is True:
+    if stored.deferred is True or misnumbered(namespace, candidate.queue, stored, view):
         return False
     if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
@@ -282,9 +283,10 @@ def _handed_out(
     lock = None
     if command.mode is ReceiveMode.PEEK_LOCK:
         lock = given_lock(namespace, candidate, command.session_id, view)
-    also: dict[str, Any] = {"receivers": _counted(queue)}
+    number = view.sequence_number or stored.sequence_number
+    also: dict[str, Any] = {"receivers": _counted(queue), **numbered(queue, stored, number)}
     if lock is not None:
-        also["sequence_number"] = view.sequence_number or stored.sequence_number
+        also["sequence_number"] = number
     if command.session_id is not None and lock is not None:
         held = session_at(queue, command.session_id)
         also["sessions"] = queue.sessions.set(command.session_id, held.with_taken(stored.number))

@@ -17,6 +17,7 @@ from busproof.model.registry import UNREGISTERED, Managed, Registry, as_created
 from busproof.model.stored import (
     Copy,
     Key,
+    Numbered,
     Receivers,
     SessionData,
     SessionLock,
@@ -120,6 +121,7 @@ class Queue:
         spent: how many messages were delivered as often as they may be.
         settlements: how many messages were settled so far.
         numbers: sequence number to arrival number, of messages that were received.
+        latest_numbers: for each line, the message of it whose sequence number was learned last.
         deferred: sequence number to arrival number, of messages that were ever set aside.
         sought: sequence numbers by which a receive was asked for and never answered.
         latest_deferred: arrival number of the message that was set aside last.
@@ -158,6 +160,7 @@ class Queue:
     spent: int = 0
     settlements: int = 0
     numbers: Map[int, int] = Map()
+    latest_numbers: Map[Key, Numbered] = Map()
     deferred: Map[int, int] = Map()
     sought: Map[int, bool] = Map()
     latest_deferred: int = -1

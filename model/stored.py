@@ -13,6 +13,7 @@ __all__ = [
     "Copy",
     "Key",
     "Lock",
+    "Numbered",
     "Receivers",
     "SessionData",
     "SessionLock",
@@ -43,6 +44,14 @@ class Lock:
     begun: Window = Window(0, 0)
     first: Window | None = None
     settlements: int = 0
+
+
+class Numbered(NamedTuple):
+    """A message whose sequence number was seen: its place, `sent` as in `Stored`, the number."""
+
+    arrived: int
+    sent: int
+    number: int
 
 
 @attrs.frozen(kw_only=True)

@@ -16,6 +16,7 @@ STEP_MODULES: Final = (
     "sessions",
     "disturbing",
     "expecting",
+    "numbering",
     "asking",
 )
 """The modules of this package that define steps."""

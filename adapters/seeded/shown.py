@@ -13,6 +13,7 @@ from busproof.adapters.seeded import (
     shown_life,
     shown_locks,
     shown_management,
+    shown_numbering,
     shown_scheduling,
     shown_sessions,
     shown_topics,
@@ -36,6 +37,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
     **shown_management.SHOWN,
+    **shown_numbering.SHOWN,
 }
 """In the order of the faults."""
 

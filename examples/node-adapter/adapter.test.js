@@ -47,7 +47,7 @@ describe('the conversation', () => {
     assert.equal(declared.hello.clock, 'virtual');
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
-      'regular-queues',
+      'regular-queues', 'sequence-numbers',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });

@@ -16,6 +16,7 @@ export const DECLARATION = {
     'peek',
     'peek-lock',
     'regular-queues',
+    'sequence-numbers',
   ],
   clock: 'virtual',
   slack: 0,

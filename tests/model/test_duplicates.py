@@ -42,7 +42,7 @@ def test_a_message_that_comes_after_the_window_is_no_copy(told: Told) -> None:
     withheld = told.saw(TAKE, Empty())
     assert withheld.possible == ()
     assert {"DUP-01", "DUP-02", "DUP-04"} <= set(withheld.rules)
-    assert {"DUP-01", "DUP-02"} <= set(told.saw(TAKE, received("m2", 1, **X)).rules)
+    assert {"DUP-01", "DUP-02"} <= set(told.saw(TAKE, received("m2", 1, 2, **X)).rules)
 
 
 def test_a_window_of_another_length_says_nothing_of_the_default(told: Told) -> None:
@@ -51,7 +51,7 @@ def test_a_window_of_another_length_says_nothing_of_the_default(told: Told) -> N
     after(told, MINUTE + 1)
     told.send(partition=1, **X)
     told.has(TAKE, received("m1", 1, **X))
-    shown = told.saw(TAKE, received("m2", 1, **X)).rules
+    shown = told.saw(TAKE, received("m2", 1, 2, **X)).rules
     assert "DUP-01" in shown
     assert "DUP-02" not in shown
 
@@ -65,7 +65,7 @@ def test_a_copy_late_in_the_window_shows_how_long_it_is(told: Told, minutes: int
     assert {"KEY-11", "DUP-04"} <= set(rules)
     assert ("DUP-02" in rules) is (minutes == 6)
     told.has(TAKE, received("m1", 1, **X))
-    copy = told.saw(TAKE, received("m2", 1, **X))
+    copy = told.saw(TAKE, received("m2", 1, 2, **X))
     assert copy.possible == ()
     assert {"KEY-11", "DUP-02", "DUP-04", "DUP-07"} <= set(copy.rules)
 
@@ -101,7 +101,7 @@ def test_what_was_refused_is_not_remembered(told: Told) -> None:
     for partition in range(4):
         told.has(BringPartitionUp(queue="q", partition=partition))
     told.send(partition=1, **X)
-    assert "DUP-08" in told.saw(TAKE, received("m2", 1, **X)).rules
+    assert "DUP-08" in told.saw(TAKE, received("m2", 1, 2, **X)).rules
 
 
 def test_what_was_rolled_back_is_not_remembered(told: Told) -> None:
@@ -110,7 +110,7 @@ def test_what_was_rolled_back_is_not_remembered(told: Told) -> None:
     told.send(partition=1, transaction="t", **X)
     told.has(ROLL_BACK)
     told.send(partition=1, **X)
-    assert "DUP-10" in told.saw(TAKE, received("m2", 1, **X)).rules
+    assert "DUP-10" in told.saw(TAKE, received("m2", 1, 2, **X)).rules
 
 
 def test_a_copy_in_a_transaction_is_dropped_at_its_commit(told: Told) -> None:
@@ -120,7 +120,7 @@ def test_a_copy_in_a_transaction_is_dropped_at_its_commit(told: Told) -> None:
     told.send(partition=1, transaction="t", **X)
     told.has(COMMIT)
     told.has(TAKE, received("m1", 1, **X))
-    assert not told.saw(TAKE, received("m2", 1, **X)).possible
+    assert not told.saw(TAKE, received("m2", 1, 2, **X)).possible
     assert "DUP-11" in told.saw(TAKE, Empty()).rules
 
 
@@ -143,7 +143,7 @@ def test_a_dropped_copy_may_prolong_the_window(reading: str, kept: bool | None) 
             after(told, minutes * MINUTE)
             told.send(partition=1, **X)
         told.has(TAKE, received("m1", 1, **X))
-        outcome = received("m3", 1, **X) if arrives else Empty()
+        outcome = received("m3", 1, 3, **X) if arrives else Empty()
         assert bool(told.saw(TAKE, outcome).possible) is (kept in (None, arrives))
 
 

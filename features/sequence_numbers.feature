@@ -1,0 +1,88 @@
+Feature: Sequence numbers
+  Each partition gives out its own, and an entity that is not partitioned gives out one row of them.
+  What they tell of the partition is in the life of a message.
+
+  Rule: The numbers of a partition rise as its messages arrive
+
+    @SEQ-01
+    Scenario Outline: The later of two messages of one key has the higher number
+      Given a partitioned queue
+      And messages with <property> "a", "b" and "c" were sent in turn, 8 of each
+      When everything is received and completed
+      Then exactly 24 messages were received
+      And the sequence numbers of each key rise in the order of sending
+
+      Examples:
+        | property     |
+        | PartitionKey |
+        | SessionId    |
+
+    @SEQ-01
+    Scenario: A peek tells the same of them
+      Given a partitioned queue
+      And 8 messages with PartitionKey "a" were sent
+      When messages are peeked
+      Then the sequence numbers shown of each key rise in the order of sending
+
+    @SEQ-01
+    Scenario: They rise on after an outage of their partition
+      Given a partitioned queue
+      And 8 messages with PartitionKey "a" were sent
+      When every partition is down for a while
+      And 8 messages with PartitionKey "a" are sent
+      And everything is received and completed
+      Then exactly 16 messages were received
+      And the sequence numbers of each key rise in the order of sending
+
+    @SEQ-05
+    Scenario: An entity that is not partitioned numbers all that it takes in one row
+      Given a regular queue
+      And 16 messages without key were sent
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 4 of each
+      When everything is received and completed
+      Then exactly 28 messages were received
+      And the sequence numbers of all messages rise in the order of sending
+
+    @SEQ-05
+    Scenario: So it does with those of a session
+      Given a regular queue that requires sessions
+      And 8 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 8 messages were received
+      And the sequence numbers of all messages rise in the order of sending
+
+  Rule: A number names one message
+
+    @SEQ-03
+    Scenario Outline: No number is given out twice, not even when its message is gone
+      Given a <kind> queue
+      And 32 messages without key were sent
+      And everything was received and completed
+      When 32 messages without key are sent
+      And everything is received and completed
+      Then exactly 64 messages were received
+      And no two of them have one sequence number
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SEQ-04
+    Scenario Outline: A message has the same number in every sighting
+      Given a <kind> queue
+      And 4 messages with PartitionKey "a" were sent
+      When messages are peeked
+      And one message is received and abandoned
+      And a message is received and kept
+      And the message kept is abandoned
+      And everything is received and completed
+      Then exactly 4 messages were received
+      And those that were peeked have the numbers that the peek showed
+      And the message kept has the number that it had
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

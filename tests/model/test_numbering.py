@@ -1,0 +1,136 @@
+"""Sequence numbers: each names one message, and those of a key rise."""
+
+import pytest
+from telling import Told, received, telling, view
+
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    BeginTransaction,
+    CommitTransaction,
+    Peek,
+    Receive,
+    Schedule,
+    Send,
+)
+from busproof.model.outcomes import Indeterminate, Peeked, Scheduled
+from busproof.model.values import ReceiveMode
+
+TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+LOCK = Receive(queue="q")
+PEEK = Peek(queue="q", count=3)
+K = {"partition_key": "k"}
+
+
+def sent(told: Told, *keys: dict[str, str], **settings: object) -> Told:
+    told.queue(**settings)
+    for each in keys:
+        told.send(partition=1 if settings.get("partitioned", True) else None, **each)
+    return told
+
+
+@pytest.mark.parametrize("take", [TAKE, LOCK])
+def test_numbers_of_one_key_rise(told: Told, take: Receive) -> None:
+    sent(told, K, K, K)
+    first, second, third = ("x", "y", "z") if take is LOCK else (None, None, None)
+    told.has(take, received("m1", 1, 5, lock_token=first, **K))
+    assert told.saw(take, received("m2", 1, 4, lock_token=second, **K)).rules[0] == "SEQ-01"
+    assert "SEQ-01" in told.saw(take, received("m2", 1, 9, lock_token=second, **K)).rules
+    assert not told.saw(take, received("m3", 1, 7, lock_token=third, **K)).possible
+
+
+def test_those_of_a_regular_queue_rise(told: Told) -> None:
+    in_session = {"session_id": "s"}
+    sent(told, in_session, in_session, partitioned=False, requires_session=True)
+    told.has(AcceptSession(queue="q", session_id="s"))
+    take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="s")
+    told.has(take, received("m1", 0, 5, **in_session))
+    assert told.saw(take, received("m2", 0, 4, **in_session)).rules[0] == "SEQ-05"
+    assert "SEQ-05" in told.saw(take, received("m2", 0, 6, **in_session)).rules
+
+
+def test_a_peek_tells_numbers_too(told: Told) -> None:
+    sent(told, K, K)
+    told.has(PEEK, Peeked(messages=(view("m2", 1, 7, **K),)))
+    late = Peeked(messages=(view("m1", 1, 8, **K),))
+    assert told.saw(PEEK, late).rules[0] == "SEQ-01"
+    told.has(PEEK, Peeked(messages=(view("m1", 1, 6, **K),)))
+    shown = told.saw(PEEK, Peeked(messages=(view("m1", 1, 6, **K),)))
+    assert "SEQ-04" in shown.rules
+
+
+def test_an_edition_that_is_silent_on_them_lets_them_fall() -> None:
+    told = sent(telling(silent=frozenset({"SEQ-01"})), K, K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    assert told.saw(TAKE, received("m2", 1, 4, **K)).possible
+
+
+def test_different_keys_have_no_order(told: Told) -> None:
+    sent(told, K, {"partition_key": "l"}, {})
+    told.has(TAKE, received("m1", 1, 5, **K))
+    told.has(TAKE, received("m2", 1, 4, partition_key="l"))
+    told.has(TAKE, received("m3", 1, 3))
+
+
+@pytest.mark.parametrize("take", [TAKE, LOCK])
+def test_no_number_is_given_out_twice(told: Told, take: Receive) -> None:
+    sent(told, {}, {})
+    told.has(take, received("m1", 1, 5, lock_token="x" if take is LOCK else None))
+    again = received("m2", 1, 5, lock_token="y" if take is LOCK else None)
+    assert told.saw(take, again).rules[0] == "SEQ-03"
+    other = received("m2", 1, 6, lock_token="y" if take is LOCK else None)
+    assert "SEQ-03" in told.saw(take, other).rules
+
+
+def test_a_message_keeps_its_number(told: Told) -> None:
+    sent(told, {})
+    told.has(LOCK, received("m1", 1, 5, lock_token="x"))
+    told.has(Abandon(queue="q", lock_token="x"))
+    assert not told.saw(LOCK, received("m1", 1, 6, lock_token="y")).possible
+    assert "SEQ-04" in told.saw(LOCK, received("m1", 1, 5, lock_token="y")).rules
+
+
+def test_which_of_two_sends_with_one_body_was_seen_is_not_known(told: Told) -> None:
+    sent(told, {"body": "same", **K}, {"body": "same", **K})
+    told.has(PEEK, Peeked(messages=(view("same", 1, 7, **K),)))
+    assert told.saw(PEEK, Peeked(messages=(view("same", 1, 6, **K),))).possible
+
+
+@pytest.mark.parametrize("number", [3, 9])
+def test_what_may_have_arrived_later_may_have_any_number(told: Told, number: int) -> None:
+    sent(told, K)
+    lost = Send(queue="q", message=told.message(**K))
+    told.has(lost, Indeterminate())
+    told.send(partition=1, **K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    told.has(TAKE, received("m3", 1, 6, **K))
+    assert told.saw(TAKE, received("m2", 1, number, **K)).possible
+
+
+def test_who_learns_no_number_shows_nothing_of_them(told: Told) -> None:
+    sent(told, K, K)
+    unnumbered = received("m1", **K)
+    unnumbered = type(unnumbered)(message=view("m1", **K, sequence_number=None))
+    assert not any(rule.startswith("SEQ") for rule in told.saw(TAKE, unnumbered).rules)
+
+
+@pytest.mark.parametrize("number", [3, 9])
+def test_what_a_transaction_kept_back_may_have_come_before_or_after(
+    told: Told, number: int
+) -> None:
+    sent(told)
+    told.has(BeginTransaction(transaction="t"))
+    told.send(partition=1, transaction="t", **K)
+    told.send(partition=1, **K)
+    told.has(CommitTransaction(transaction="t"))
+    told.has(TAKE, received("m2", 1, 5, **K))
+    assert told.saw(TAKE, received("m1", 1, number, **K)).possible
+
+
+def test_what_was_scheduled_may_have_come_before_or_after(told: Told) -> None:
+    sent(told)
+    message = told.message(**K)
+    told.has(Schedule(queue="q", message=message, delay=0), Scheduled(sequence_number=99))
+    told.send(partition=1, **K)
+    told.has(TAKE, received("m1", 1, 7, **K))
+    assert told.saw(TAKE, received("m2", 1, 5, **K)).possible
