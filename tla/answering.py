@@ -45,7 +45,7 @@ class Answers:
         commands: the spec's commands, by number.
         setting: how the model is asked.
         alone: whether one connection alone ever asks.
-        every: of the states that are reached again, every how manieth is asked again.
+        every: one in so many of the states that are reached again is asked again.
     """
 
     def __init__(

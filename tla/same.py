@@ -2,7 +2,8 @@
 
 The model counts receives, arrivals and sends for evidence and for caches; two states that differ in
 such counts only are the same state to a spec. What is left out here and matters shows as a
-disagreement on one of the ways to a state, never as a false agreement on the way that is compared.
+disagreement on one of the ways to a state, or where a state that is known is asked again
+(`busproof.tla.answering`).
 """
 
 from collections.abc import Iterator
