@@ -14,14 +14,16 @@ from busproof.model.commands import (
     AdvanceClock,
     BringPartitionUp,
     Command,
+    Schedule,
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral
+from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Scheduled
 from busproof.model.values import MICROSECONDS, MessageView
 from busproof.steps.creating import create
 from busproof.steps.harness import Bus, NotApplicable
-from busproof.tla.asking import DEAD, NOBODYS, asked, connection_of, creations
+from busproof.tla.asking import DEAD, NOBODYS, asked, connection_of
+from busproof.tla.creating import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.paths import Path_
 
@@ -40,6 +42,7 @@ class _Followed:
     tokens: dict[int, str] = attrs.field(factory=dict)
     dead: set[int] = attrs.field(factory=set)
     numbers: dict[int, int] = attrs.field(factory=dict)
+    later: dict[int, int] = attrs.field(factory=dict)
     places: dict[int, int] = attrs.field(factory=dict)
 
     def fresh_body(self) -> str:
@@ -53,6 +56,10 @@ class _Followed:
         """Whether its latest lock was given in the dead-letter queue."""
         return message in self.dead
 
+    def scheduled(self, message: int) -> int:
+        """The number that was told when it was scheduled; else one that none can have."""
+        return self.later.get(message, NOBODYS + message)
+
     def number(self, message: int) -> int:
         """The number that was told with it; else one that none can have in so short a path."""
         return self.numbers.get(message, NOBODYS + message)
@@ -64,8 +71,10 @@ class _Followed:
         elif isinstance(outcome, ReceivedSeveral):
             for view in outcome.messages:
                 self._received(view, dead=False)
-        elif isinstance(outcome, Done) and isinstance(command, Send):
+        elif isinstance(outcome, Done | Scheduled) and isinstance(command, Send | Schedule):
             self.bodies.append(command.message.body)
+            if isinstance(outcome, Scheduled) and outcome.sequence_number is not None:
+                self.later[len(self.bodies)] = outcome.sequence_number
 
     def _received(self, view: MessageView, *, dead: bool) -> None:
         if view.body not in self.bodies:

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "judging": {"model", "spec", "history", "adapters.base"},
     "steps": VOCABULARY
     | {"history", "judging", "spec", "adapters.base", "adapters.finding"}
-    | {"tla.asking", "tla.manifest", "tla.paths"},
+    | {"tla.asking", "tla.creating", "tla.manifest", "tla.paths"},
     "features": VOCABULARY | {"steps", "history.records", "tla.paths"},
     "reports": VOCABULARY | {"spec", "history"},
     "tla": {"model", "spec", "history"},

@@ -10,7 +10,8 @@ CONSTANTS
   Place,      \* the partition of each key
   Sessions,   \* whether sessions are required
   MaxMessages,
-  MaxDelay    \* in ticks of the clock
+  MaxDelay,   \* in ticks of the clock
+  Peeks       \* whether anybody looks
 
 VARIABLES
   messages,  \* as asked for: key, partition, place, due, number, later
@@ -20,6 +21,9 @@ VARIABLES
 vars == <<messages, issued, up, said>>
 core == <<messages, issued, up>>
 View == core
+Brief(m) == <<m.key, m.partition, m.place, m.due, m.number, m.later>>
+State == [messages |-> [n \in DOMAIN messages |-> Brief(messages[n])], issued |-> issued, up |-> up]
+Printed == Edge(State, State')
 
 Numbers == DOMAIN messages
 Places == {"scheduled", "active", "gone", "cancelled"}
@@ -52,7 +56,7 @@ Send(key) ==
        /\ Says([op |-> "Send", key |-> key], DoneIn(p))
 
 SendRefused(key) ==
-  /\ Homes(key) = {} \/ (key = None /\ Outage)
+  /\ Homes(key) = {}
   /\ UNCHANGED core
   /\ Says([op |-> "Send", key |-> key], Refused("unavailable"))
 
@@ -63,10 +67,11 @@ Schedule(key, delay) ==
   /\ Room
   /\ \E p \in (IF key = None THEN Partitions ELSE {Place[key]}) :
        Entered(key, p, "scheduled", delay)
-  /\ Says(ScheduleCommand(key, delay), [type |-> "Scheduled", number |-> issued + 1])
+  /\ Says(ScheduleCommand(key, delay), [type |-> "Scheduled", message |-> Len(messages) + 1])
 
 (* SCHED-10 *)
 ScheduleRefused(key, delay) ==
+  /\ Room
   /\ IF key = None THEN Outage ELSE Place[key] \notin up
   /\ UNCHANGED core
   /\ Says(ScheduleCommand(key, delay), Refused(AnyError))
@@ -76,22 +81,28 @@ ScheduleConflicting(delay) ==
   /\ UNCHANGED core
   /\ Says([ScheduleCommand(None, delay) EXCEPT !.fits = FALSE], Refused("invalid-operation"))
 
-CancelCommand(number) == [op |-> "Cancel", number |-> number]
+(* By the number that was told when the message was scheduled; else by one that nobody has. *)
+CancelCommand(n) == [op |-> "Cancel", message |-> n]
 
 (* SCHED-03, SCHED-04 *)
 Cancel(n) ==
   /\ n \in In("scheduled")
   /\ messages' = [messages EXCEPT ![n].place = "cancelled"]
   /\ UNCHANGED <<issued, up>>
-  /\ Says(CancelCommand(messages[n].number), Done)
+  /\ Says(CancelCommand(n), Done)
 
 (* SCHED-05: refused, or without effect; what is due may be as good as active. *)
-CancelTooLate(number) ==
-  /\ \A n \in In("scheduled") : messages[n].number = number => messages[n].due = 0
+CancelTooLate(n) ==
+  /\ n \in In("scheduled") => messages[n].due = 0
   /\ UNCHANGED core
-  /\ \/ Says(CancelCommand(number), Refused(AnyError))
-     \/ /\ \A n \in In("scheduled") : messages[n].number # number
-        /\ Says(CancelCommand(number), Done)
+  /\ \/ Says(CancelCommand(n), Refused(AnyError))
+     \/ n \notin In("scheduled") /\ Says(CancelCommand(n), Done)
+
+(* LIFE-11: where what is scheduled is kept until it is due, nobody says. *)
+CancelInOutage(n) ==
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(CancelCommand(n), Refused(AnyError))
 
 (* SCHED-02, SCHED-06, SCHED-07, SCHED-11: with a new number, behind all that came before. *)
 Arrive(n) ==
@@ -111,7 +122,8 @@ IsNext(n) ==
        messages[m].key = messages[n].key => messages[n].number <= messages[m].number
 
 (* SCHED-01: whoever holds a session is given what is active, and no more. *)
-ReceiveFrom(key) == [op |-> "Receive", session |-> IF Sessions THEN key ELSE None]
+ReceiveFrom(key) == [op |-> "Receive", connection |-> 1, mode |-> "receive-and-delete",
+                     session_id |-> IF Sessions THEN key ELSE None]
 
 Receive(n) ==
   /\ IsNext(n)
@@ -125,12 +137,18 @@ ReceiveNothing(key) ==
   /\ UNCHANGED core
   /\ Says(ReceiveFrom(key), Empty)
 
+(* LIFE-11 *)
+ReceiveRefused(key) ==
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(ReceiveFrom(key), Refused(AnyError))
+
 (* SCHED-13: a session that has active messages. *)
 NextSession(key) ==
   /\ Sessions
   /\ \E n \in In("active") : messages[n].key = key /\ ~Hit(n)
   /\ UNCHANGED core
-  /\ Says([op |-> "AcceptNextSession"], [type |-> "SessionAccepted", session |-> key])
+  /\ Says([op |-> "AcceptNextSession"], [type |-> "SessionAccepted", session_id |-> key])
 
 NoNextSession ==
   /\ Sessions
@@ -140,9 +158,18 @@ NoNextSession ==
 
 (* SCHED-08: the scheduled ones of a partition, and whatever else is in it. *)
 Shown(p) == Ascending({n \in In("active") \union In("scheduled") : messages[n].partition = p})
+PeekCommand == [op |-> "Peek", count |-> MaxMessages]
 Peek ==
-  /\ \E p \in up : Says([op |-> "Peek", partition |-> p], Peeked(Shown(p)))
+  /\ Peeks
+  /\ \E p \in up : Says(PeekCommand, Peeked(Shown(p)))
   /\ UNCHANGED core
+
+(* LIFE-11 *)
+PeekRefused ==
+  /\ Peeks
+  /\ Outage
+  /\ UNCHANGED core
+  /\ Says(PeekCommand, Refused(AnyError))
 
 AdvanceClock ==
   /\ messages' = [n \in Numbers |-> [messages[n] EXCEPT !.due =
@@ -164,13 +191,14 @@ BringPartitionUp(p) ==
 
 Next ==
   \/ \E key \in Sent :
-       \/ Send(key) \/ SendRefused(key) \/ ReceiveNothing(key) \/ NextSession(key)
+       \/ Send(key) \/ SendRefused(key) \/ NextSession(key)
+       \/ ReceiveNothing(key) \/ ReceiveRefused(key)
        \/ \E delay \in 0..MaxDelay : Schedule(key, delay) \/ ScheduleRefused(key, delay)
   \/ \E delay \in 0..MaxDelay : ScheduleConflicting(delay)
-  \/ \E n \in 1..MaxMessages : Cancel(n) \/ Arrive(n) \/ Receive(n)
-  \/ \E number \in 1..2 * MaxMessages : CancelTooLate(number)
+  \/ \E n \in 1..MaxMessages :
+       Cancel(n) \/ CancelTooLate(n) \/ CancelInOutage(n) \/ Arrive(n) \/ Receive(n)
   \/ NoNextSession
-  \/ Peek
+  \/ Peek \/ PeekRefused
   \/ AdvanceClock
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 

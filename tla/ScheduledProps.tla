@@ -18,18 +18,19 @@ NothingIsReceivedBeforeItIsDue ==
 (* SCHED-03 *)
 CancellingInTimeSucceeds ==
   [][\A n \in Numbers :
-       Asks("Cancel") /\ said'.command.number = messages[n].number
+       Asks("Cancel") /\ said'.command.message = n /\ up = Partitions
        /\ PlaceOf(n) = "scheduled" /\ messages[n].due > 0
          => Answers("Done") /\ messages'[n].place = "cancelled"]_vars
 NumbersAreTold ==
   [][Asks("Schedule") /\ ~Answers("Refused") =>
-       said'.reply.number = messages'[Len(messages')].number]_vars
+       /\ said'.reply.message = Len(messages')
+       /\ messages'[Len(messages')].number \notin {messages[n].number : n \in Numbers}]_vars
 
 (* SCHED-04 *)
 CancelledNeverCome ==
   [][\A n \in Numbers : PlaceOf(n) = "cancelled" => messages'[n].place = "cancelled"]_vars
 PeeksShowNothingCancelled ==
-  [][Asks("Peek") => \A i \in DOMAIN said'.reply.messages :
+  [][Answers("Peeked") => \A i \in DOMAIN said'.reply.messages :
        PlaceOf(said'.reply.messages[i]) # "cancelled"]_vars
 
 (* SCHED-05, SCHED-11: what is scheduled goes only by arriving, or by being cancelled. *)
@@ -39,7 +40,7 @@ OnlyCancellingTakesAway ==
        /\ PlaceOf(n) = "active" /\ messages'[n].place = "gone" => Got(n)
        /\ PlaceOf(n) = "scheduled" => messages'[n].place \in {"scheduled", "active", "cancelled"}
        /\ PlaceOf(n) = "scheduled" /\ messages'[n].place = "cancelled"
-            => Asks("Cancel") /\ said'.command.number = messages[n].number]_vars
+            => Asks("Cancel") /\ said'.command.message = n]_vars
 ReceivedOnce == [][\A n \in Numbers : PlaceOf(n) = "gone" => messages'[n].place = "gone"]_vars
 
 Arrived(n) == PlaceOf(n) = "scheduled" /\ messages'[n].place = "active"
@@ -58,8 +59,8 @@ KeysComeInOrder ==
 
 (* SCHED-08 *)
 PeeksShowTheScheduled ==
-  [][Asks("Peek") => \A n \in In("scheduled") :
-       messages[n].partition = said'.command.partition
+  [][Answers("Peeked") => \E p \in up : \A n \in In("scheduled") :
+       messages[n].partition = p
          => \E i \in DOMAIN said'.reply.messages : said'.reply.messages[i] = n]_vars
 
 (* SCHED-09 *)
@@ -74,7 +75,7 @@ ConflictingKeysAreRefused ==
 (* SCHED-13 *)
 SessionsHaveActiveMessages ==
   [][Answers("SessionAccepted") =>
-       \E n \in In("active") : messages[n].key = said'.reply.session]_vars
+       \E n \in In("active") : messages[n].key = said'.reply.session_id]_vars
 
 (* SCHED-02, SCHED-11 *)
 WhatIsScheduledComes ==
@@ -87,7 +88,7 @@ NeverAtOnce ==
   [][Asks("Schedule") /\ ~Answers("Refused") => said'.command.delay > 0]_vars
 NeverTooLate ==
   [][Asks("Cancel") /\ Answers("Refused") =>
-       \A n \in In("active") : messages[n].number # said'.command.number]_vars
+       said'.command.message \notin {n \in In("active") : messages[n].later}]_vars
 NeverOvertaken ==
   [][\A n, m \in Numbers : Arrived(n) => ~(m > n /\ PlaceOf(m) = "active"
        /\ messages[m].key = messages[n].key /\ messages[n].key # None)]_vars

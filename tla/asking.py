@@ -4,8 +4,7 @@ The specs count messages by accepted sends; here the n-th has the body `mn`. The
 one a message has or one that it had, and time by ticks.
 """
 
-from collections.abc import Iterator, Mapping
-from graphlib import TopologicalSorter
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 import attrs
@@ -20,6 +19,7 @@ from busproof.model.commands import (
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     CloseSession,
     Command,
     CommitTransaction,
@@ -35,6 +35,7 @@ from busproof.model.commands import (
     RenewLock,
     RenewSessionLock,
     RollBackTransaction,
+    Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
@@ -52,7 +53,6 @@ __all__ = [
     "asked",
     "body_of",
     "connection_of",
-    "creations",
     "plain",
 ]
 
@@ -84,6 +84,9 @@ class Known(Protocol):
     def is_dead(self, message: int, *, held: bool) -> bool:
         """Whether it has or had that lock in the dead-letter queue."""
 
+    def scheduled(self, message: int) -> int | None:
+        """The sequence number that was told when the message was scheduled, if one was."""
+
     def number(self, message: int) -> int | None:
         """The sequence number that a receiver of the message was told, if one was."""
 
@@ -102,23 +105,6 @@ def plain(value: Value) -> object:
     if isinstance(value, frozenset):
         return sorted((plain(each) for each in value), key=repr)
     return value
-
-
-def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
-    """The queues that the commands speak of, created as the setting says: destinations first."""
-    names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
-    try:
-        found = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}
-    except (TypeError, ValueError) as error:
-        raise SpecificationError(f"the setting's queue cannot be created: {error}") from None
-    onward = {
-        name: [onto for onto in found if onto == each.forward_to] for name, each in found.items()
-    }
-    return [found[name] for name in TopologicalSorter(onward).static_order()]
-
-
-def _creation(setting: Setting, name: str) -> CreateQueue:
-    return CreateQueue(queue=name, **{**setting.queue, **setting.queues.get(name, {})})
 
 
 def connection_of(command: Mapping[str, object]) -> str:
@@ -185,6 +171,20 @@ def _send(given: _Asked) -> Command:
         timeout=SHORT_TIMEOUT if short else DEFAULT_TIMEOUT,
         transaction=given.text("transaction"),
     )
+
+
+def _schedule(given: _Asked) -> Command:
+    body = given.known.fresh_body()
+    message = Message(body=body, session_id="one", partition_key="another")
+    if given.command["fits"] is True:
+        message = Message(body=body, partition_key=given.text("key"))
+    delay = given.number("delay") * (_tick(given) - _A_LITTLE)
+    return Schedule(queue=given.queue, message=message, delay=delay)
+
+
+def _cancel(given: _Asked) -> Command | None:
+    number = given.known.scheduled(given.number("message"))
+    return None if number is None else CancelScheduled(queue=given.queue, sequence_number=number)
 
 
 def _receive(given: _Asked) -> Command:
@@ -257,25 +257,32 @@ def _outage(given: _Asked) -> Command:
 
 
 def _advance(given: _Asked) -> Command:
+    return AdvanceClock(duration=_tick(given))
+
+
+def _tick(given: _Asked) -> int:
+    """Microseconds of a tick of the spec's clock."""
     settings = CreateQueue(queue=QUEUE, **given.setting.queue)
     if given.command.get("what") == "window":
         whole, ticks = settings.duplicate_window, given.setting.window_ticks
     else:
         whole, ticks = settings.lock_duration, given.setting.lock_ticks
-    return AdvanceClock(duration=-(-whole // ticks) + _A_LITTLE)
+    return -(-whole // ticks) + _A_LITTLE
 
 
 _FIELDS: Final = frozenset(
     {
         *("op", "queue", "connection", "transaction", "partition", "message", "lock", "mode"),
         *("key", "session_id", "partition_key", "message_id", "timeout", "count", "state", "what"),
-        *("from", "to"),
+        *("from", "to", "delay", "fits"),
     }
 )
 """What the readers read; a command with more would be read as another one than it is."""
 
 _READERS: Final = {
     "Send": _send,
+    "Schedule": _schedule,
+    "Cancel": _cancel,
     "Receive": _receive,
     "Complete": _settle,
     "Abandon": _settle,

@@ -19,8 +19,8 @@ from busproof.model.values import RuleId
 from busproof.tla.answering import Answered, Answers
 from busproof.tla.graph import Graph
 from busproof.tla.manifest import Configuration, Setting
-from busproof.tla.replies import Reply
-from busproof.tla.twin import born, reply_of
+from busproof.tla.replies import Reply, reply_of
+from busproof.tla.twin import born
 
 __all__ = ["Comparison", "Disagreement", "compared"]
 

@@ -1,20 +1,38 @@
-"""Replies as plain tuples, and those about sessions: which one was accepted, its state, a list."""
+"""Replies as plain tuples: those of a spec, and what the model's answers are in its words."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from busproof.errors import SpecificationError
-from busproof.model.outcomes import Outcome, Renewed, SessionAccepted, SessionsListed, SessionState
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Renewed,
+    Scheduled,
+    SessionAccepted,
+    SessionsListed,
+    SessionState,
+)
+from busproof.model.transition import Transition
+from busproof.model.values import MessageView
+from busproof.tla.asking import ANY
 
-__all__ = ["Reply", "about_sessions", "outcome_of", "reply_for"]
+__all__ = ["Reply", "outcome_of", "replies_of", "reply_of"]
 
 Reply = tuple[Any, ...]
 """A reply as a plain tuple: its kind, then what tells it from others of its kind."""
 
 _NONE = "none"
+NUMBERS: Final = 1 << 41
+"""What is scheduled in a graph has sequence numbers from here on."""
 
 
-def about_sessions(spoken: Mapping[str, Any]) -> Reply:
+def _about_others(spoken: Mapping[str, Any]) -> Reply:
     """A spec's reply as a plain tuple, if it is about sessions or has nothing but its kind."""
     kind = spoken["type"]
     if kind == "SessionAccepted":
@@ -23,11 +41,13 @@ def about_sessions(spoken: Mapping[str, Any]) -> Reply:
         return (kind, None if spoken["state"] == _NONE else spoken["state"])
     if kind == "SessionsListed":
         return (kind, tuple(sorted(spoken["session_ids"])))
+    if kind == "Scheduled":
+        return (kind, spoken["message"])
     return (kind,)
 
 
 def outcome_of(reply: Reply) -> Outcome:
-    """What a client sees of a reply about sessions.
+    """What a client sees of a reply about sessions, or one that has nothing but its kind.
 
     Raises:
         SpecificationError: there is no such reply.
@@ -41,12 +61,14 @@ def outcome_of(reply: Reply) -> Outcome:
             return SessionsListed(session_ids=session_ids)
         case ("Renewed",):
             return Renewed()
+        case ("Scheduled", int(message)):
+            # Any number will do that no other message has.
+            return Scheduled(sequence_number=NUMBERS + message)
         case _:
             raise SpecificationError(f"a graph answers {reply[0]!r}, which is no outcome")
 
 
-def reply_for(outcome: Outcome) -> Reply:
-    """The reply that an outcome about sessions is in a spec's words."""
+def _reply_about_sessions(outcome: Outcome) -> Reply:
     match outcome:
         case SessionAccepted(session_id=session_id):
             return ("SessionAccepted", session_id)
@@ -58,3 +80,54 @@ def reply_for(outcome: Outcome) -> Reply:
             return ("Renewed",)
         case _:
             raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
+
+
+def replies_of(transition: Transition, *, sent: int, partition: bool) -> tuple[Reply, ...]:
+    """The spec's replies that what the model answers stands for.
+
+    Args:
+        transition: the model's answer.
+        sent: how many messages were sent by then.
+        partition: whether the spec's reply names the partition that took the message.
+    """
+    match transition.outcome:
+        case Done():
+            choice = transition.choice if partition else None
+            return (("Done", None if choice is None else choice.partition),)
+        case Refused(error=error):
+            named: Reply = ("Refused", error.value)
+            return (("Refused", ANY), named) if transition.any_error else (named,)
+        case outcome:
+            return (_reply_for(outcome, sent),)
+
+
+def _reply_for(outcome: Outcome, sent: int) -> Reply:
+    match outcome:
+        case Received(message=view) | ReceivedSeveral(messages=(view,)):
+            return ("Received", _number(view))
+        case Empty():
+            return ("Empty",)
+        case Peeked(messages=views):
+            return ("Peeked", tuple(_number(view) for view in views))
+        case Scheduled():
+            return ("Scheduled", sent)
+        case _:
+            return _reply_about_sessions(outcome)
+
+
+def _number(view: MessageView) -> int:
+    return int(view.body.removeprefix("m"))
+
+
+def reply_of(spoken: Mapping[str, Any]) -> Reply:
+    """A spec's reply as a plain tuple."""
+    kind = spoken["type"]
+    if kind == "Done":
+        return ("Done", spoken.get("partition"))
+    if kind == "Refused":
+        return ("Refused", spoken["error"])
+    if kind == "Received":
+        return ("Received", spoken["message"])
+    if kind == "Peeked":
+        return ("Peeked", tuple(spoken["messages"]))
+    return _about_others(spoken)

@@ -8,6 +8,7 @@ disagreement on one of the ways to a state, or where a state that is known is as
 
 from collections.abc import Iterator
 
+from busproof.model.calendar import Waiting
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.state import NEVER, Namespace, Queue, Staged, Transaction
 from busproof.model.stored import SessionLock, Stored
@@ -51,6 +52,7 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
         if queue.sessions
         else (),
         tuple((name, each.state, each.late) for name, each in sorted(queue.states.items())),
+        tuple(_waiting(each, now) for _, each in sorted(queue.calendar.entries.items())),
         tuple((body, len(each)) for body, each in sorted(queue.passed.items())),
     )
 
@@ -77,7 +79,25 @@ def _message(queue: Queue, stored: Stored, now: int) -> object:
         min(stored.uncounted, most),
         stored.spent,
         stored.deferred,
+        None if stored.came is None else _came_before(queue, stored),
         None if stored.lock is None else _left(stored.lock.expiry, now),
+    )
+
+
+def _came_before(queue: Queue, stored: Stored) -> tuple[bool, ...]:
+    """Of each message, whether it was there before a scheduled one can have come."""
+    return tuple(
+        each.arrived.latest < stored.arrived.earliest for _, each in sorted(queue.messages.items())
+    )
+
+
+def _waiting(waiting: Waiting, now: int) -> object:
+    return (
+        waiting.message.body,
+        _keys(waiting.message),
+        waiting.certain,
+        waiting.where,
+        _left(waiting.due, now),
     )
 
 

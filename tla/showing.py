@@ -11,7 +11,8 @@ from busproof.history.commands import REFERENCE, Asked
 from busproof.history.sentences import VERDICT, sentence
 from busproof.history.words import command_words
 from busproof.model.commands import Command, CreateQueue
-from busproof.tla.asking import asked, body_of, connection_of, creations
+from busproof.tla.asking import asked, body_of, connection_of
+from busproof.tla.creating import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.messages import State
 from busproof.tla.values import Value, parse
@@ -71,13 +72,17 @@ class _Told:
         """Whether the latest receive that gave it was one of dead letters."""
         return message in self.dead
 
+    def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
+        """None, as below."""
+        return None
+
     def number(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
         """None: what a bus will tell cannot be said in advance."""
         return None
 
     def heard(self, said: Said) -> None:
         op, kind = said.command["op"], said.reply["type"]
-        if op == "Send" and kind == "Done":
+        if (op, kind) in (("Send", "Done"), ("Schedule", "Scheduled")):
             self.sent += 1
         if op == "Receive" and kind == "Received":
             self.receipts.setdefault(said.reply["message"], []).append(self.asked)

@@ -1,7 +1,7 @@
 """The model beside a spec: what it answers to the spec's commands, in the spec's words."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Final
 
 import attrs
 from immutables import Map
@@ -13,6 +13,7 @@ from busproof.model.commands import (
     CreateQueue,
     Receive,
     ReceiveDeferred,
+    Schedule,
     Send,
     TakePartitionDown,
 )
@@ -26,6 +27,7 @@ from busproof.model.outcomes import (
     Received,
     ReceivedSeveral,
     Refused,
+    Scheduled,
     Witness,
 )
 from busproof.model.profiles import profile_for
@@ -38,12 +40,16 @@ from busproof.model.stored import Key, Stored
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import Error, Message, MessageView, ReceiveMode, RuleId, Vantage
 from busproof.spec import load as load_catalogue
-from busproof.tla.asking import ANY, NOBODYS, NONE, asked, body_of, connection_of, creations
+from busproof.tla.asking import ANY, NOBODYS, NONE, asked, body_of, connection_of
+from busproof.tla.creating import creations
 from busproof.tla.manifest import Setting
-from busproof.tla.replies import Reply, about_sessions, outcome_of, reply_for
+from busproof.tla.replies import Reply, outcome_of, replies_of
 from busproof.tla.same import sameness
 
-__all__ = ["Answer", "Twin", "born", "reply_of"]
+__all__ = ["Answer", "Twin", "born"]
+
+
+_PLAIN: Final[Mapping[str, Outcome]] = {"Done": Done(), "Empty": Empty()}
 
 
 @attrs.frozen
@@ -86,6 +92,15 @@ class Twin:
             is_dead_letter_queue(name) and _held_in(queues[name], message) is not None
             for name in queues
         )
+
+    def scheduled(self, message: int) -> int:
+        """The number that was told when it was scheduled; else one that no message has."""
+        for queue in self.namespace.queues.values():
+            places = queue.calendar.bodies.get(body_of(message), ())
+            for number, place in queue.calendar.numbers.items():
+                if place in places:
+                    return number
+        return NOBODYS + message
 
     def number(self, message: int) -> int:
         """The sequence number that its receiver was told; else one that no message has."""
@@ -130,12 +145,13 @@ class Twin:
         self, spoken: Mapping[str, object], command: Command, transition: Transition
     ) -> Answer:
         sent = self.sent
-        if isinstance(command, Send) and isinstance(transition.outcome, Done):
+        outcome = transition.outcome
+        if isinstance(command, Send | Schedule) and isinstance(outcome, Done | Scheduled):
             sent = (*sent, command.message)
         told = len(sent) > len(self.sent) and self._tells_partitions(command)
         settled = _settled(transition.next, command, alone="queue" in spoken)
         return Answer(
-            replies=_replies(transition, partition=told),
+            replies=replies_of(transition, sent=len(sent), partition=told),
             twin=Twin(settled, sent),
             rules=transition.rules,
         )
@@ -148,16 +164,16 @@ class Twin:
     def _outcome(self, command: Command, reply: Reply) -> Outcome | None:
         """What a client would see that got this reply; `None` if there is nothing to see."""
         match reply[0]:
-            case "Done":
-                return Done()
-            case "Empty":
-                return Empty()
+            case "Done" | "Empty":
+                return _PLAIN[reply[0]]
             case "Refused":
                 return Refused(error=Error.OTHER if reply[1] == ANY else Error(reply[1]))
             case "Received":
                 return self._received(command, reply[1])
             case "Peeked":
-                return self._peeked(reply[1])
+                return self._peeked(command, reply[1])
+            case "Scheduled":
+                return outcome_of(reply) if reply[1] == len(self.sent) + 1 else None
             case _:
                 return outcome_of(reply)
 
@@ -192,9 +208,9 @@ class Twin:
         before = 0 if stored is None else stored.deliveries
         return f"lock {before + 1} of {body_of(message)}"
 
-    def _peeked(self, messages: tuple[int, ...]) -> Outcome | None:
-        found = [self.stored(message) for message in messages]
-        views: list[MessageView] = [view_of(each) for each in found if each is not None]
+    def _peeked(self, command: Command, messages: tuple[int, ...]) -> Outcome | None:
+        found = [self._view(message, command) for message in messages]
+        views = [each for each in found if each is not None]
         return Peeked(messages=tuple(views)) if len(views) == len(messages) else None
 
     def key(self, *, alone: bool) -> object:
@@ -239,43 +255,6 @@ def _witness(reply: Reply) -> Witness | None:
     if reply[0] == "Done" and reply[1] is not None:
         return Witness(partition=reply[1])
     return None
-
-
-def _replies(transition: Transition, *, partition: bool) -> tuple[Reply, ...]:
-    outcome = transition.outcome
-    match outcome:
-        case Done():
-            choice = transition.choice if partition else None
-            return (("Done", None if choice is None else choice.partition),)
-        case Received(message=view) | ReceivedSeveral(messages=(view,)):
-            return (("Received", _number(view)),)
-        case Empty():
-            return (("Empty",),)
-        case Peeked(messages=views):
-            return (("Peeked", tuple(_number(view) for view in views)),)
-        case Refused(error=error):
-            named: Reply = ("Refused", error.value)
-            return (("Refused", ANY), named) if transition.any_error else (named,)
-        case _:
-            return (reply_for(outcome),)
-
-
-def _number(view: MessageView) -> int:
-    return int(view.body.removeprefix("m"))
-
-
-def reply_of(spoken: Mapping[str, Any]) -> Reply:
-    """A spec's reply as a plain tuple."""
-    kind = spoken["type"]
-    if kind == "Done":
-        return ("Done", spoken.get("partition"))
-    if kind == "Refused":
-        return ("Refused", spoken["error"])
-    if kind == "Received":
-        return ("Received", spoken["message"])
-    if kind == "Peeked":
-        return ("Peeked", tuple(spoken["messages"]))
-    return about_sessions(spoken)
 
 
 def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:

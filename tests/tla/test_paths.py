@@ -12,7 +12,7 @@ from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
 from busproof.steps.following import follow
 from busproof.steps.harness import Bus, NotApplicable, NotConforming, Recording
-from busproof.tla.asking import creations
+from busproof.tla.creating import creations
 from busproof.tla.graph import Graph
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import Manifest, Setting, load
