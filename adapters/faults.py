@@ -20,6 +20,7 @@ from busproof.adapters.seeded import (
     faults_placing,
     faults_scheduling,
     faults_sessions,
+    faults_time_to_live,
     faults_topics,
     faults_transactions,
 )
@@ -47,6 +48,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_duplicates.FAULTS,
     *faults_management.FAULTS,
     *faults_numbering.FAULTS,
+    *faults_time_to_live.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

@@ -93,6 +93,7 @@ CAPABILITIES: Final = frozenset(
         Capability.MANAGEMENT,
         Capability.API_VERSIONS,
         Capability.AVAILABILITY,
+        Capability.TIME_TO_LIVE,
     }
 )
 """What the model does by itself; a client library is set before it."""
@@ -128,11 +129,21 @@ OWN_CHOICES: Final = {
     "DLQ-PARTITIONS": ("either", "same-partition"),
     "CACHE-DELIVERY-COUNT": ("either", "stays"),
     "MAX-DELIVERIES": ("either", "exactly"),
+    "CACHE-EXPIRY": ("either", "not-handed-out"),
+    "FORWARD-LIFETIME": ("either", "anew"),
+    "LIFETIME-IN-TRANSACTION": ("either", "commit"),
 }
 """Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
 
 A judge keeps such things open until they are seen; a bus has to decide.
 """
+
+
+FREE_CHOICES: Final = {
+    "CACHE-EXPIRY": ("handed-out", "not-handed-out"),
+    "LIFETIME-IN-TRANSACTION": ("send", "commit"),
+}
+"""Of those, what a bus may as well do one way or the other, all the time."""
 
 
 class ModelAdapter:
@@ -183,6 +194,8 @@ class ModelAdapter:
 
     def start(self, profile: Profile) -> None:
         """Begin with an empty namespace."""
+        if self._policy != "round-robin":
+            profile = self._at_liberty(profile)
         self._state = fresh_namespace(_decided(profile), Vantage(decides=True))
         self._turn = 0
         self._late = []
@@ -191,6 +204,14 @@ class ModelAdapter:
     def stop(self) -> None:
         """Forget the namespace."""
         self._state = None
+
+    def _at_liberty(self, profile: Profile) -> Profile:
+        """The profile, with choices made at random that are as good one way as the other."""
+        readings = profile.readings
+        for name, choices in FREE_CHOICES.items():
+            if readings.get(name, "either") == "either":
+                readings = readings.set(name, self._random.choice(choices))
+        return attrs.evolve(profile, readings=readings)
 
     def do(self, command: Command, connection: str) -> Observed:
         """Choose one of the answers that the model allows."""
@@ -215,7 +236,11 @@ class ModelAdapter:
     def _prepared(self, command: Command) -> Command:
         """What the client library and the hostile service make of a request."""
         if isinstance(command, Send | Schedule) and self._library:
-            return attrs.evolve(command, message=self._identified(command.message))
+            command = attrs.evolve(command, message=self._identified(command.message))
+        if isinstance(command, Send | Schedule) and self._policy == "hostile":
+            life = self._skewed_life(command.message.time_to_live)
+            message = attrs.evolve(command.message, time_to_live=life)
+            command = attrs.evolve(command, message=message)
         if isinstance(command, Schedule) and self._policy == "hostile":
             return attrs.evolve(command, delay=self._late_or_early(command.delay))
         if isinstance(command, CreateQueue) and self._policy == "hostile":
@@ -223,15 +248,18 @@ class ModelAdapter:
                 command,
                 lock_duration=self._skewed(command.lock_duration),
                 duplicate_window=self._skewed(command.duplicate_window),
+                time_to_live=self._skewed_life(command.time_to_live),
             )
             self._asked[command.queue, "lock", skewed.lock_duration] = command.lock_duration
             self._asked[command.queue, "window", skewed.duplicate_window] = command.duplicate_window
             return skewed
         if isinstance(command, CreateTopic) and self._policy == "hostile":
             window = self._skewed(command.duplicate_window)
-            return attrs.evolve(command, duplicate_window=window)
+            life = self._skewed_life(command.time_to_live)
+            return attrs.evolve(command, duplicate_window=window, time_to_live=life)
         if isinstance(command, CreateSubscription) and self._policy == "hostile":
-            return attrs.evolve(command, lock_duration=self._skewed(command.lock_duration))
+            lock, life = self._skewed(command.lock_duration), command.time_to_live
+            return attrs.evolve(command, lock_duration=lock, time_to_live=self._skewed_life(life))
         return command
 
     def _identified(self, message: Message) -> Message:
@@ -243,6 +271,9 @@ class ModelAdapter:
 
     def _skewed(self, duration: int) -> int:
         return max(1, duration + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
+
+    def _skewed_life(self, life: int | None) -> int | None:
+        return None if life is None else self._skewed(life)
 
     def _late_or_early(self, delay: int) -> int:
         """A slow service, now and then: nobody states by when what is due has to come."""

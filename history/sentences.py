@@ -26,7 +26,9 @@ ASKS: Final = r"(?P<connection>\S+) asks: (?P<request>.+)"
 
 VERDICT: Final = "every answer was allowed"
 
-_TIMES: Final = frozenset({"duration", "lock_duration", "duplicate_window", "timeout"})
+_TIMES: Final = frozenset(
+    {"duration", "lock_duration", "duplicate_window", "time_to_live", "timeout"}
+)
 _FIELD: Final = re.compile(r", ([a-z][a-z ]*?) (?=[\"\[{\d-]|true|false|null)")
 _SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?) s(?=,|$)")
 _WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")

@@ -365,6 +365,8 @@ def _topic_words(command: CreateTopic) -> str:
     parts = ["partitioned" if command.partitioned else "not partitioned"]
     if command.duplicate_detection:
         parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
+    if command.time_to_live is not None:
+        parts.append(f"messages live {seconds(command.time_to_live)}")
     return f"Create topic {_name(command.topic)}: {', '.join(parts)}"
 
 
@@ -406,6 +408,10 @@ def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
         parts.append(f"max delivery count {command.max_delivery_count}")
     if command.forward_to is not None:
         parts.append(f"forwards to {_name(command.forward_to)}")
+    if command.time_to_live is not None:
+        parts.append(f"messages live {seconds(command.time_to_live)}")
+    if command.dead_letter_expired:
+        parts.append("dead-letters expired messages")
     return parts
 
 
@@ -528,6 +534,9 @@ def _properties(message: Message | MessageView | CorrelationFilter) -> Iterator[
             yield f"{name} {_quoted(value)}"
     for name, own in sorted(message.properties.items()):
         yield f"property {_name(name)} {_quoted(own) if isinstance(own, str) else repr(own)}"
+    life = getattr(message, "time_to_live", None)
+    if life is not None:
+        yield f"time to live {seconds(life)}"
 
 
 def _session(queue: str, session: str) -> str:

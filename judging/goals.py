@@ -94,6 +94,7 @@ GOALS: Final = (
     Goal("two keys in a transaction", ("TXN-04",), _came(Send, Refused, "TXN-04")),
     Goal("two sessions in a transaction", ("TXN-08",), _came(Send, Refused, "TXN-08")),
     Goal("several messages in a commit", ("TXN-02", "TXN-12"), _several_committed),
+    Goal("an expired message", ("TTL-01",), _came(Receive, Empty, "TTL-01")),
     Goal("copies that are taken apart", ("TOPIC-02",), _came(Receive, Received, "TOPIC-02")),
     Goal("a message kept out by a filter", ("FILTER-04",), _came(Receive, Empty, "FILTER-04")),
     Goal("a third hop", ("FWD-16",), _came(Receive, Received, "FWD-16")),

@@ -12,6 +12,7 @@ import attrs
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.calendar import Waiting, removed, top
+from busproof.model.expiry import death, lifetime
 from busproof.model.keys import effective_key
 from busproof.model.ledger import line_of, replace, store
 from busproof.model.placing import home_of
@@ -70,8 +71,16 @@ def _sent_on(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     if key is not None:
         where = home_of(namespace, queue, key)
     queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting))
-    arrival = Arrival(message=message, key=key, where=where, certain=certain)
+    came = _came(namespace, waiting)
+    arrival = Arrival(message=message, key=key, where=where, certain=certain, came=came)
     return arrive(namespace, queue, arrival)
+
+
+def _came(namespace: Namespace, waiting: Waiting) -> Window:
+    """TTL-12: from when a message lives that was scheduled: from when it became active."""
+    if namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once":
+        return waiting.due
+    return Window(waiting.due.earliest, NEVER)
 
 
 def _is_alone(queue: Queue, waiting: Waiting) -> bool:
@@ -102,7 +111,8 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         bodies = bodies.delete(message.body)
     also: dict[str, Any] = {} if key is not None else {"spread": Spread()}
     queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
-    queue = store(queue, message, key, where, due, certain=False, also=also)
+    dies = death(namespace, queue, message, _came(namespace, waiting))
+    queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
     uncertain = queue.messages[queue.arrivals - 1]
     exact = due.earliest == due.latest
     arrived = attrs.evolve(
@@ -115,8 +125,16 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         scheduled_number=waiting.number,
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
+        shows=_why_alive(namespace, queue, waiting),
     )
     return replace(queue, uncertain, arrived)
+
+
+def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[RuleId, ...]:
+    """TTL-12: what it shows that it is received, if it was scheduled longer ago than it lives."""
+    life = lifetime(queue, waiting.message)
+    since = waiting.due.earliest - waiting.asked
+    return ("TTL-12",) if life is not None and since > life + namespace.vantage.slack else ()
 
 
 def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[RuleId]:

@@ -4,7 +4,7 @@ import attrs
 
 from busproof.model.outages import Partitions
 from busproof.model.stored import Key
-from busproof.model.values import Message, RuleId
+from busproof.model.values import Message, RuleId, Window
 
 __all__ = ["Arrival"]
 
@@ -22,6 +22,8 @@ class Arrival:
         revision: of the topic when it was sent, if that was before it arrived.
         hops: how often it has been forwarded.
         shows: the rules besides that its being received shows.
+        came: when it arrived, if that need not be now.
+        least: a shorter time to live than its own that it may have where it goes.
     """
 
     message: Message
@@ -32,3 +34,5 @@ class Arrival:
     revision: int | None = None
     hops: int = 0
     shows: tuple[RuleId, ...] = ()
+    came: Window | None = None
+    least: int | None = None

@@ -6,15 +6,24 @@ import attrs
 
 from busproof.model.arrivals import Arrival
 from busproof.model.dead_letters import buried
+from busproof.model.expiry import death, lesser, lifetime
 from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import never_passed_on, passed_on
 from busproof.model.ledger import store
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
-from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
+from busproof.model.state import (
+    NEVER,
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    with_queue,
+)
 from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
-from busproof.model.values import Message, RuleId
+from busproof.model.values import Message, RuleId, Window
 
 __all__ = ["arrive", "with_adrift"]
 
@@ -42,6 +51,8 @@ def arrive(
     if not isinstance(queue.role, Topic):
         return _taken(namespace, queue, arrival, arrival.shows, also)
     role = queue.role
+    limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
+    arrival = attrs.evolve(arrival, message=limited)
     if not arrival.answered:
         role = attrs.evolve(role, adrift=(*role.adrift, arrival.message))
     taken = attrs.evolve(queue, arrivals=queue.arrivals + 1, **{"role": role, **(also or {})})
@@ -79,7 +90,15 @@ def _forwarded(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespa
         namespace = with_queue(namespace, never_passed_on(destination, arrival.message.body))
         return _given_up(namespace, source, arrival, TOO_MANY_HOPS)
     destination, going = onward
+    going = attrs.evolve(going, least=_least(namespace, source, arrival))
     return arrive(namespace, destination, going)
+
+
+def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
+    """The time to live that a forwarded message may keep from its source (FORWARD-LIFETIME)."""
+    if namespace.profile.readings.get("FORWARD-LIFETIME") == "anew":
+        return None
+    return lesser(arrival.least, source.settings.time_to_live)
 
 
 def _passing(namespace: Namespace, source: Queue, message: Message) -> Queue:
@@ -142,8 +161,18 @@ def _stored(
         namespace.now,
         certain=arrival.certain,
         shows=shows,
+        dies=_death(namespace, queue, arrival),
         also=also,
     )
+
+
+def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
+    """When the message dies here; one that is forwarded, or that was lost, may come at any time."""
+    came = arrival.came or namespace.now
+    late = arrival.hops > 0 or not arrival.answered
+    if late and not namespace.vantage.decides:
+        came = Window(came.earliest, NEVER)
+    return death(namespace, queue, arrival.message, came, arrival.least)
 
 
 def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Namespace:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof.model.absence import absence
+from busproof.model.blaming_expiry import blamed_for_age
 from busproof.model.blaming_management import blamed_in_management, is_management
 from busproof.model.commands import (
     Abandon,
@@ -127,6 +128,7 @@ def blamed(
                 rules = _wrongly_settled(outcome)
             case _:
                 rules = _OF_REQUESTS.get(type(command), ())
+        rules = (*blamed_for_age(namespace, queue, event), *rules)
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
     found = (*found, *_of_forwarding(queue, outcome))

@@ -29,6 +29,7 @@ class Waiting:
         through: the partitions that were down then, as a bit mask.
         where: the partition that the model's own bus has chosen for it, as a bit mask; 0 if open.
         rivals: what duplicate detection knew of its MessageId, itself included.
+        asked: when it was scheduled, at the latest.
     """
 
     place: int
@@ -41,6 +42,7 @@ class Waiting:
     through: int = 0
     where: int = 0
     rivals: object = None
+    asked: int = 0
 
 
 @attrs.frozen(kw_only=True)

@@ -65,6 +65,8 @@ class CreateQueue:
     `lock_duration` are in microseconds. `max_size` is in GB, of each partition if the queue is
     partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
     name one of its own. `forward_to` names the queue or topic that its messages go on to.
+    `time_to_live` is in microseconds, `None` for ever; `dead_letter_expired` says whether a message
+    that has outlived its own becomes a dead letter.
     """
 
     queue: str
@@ -81,6 +83,10 @@ class CreateQueue:
     )
     api_version: str | None = None
     forward_to: str | None = None
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    dead_letter_expired: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -133,7 +139,7 @@ class DeleteQueue:
 
 @attrs.frozen(kw_only=True)
 class CreateTopic:
-    """Create a topic; `duplicate_window` is in microseconds."""
+    """Create a topic; `duplicate_window` and `time_to_live` are in microseconds."""
 
     topic: str
     partitioned: bool = True
@@ -141,11 +147,14 @@ class CreateTopic:
     duplicate_window: int = attrs.field(
         default=600 * MICROSECONDS, validator=attrs.validators.gt(0)
     )
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
 
 
 @attrs.frozen(kw_only=True)
 class CreateSubscription:
-    """Create a subscription of a topic; `lock_duration` is in microseconds.
+    """Create a subscription of a topic; `lock_duration` and `time_to_live` are in microseconds.
 
     It is addressed as `topic/subscriptions/name` wherever a queue can be.
     """
@@ -156,6 +165,10 @@ class CreateSubscription:
     lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
     max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
     forward_to: str | None = None
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    dead_letter_expired: bool = False
 
 
 @attrs.frozen(kw_only=True)

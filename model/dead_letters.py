@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 
 from busproof.model.deliveries import may_be_spent
+from busproof.model.expiry import EXPIRED, may_have_died
 from busproof.model.ledger import remove, replace, store
 from busproof.model.registry import as_created
 from busproof.model.state import NEVER, Namespace, Queue, everywhere, with_queue
@@ -61,6 +62,8 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
         duplicate_detection=False,
         forward_to=None,
         max_delivery_count=NEVER,
+        time_to_live=None,
+        dead_letter_expired=False,
     )
     managed = attrs.evolve(
         as_created(settings),
@@ -124,6 +127,9 @@ def _why_dead(
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
     if stored.spent or (free and may_be_spent(namespace, owner, stored)):
         yield DELIVERED_TOO_OFTEN, "DLQ-02"
+    expires = owner.settings.dead_letter_expired and stored.deferred is not True
+    if expires and free and may_have_died(namespace, stored):
+        yield EXPIRED, "TTL-07"
     if owner.settings.requires_session and stored.message.session_id is None:
         yield None, "SESS-01"
 

@@ -8,6 +8,7 @@ import attrs
 from busproof.model.commands import Defer, ReceiveDeferred
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import count_is_possible, counts_deferral
+from busproof.model.expiry import has_died, may_have_died, outlived
 from busproof.model.ledger import hold, unlock
 from busproof.model.locks import given_lock, lock_is_possible
 from busproof.model.numbering import numbered
@@ -30,7 +31,7 @@ def defer(namespace: Namespace, command: Defer) -> Iterator[Transition]:
     if stored is not None and not has_ended(namespace, stored):
         rules = why_settled(namespace, queue, stored)
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
-        yield done(settled(after, command), *rules)
+        yield done(settled(after, command), *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
     if is_dead_letter_queue(command.queue):
         # Outside the documents: whether dead letters can be deferred is not said.
@@ -92,9 +93,9 @@ def _given(
         if candidate is None:
             return
         given.append(candidate.stored.number)
-        rules = (*rules, *_why_given(candidate, command, view))
+        rules = (*rules, *_why_given(namespace, candidate, command, view))
         queue = _handed_out(namespace, candidate, command, view)
-    if not given or _left_out(queue, command, given):
+    if not given or _left_out(namespace, queue, command, given):
         return
     if len(given) > 1:
         together = "DEFER-10" if _spans(namespace, queue, command) else "DEFER-11"
@@ -155,9 +156,13 @@ def _may_be_given(
     return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
 
-def _why_given(candidate: Seen, command: ReceiveDeferred, view: MessageView) -> Iterator[RuleId]:
+def _why_given(
+    namespace: Namespace, candidate: Seen, command: ReceiveDeferred, view: MessageView
+) -> Iterator[RuleId]:
     stored = candidate.stored
     yield "DEFER-02"
+    if has_died(namespace, stored):
+        yield "TTL-11"
     if stored.returned == "DEFER-06" or stored.lock is not None:
         yield "DEFER-06"
     if view.sequence_number is not None:
@@ -184,10 +189,14 @@ def _handed_out(
     return hold(queue, stored, lock, candidate.where, deferred=True, **also)
 
 
-def _left_out(queue: Queue, command: ReceiveDeferred, given: list[int]) -> bool:
+def _left_out(
+    namespace: Namespace, queue: Queue, command: ReceiveDeferred, given: list[int]
+) -> bool:
     """DEFER-11: whether a message that was asked for and had to be given was not."""
     return any(
-        stored is not None and stored.number not in given and _surely_free(queue, stored, command)
+        stored is not None
+        and stored.number not in given
+        and _must_be_given(namespace, queue, stored, command)
         for stored in _wanted(queue, command)
     )
 
@@ -198,7 +207,14 @@ def _wanted(queue: Queue, command: ReceiveDeferred) -> list[Stored | None]:
     return [None if number is None else queue.messages.get(number) for number in arrived]
 
 
-def _surely_free(queue: Queue, stored: Stored, command: ReceiveDeferred) -> bool:
+def _must_be_given(
+    namespace: Namespace, queue: Queue, stored: Stored, command: ReceiveDeferred
+) -> bool:
+    """TTL-11: whether nothing, its age neither, can keep a deferred message back."""
+    return _is_free(queue, stored, command) and not may_have_died(namespace, stored)
+
+
+def _is_free(queue: Queue, stored: Stored, command: ReceiveDeferred) -> bool:
     in_session = command.session_id in (None, stored.message.session_id)
     there = stored.certain and stored.deferred is True and stored.lock is None
     return there and in_session and not queue.outages.may_hit(stored.where)
@@ -214,7 +230,7 @@ def _why_refused(
         permitted = True
         rules.append("DEFER-10")
     for number, stored in zip(command.sequence_numbers, _wanted(queue, command), strict=True):
-        if stored is not None and _surely_free(queue, stored, command):
+        if stored is not None and _must_be_given(namespace, queue, stored, command):
             continue
         permitted = True
         rules += _why_not_this(namespace, queue, stored, number)
@@ -224,7 +240,7 @@ def _why_refused(
 def _why_not_this(
     namespace: Namespace, queue: Queue, stored: Stored | None, number: int
 ) -> Iterator[RuleId]:
-    """DEFER-03 to DEFER-05, DEFER-07: why no message can be had by this number."""
+    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: why no message can be had by this number."""
     if stored is None:
         if number in queue.deferred:
             yield "DEFER-07"
@@ -233,6 +249,8 @@ def _why_not_this(
         yield "DEFER-04"
     elif stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         yield "DEFER-05"
+    elif has_died(namespace, stored):
+        yield "TTL-11"
     elif queue.outages.any:
         yield "LIFE-11"
 
@@ -250,7 +268,7 @@ def _offered(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> It
     """What the model's own bus gives: all of them, if all can be had."""
     views = []
     for stored in _wanted(queue, command):
-        if stored is None or not _surely_free(queue, stored, command):
+        if stored is None or not _is_free(queue, stored, command):
             return
         views.append(_view(namespace, queue, command, stored))
     yield from _given(namespace, queue, command, ReceivedSeveral(messages=tuple(views)))

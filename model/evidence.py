@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from busproof.model.activating import is_awaited, why_active
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
 from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
+from busproof.model.expiry import why_given as why_given_at_its_age
+from busproof.model.expiry import why_nothing as why_expired
 from busproof.model.ledger import surely_available
 from busproof.model.sighting import Seen
 from busproof.model.state import Namespace, Queue
@@ -36,6 +38,7 @@ def why_nothing(
     if len(queue.messages) < queue.arrivals:
         rules = ("LIFE-03", *rules)
     rules = (*_why_no_dead_letter(namespace, queue), *rules)
+    rules = (*why_expired(namespace, queue, session_id), *rules)
     rules = (*is_awaited(namespace, queue, session_id), *rules)
     if len(queue.managed.before):
         apart: tuple[RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
@@ -56,12 +59,21 @@ def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
         if aside is not None and aside.deferred:
             yield "DEFER-01"
         return
+    yield from _why_not_for_its_age(namespace.queues[owner_of(name)])
     if not queue.arrivals:
         yield "DLQ-08"
     if len(queue.messages) < queue.arrivals:
         yield "DLQ-07"
     if queue.outages.any:
         yield "DLQ-13"
+
+
+def _why_not_for_its_age(owner: Queue) -> Iterator[RuleId]:
+    """TTL-08, TTL-10: what it shows of messages that have died that none is a dead letter."""
+    if owner.deaths.shown and not owner.settings.dead_letter_expired:
+        yield "TTL-08"
+    if owner.deaths.aside and owner.settings.dead_letter_expired:
+        yield "TTL-10"
 
 
 def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple[RuleId, ...]:
@@ -74,6 +86,7 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
     if is_dead_letter_queue(queue.settings.queue):
         rules = ("DLQ-06", *candidate.rules, *_why_dead_letter(namespace, candidate))
     rules = (*why_active(queue, stored, view.sequence_number), *rules)
+    rules = (*why_given_at_its_age(namespace, queue, stored), *rules)
     if stored.deliveries:
         rules = (*rules, *_why_again(namespace, candidate, view))
     if namespace.vantage.assigns_message_ids and stored.message.message_id is None:

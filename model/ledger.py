@@ -46,6 +46,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     *,
     certain: bool = True,
     shows: tuple[RuleId, ...] = (),
+    dies: Window | None = None,
     also: dict[str, Any] | None = None,
 ) -> Queue:
     """The queue with one more message at the end; uncertain ones are never waited for."""
@@ -62,6 +63,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         available_at=now.earliest,
         shows=shows,
         arrived=now,
+        dies=dies,
     )
     changes = _available(queue, stored) if certain else {}
     if line is not None and line in queue.calendar.lines:
@@ -73,6 +75,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         messages=queue.messages.set(number, stored),
         bodies=remember(queue, message.body, number),
         members=_members(queue, message, 1),
+        deaths=queue.deaths.awaiting(number, dies),
         **changes,
         **(also or {}),
     )
@@ -263,6 +266,7 @@ def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
         queue,
         messages=queue.messages.set(stored.number, back),
         locks=_unlocked(queue, stored),
+        deaths=queue.deaths.awaiting(stored.number, back.dies),
         **changes,
     )
 

@@ -56,6 +56,8 @@ def _shown(
         queue = _known_better(seen.queue, seen.stored, seen.where, view)
         rules = (*seen.rules, *(("DEFER-09",) if seen.stored.deferred else ()), *rules)
         rules = (*rules, *why_numbered(seen.queue, seen.stored, view))
+    if queue.deaths.shown:
+        rules = ("TTL-09", *rules)
     if not queue.peeked:
         queue = attrs.evolve(queue, peeked=True)
     yield Transition(

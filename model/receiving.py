@@ -10,6 +10,7 @@ from busproof.model.commands import Receive
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import count_is_possible, may_be_spent
 from busproof.model.evidence import cached_elsewhere, left_out, why_given, why_nothing
+from busproof.model.expiry import at_hand, may_be_given
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line, first_ready, hold, line_of, surely_available
 from busproof.model.locks import given_lock, lock_is_possible, why_locked
@@ -20,6 +21,7 @@ from busproof.model.sessions import holds_session, in_outage, not_held, seized, 
 from busproof.model.sighting import Seen, recognised, seen_as, sequence_number, view_of
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.stored import Key, Receivers, Stored
+from busproof.model.sweeping import swept
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import Error, MessageView, ReceiveMode, RuleId
 
@@ -30,6 +32,7 @@ def receive(
     namespace: Namespace, command: Receive, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """Every allowed answer to a receive."""
+    namespace = swept(namespace, command.queue)
     queue = namespace.queues[command.queue]
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
@@ -156,7 +159,8 @@ def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
     for candidate in candidates:
         stored = candidate.stored
         kept_back = stored.sent < stored.number
-        kind = (candidate.where, stored.certain, stored.deferred, stored.lock, kept_back)
+        age = (stored.dies, stored.gone)
+        kind = (candidate.where, stored.certain, stored.deferred, stored.lock, kept_back, age)
         alike.setdefault(kind, candidate)
     return list(alike.values())
 
@@ -197,6 +201,8 @@ def _is_possible(
     if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         return False
     if stored.deferred is True or misnumbered(namespace, candidate.queue, stored, view):
+        return False
+    if not may_be_given(namespace, candidate.queue, stored):
         return False
     if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
@@ -279,7 +285,8 @@ def _handed_out(
     view: MessageView,
     rules: tuple[RuleId, ...],
 ) -> Transition:
-    queue, stored = candidate.queue, candidate.stored
+    queue = candidate.queue
+    stored = at_hand(namespace, queue, candidate.stored)
     lock = None
     if command.mode is ReceiveMode.PEEK_LOCK:
         lock = given_lock(namespace, candidate, command.session_id, view)

@@ -10,6 +10,7 @@ import attrs
 from busproof.model.activating import activated, activated_everywhere
 from busproof.model.dead_letters import DELIVERED_TOO_OFTEN, moved, owner_of, with_dead_letters
 from busproof.model.deliveries import may_be_spent, permitted
+from busproof.model.expiry import ended, may_have_died
 from busproof.model.heap import pop
 from busproof.model.ledger import replace, unlock
 from busproof.model.state import NEVER, Namespace, Queue, with_queue
@@ -71,7 +72,9 @@ def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> 
     """DLQ-02: delivered as often as it may be, the message becomes a dead letter."""
     changes: dict[str, Any] = {"spent": queue.spent + 1}
     queue = attrs.evolve(queue, **changes)
-    if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once":
+    # What has outlived its time too may as well be dropped.
+    is_dropped = may_have_died(namespace, stored) and not namespace.vantage.decides
+    if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
         return moved(
             namespace, queue, stored, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
         )
@@ -111,7 +114,7 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 def _expired(namespace: Namespace, name: str) -> Namespace:
     """LIFE-05, SESS-11: the namespace with every lock ended that cannot be held any more.
 
-    What is scheduled and due is there as well.
+    What is scheduled and due is there as well, and what may have died by then is not relied on.
     """
     namespace = activated(namespace, name)
     now, queue = namespace.now, namespace.queues[name]
@@ -142,4 +145,4 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
             counts=True if told else None,
         )
         queue = namespace.queues[name]
-    return namespace
+    return ended(namespace, name)

@@ -141,6 +141,7 @@ def _waiting(
         past=command.delay <= 0,
         before=queue.arrivals,
         through=queue.outages.down,
+        asked=namespace.now.latest,
     )
 
 

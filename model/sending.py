@@ -11,6 +11,7 @@ from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted, why_dropped, why_kept
+from busproof.model.expiry import death
 from busproof.model.keys import (
     effective_key,
     home_name,
@@ -78,7 +79,9 @@ def _without_session(namespace: Namespace, queue: Queue, message: Message) -> It
     """
     yield refusal(namespace, Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
-    seen = store(queue, message, None, somewhere, namespace.now, certain=False)
+    now = namespace.now
+    dies = death(namespace, queue, message, now)
+    seen = store(queue, message, None, somewhere, now, certain=False, dies=dies)
     yield done(with_queue(namespace, seen), "SESS-01")
 
 

@@ -7,6 +7,7 @@ import attrs
 
 from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
 from busproof.model.dead_letters import is_dead_letter_queue, moved
+from busproof.model.expiry import outlived
 from busproof.model.ledger import remove
 from busproof.model.returning import give_back
 from busproof.model.state import NEVER, Namespace, Queue, with_queue
@@ -38,9 +39,10 @@ def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, stored):
-        rules = why_settled(namespace, queue, stored)
+        rules = tuple(why_settled(namespace, queue, stored))
         after = settled(with_queue(namespace, remove(queue, stored)), command)
-        yield done(after, *_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
+        rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
+        yield done(after, *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
 
 
@@ -72,7 +74,8 @@ def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transitio
     if stored is not None and not has_ended(namespace, stored):
         rules = why_settled(namespace, queue, stored)
         after = moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
-        yield done(settled(after, command), "DLQ-05", *rules)
+        age = outlived(namespace, stored)
+        yield done(settled(after, command), *age, "DLQ-05", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
 
 

@@ -274,6 +274,7 @@ def _staged(
         where=where,
         arrivals=arrived_by_now(namespace, queue),
         revision=queue.role.revision if isinstance(queue.role, Topic) else 0,
+        sent=namespace.now,
     )
     keys = transaction.keys
     if key is not None:

@@ -10,6 +10,7 @@ from immutables import Map
 
 from busproof.model.calendar import EMPTY, NEVER, Calendar, Waiting
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
+from busproof.model.deaths import NO_DEATHS, Deaths
 from busproof.model.filters import Filter
 from busproof.model.heap import Heap
 from busproof.model.outages import Outages, Partitions
@@ -131,6 +132,7 @@ class Queue:
         passed: body to the messages that it forwarded, which may be its dead letters instead.
         kept_away: the rules by which messages that were forwarded are not found here.
         managed: what management has done to it.
+        deaths: whose time to live ends when.
     """
 
     settings: CreateQueue
@@ -172,6 +174,7 @@ class Queue:
     managed: Managed = attrs.field(
         default=attrs.Factory(lambda self: as_created(self.settings), takes_self=True)
     )
+    deaths: Deaths = NO_DEATHS
 
 
 @attrs.frozen
@@ -179,7 +182,8 @@ class Staged:
     """A message sent in a transaction that has not ended, to the queue that was there then.
 
     `arrivals` says how many messages its queue, or each of its topic's subscriptions, had by then;
-    `revision` is the topic's; `waiting` says when it is due if it is scheduled.
+    `revision` is the topic's; `waiting` says when it is due if it is scheduled; `sent` is when it
+    was sent.
     """
 
     queue: str
@@ -190,6 +194,7 @@ class Staged:
     arrivals: Map[str, int] = Map()
     revision: int = 0
     waiting: Waiting | None = None
+    sent: Window = Window(0, 0)
 
 
 @attrs.frozen(kw_only=True)

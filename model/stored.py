@@ -87,6 +87,9 @@ class Stored:
         expected: the delivery count that its next delivery in a session shows, if that is known.
         lock: the hold on it, if it is locked.
         shows: the rules besides that its being received shows.
+        dies: when its time to live ends; `None` if it never does.
+        aged: whether nothing but its age makes it uncertain.
+        gone: whether it has outlived that, and no receive can be given it any more.
     """
 
     number: int
@@ -116,6 +119,9 @@ class Stored:
     lock: Lock | None = None
     sent: int = NEVER
     shows: tuple[RuleId, ...] = ()
+    dies: Window | None = None
+    aged: bool = False
+    gone: bool = False
 
     @property
     def available(self) -> bool:

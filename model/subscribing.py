@@ -62,6 +62,7 @@ def _as_queue(command: CreateTopic) -> CreateQueue:
         partitioned=command.partitioned,
         duplicate_detection=command.duplicate_detection,
         duplicate_window=command.duplicate_window,
+        time_to_live=command.time_to_live,
     )
 
 
@@ -117,6 +118,8 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         lock_duration=command.lock_duration,
         max_delivery_count=command.max_delivery_count,
         forward_to=command.forward_to,
+        time_to_live=command.time_to_live,
+        dead_letter_expired=command.dead_letter_expired,
     )
     if not isinstance(topic.role, Topic):
         raise AssertionError("subscriptions are created of topics only")  # noqa: TRY004

@@ -17,7 +17,7 @@ from busproof.model.scheduling import committed_later
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
 from busproof.model.topics import told_of_topics
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import Error, RuleId, Tier
+from busproof.model.values import Error, RuleId, Tier, Window
 
 __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
 
@@ -186,8 +186,21 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
         certain=kept,
         answered=certain,
         revision=staged.revision,
+        came=_came(namespace, staged),
     )
     return arrive(namespace, queue, arrival, {"copies": copies})
+
+
+def _came(namespace: Namespace, staged: Staged) -> Window:
+    """When a message came that was sent in a transaction (LIFETIME-IN-TRANSACTION)."""
+    sent, now = staged.sent, namespace.now
+    match namespace.profile.readings.get("LIFETIME-IN-TRANSACTION"):
+        case "commit":
+            return now
+        case "send":
+            return sent
+        case _:
+            return Window(sent.earliest, now.latest)
 
 
 def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Transition]:

@@ -97,7 +97,8 @@ class Message:
 
     `None` means that the sender did not set the property; `subject` is what older libraries call
     the label, and `properties` are the application's own. `size` is how many bytes the adapter is
-    to send as the body, padded as it likes; `None` is as many as it takes.
+    to send as the body, padded as it likes; `None` is as many as it takes. `time_to_live` is in
+    microseconds.
     """
 
     body: str
@@ -114,6 +115,9 @@ class Message:
     size: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.ge(0))
     )
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -123,7 +127,8 @@ class MessageView:
     `sequence_number`, `delivery_count` and the lock are `None` where a client learns none.
     `delivery_count` counts this delivery too; `locked_until` is a time on the recording's clock.
     `dead_letter_reason` is why a message of a dead-letter queue is there; `state` is what a peek
-    tells of a message, `None` where it tells nothing; `size` may be that of the sent message.
+    tells of a message, `None` where it tells nothing; `size` and `time_to_live` may be those of the
+    sent message.
     """
 
     body: str
@@ -138,6 +143,7 @@ class MessageView:
     content_type: str | None = None
     properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
     size: int | None = None
+    time_to_live: int | None = None
     sequence_number: int | None = None
     delivery_count: int | None = None
     lock_token: str | None = None

@@ -12,6 +12,7 @@ STEP_MODULES: Final = (
     "dead_letters",
     "deferring",
     "scheduling",
+    "expiring",
     "locks",
     "sessions",
     "disturbing",

@@ -75,7 +75,8 @@ _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
     """The kinds of queues that can be had, simplest first, all with the name ``q``."""
     times: dict[str, Any] = {"lock_duration": scope.lock, "duplicate_window": 2 * scope.lock}
-    kinds = [CreateQueue(queue="q", **settings, **times) for settings in _KINDS]
+    mortal = {"time_to_live": scope.lock, "dead_letter_expired": True}
+    kinds = [CreateQueue(queue="q", **settings, **times) for settings in (*_KINDS, mortal)]
     return tuple(
         each
         for each in kinds

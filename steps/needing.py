@@ -80,6 +80,12 @@ NEEDED: Final[dict[type[Command], Capability]] = {
 }
 
 
+def _is_mortal(told: object) -> bool:
+    """Whether an entity or a message has a time to live."""
+    life = getattr(told, "time_to_live", None)
+    return life is not None or getattr(told, "dead_letter_expired", False)
+
+
 def needs(command: Command) -> Iterator[Capability]:
     """What an implementation has to declare before it is asked this."""
     if type(command) in NEEDED:
@@ -94,6 +100,8 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.FORWARDING
     if getattr(command, "transaction", None) is not None:
         yield Capability.TRANSACTIONS
+    if _is_mortal(command) or _is_mortal(getattr(command, "message", None)):
+        yield Capability.TIME_TO_LIVE
     match command:
         case AddRule(filter=SqlFilter()):
             yield Capability.SQL_FILTERS

@@ -11,7 +11,9 @@ import attrs
 
 from busproof.adapters.base import Capability
 from busproof.model.commands import (
+    AcceptSession,
     AddRule,
+    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     Command,
@@ -125,11 +127,24 @@ def _subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
+def _expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message is received only when its time to live is over."""
+    message = _keyed(world, queue, 0)
+    life = max(1, world.scope.lock // 5)
+    yield Send(queue=queue.queue, message=attrs.evolve(message, time_to_live=life))
+    yield AdvanceClock(duration=2 * life)
+    if message.session_id is not None:
+        yield AcceptSession(queue=queue.queue, session_id=message.session_id)
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    yield Receive(queue=queue.queue, mode=mode, session_id=message.session_id)
+
+
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
     Opening("outage", frozenset({Capability.OUTAGES}), _outage),
     Opening("transaction", frozenset({Capability.TRANSACTIONS}), _two_keys),
     Opening("chain", frozenset({Capability.FORWARDING}), _chain),
+    Opening("expiry", frozenset({Capability.TIME_TO_LIVE}), _expiry),
     Opening("subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), _subscriptions),
 )
 

@@ -123,6 +123,8 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
     "with # deliveries": lambda number: {"max_delivery_count": number},
     "with locks of # minutes": lambda number: {"lock_duration": seconds(60 * number)},
     "with locks of # seconds": lambda number: {"lock_duration": seconds(number)},
+    "with a time to live of # seconds": lambda number: {"time_to_live": seconds(number)},
+    "that dead-letters expired messages": lambda _: {"dead_letter_expired": True},
 }
 
 

@@ -167,7 +167,13 @@ class World:
             session_id=session,
             partition_key=key,
             message_id=f"own-{body}" if shape.own else self._key(shape.identity),
+            time_to_live=self._life(shape),
         )
+
+    def _life(self, shape: "Shape") -> int | None:
+        """How long a message of this shape lives, where there is such a thing."""
+        mortal = Capability.TIME_TO_LIVE in self.scope.capabilities
+        return shape.life * self.scope.lock // 4 or None if mortal else None
 
     def _key(self, place: int | None) -> str | None:
         return None if place is None else self.keys[place % len(self.keys)]
@@ -231,6 +237,7 @@ class Shape:
         same: whether the PartitionKey is the SessionId.
         own: whether the MessageId is one that no other message has.
         bare: whether the SessionId is left out even where one is required.
+        life: the time to live, in quarters of a lock's duration; 0 for ever.
     """
 
     session: int | None = None
@@ -239,6 +246,7 @@ class Shape:
     same: bool = False
     own: bool = False
     bare: bool = False
+    life: int = 0
 
 
 SHAPES: Final = (
@@ -261,6 +269,10 @@ SHAPES: Final = (
     Shape(key=0, own=True),
     *[Shape(bare=True)] * 2,
     *[Shape(key=0, bare=True)] * 2,
+    Shape(life=1),
+    Shape(key=0, life=1),
+    Shape(session=0, life=2),
+    Shape(life=6),
 )
 """Simple ones first, for a failure to shrink to them; the frequent ones several times."""
 

@@ -66,16 +66,25 @@ def _no_queue(name: str, topics: Container[str]) -> str:
     return "nothing recorded created this queue"
 
 
+_BEYOND: Final = {
+    "requires_session": "it requires sessions",
+    "duplicate_detection": "it has duplicate detection",
+    "forward_to": "it forwards its messages",
+    "time_to_live": "its messages have a time to live",
+}
+"""Settings that the contract has no words for, and how that is told."""
+
+
 def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
     """Why the contract is not about a queue; empty where it is."""
     if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
         return "its creation leaves open whether it is partitioned"
-    if settings.requires_session:
-        return "it requires sessions"
-    if settings.duplicate_detection:
-        return "it has duplicate detection"
-    if settings.forward_to is not None:
-        return "it forwards its messages"
+    for setting, why in _BEYOND.items():
+        if getattr(settings, setting):
+            return why
+    sent = [getattr(event.command, "message", None) for event in events]
+    if any(message is not None and message.time_to_live for message in sent):
+        return _BEYOND["time_to_live"]
     ends = [event.returned or event.called for event in events]
     if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
         return "its requests overlap"

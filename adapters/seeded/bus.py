@@ -81,6 +81,7 @@ class SeededBus(Scheduling, Managing):
             Capability.MANAGEMENT,
             Capability.API_VERSIONS,
             Capability.AVAILABILITY,
+            Capability.TIME_TO_LIVE,
         }
     )
 
@@ -190,6 +191,7 @@ class SeededBus(Scheduling, Managing):
             partitioned=command.partitioned,
             duplicate_detection=command.duplicate_detection,
             duplicate_window=command.duplicate_window,
+            time_to_live=command.time_to_live,
         )
         created = self.create(settings)
         if isinstance(created, Done):
@@ -208,6 +210,8 @@ class SeededBus(Scheduling, Managing):
             lock_duration=command.lock_duration,
             max_delivery_count=command.max_delivery_count,
             forward_to=command.forward_to,
+            time_to_live=command.time_to_live,
+            dead_letter_expired=command.dead_letter_expired,
         )
         created = self.create(settings)
         if isinstance(created, Done):

@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.seeded.dead import Dead
+from busproof.adapters.seeded.ageing import Ageing
 from busproof.adapters.seeded.queues import Held, Key, Lock, Queue
 from busproof.model.commands import Receive
 from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Renewed
@@ -16,7 +16,7 @@ __all__ = ["Life"]
 _DONE: Final = Done()
 
 
-class Life(Dead):
+class Life(Ageing):
     """Stores messages, hands them out under locks and takes them back; every method is a hook."""
 
     def store(self, queue: Queue, message: Message, key: Key | None, partition: int) -> None:
@@ -31,6 +31,7 @@ class Life(Dead):
         """Put a message at the end of the queue."""
         queue.arrivals += 1
         held = Held(number=queue.arrivals, partition=partition, message=message)
+        held.dies = self.dies_at(queue, message)
         queue.messages.append(held)
 
     def is_copy(self, queue: Queue, message: Message, key: Key | None) -> bool:
@@ -52,6 +53,7 @@ class Life(Dead):
         for session_id, hold in list(queue.sessions.items()):
             if hold.until <= self.now:
                 del queue.sessions[session_id]
+        self.end_what_has_died(queue)
 
     def receive(self, queue: Queue, command: Receive, connection: str) -> Outcome:
         """Give the first message that can be had, if there is one."""

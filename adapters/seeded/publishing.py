@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import attrs
+
 from busproof.adapters.seeded.filtering import is_valid, takes
 from busproof.adapters.seeded.life import Life
 from busproof.adapters.seeded.queues import Change, Queue
@@ -21,6 +23,7 @@ class Publishing(Life):
         if queue.subscriptions is None:
             super().append(queue, message, partition)
             return
+        message = attrs.evolve(message, time_to_live=self.lifetime(queue, message))
         for subscription in self.subscribers(queue, message):
             self.copy(subscription, message, partition)
 

@@ -42,7 +42,7 @@ class Lock:
 class Held:
     """A message in a queue; `number` is its place in the order of arrival, from 1.
 
-    `reason` is why it is where it is, in a dead-letter queue.
+    `reason` is why it is where it is, in a dead-letter queue; `dies` is when its time to live ends.
     """
 
     number: int
@@ -52,6 +52,7 @@ class Held:
     lock: Lock | None = None
     reason: str | None = None
     deferred: bool = False
+    dies: int | None = None
 
     @property
     def sequence_number(self) -> int:

@@ -16,6 +16,7 @@ from busproof.adapters.seeded import (
     shown_numbering,
     shown_scheduling,
     shown_sessions,
+    shown_time_to_live,
     shown_topics,
     shown_transactions,
 )
@@ -38,6 +39,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_duplicates.SHOWN,
     **shown_management.SHOWN,
     **shown_numbering.SHOWN,
+    **shown_time_to_live.SHOWN,
 }
 """In the order of the faults."""
 

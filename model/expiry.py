@@ -1,0 +1,203 @@
+"""Time to live: when a message has outlived it, and what may become of it then.
+
+A message that may have died is uncertain: it may be given, and need not be. One that surely has is
+given to nobody, unless a front end may hold it in its cache (CACHE-EXPIRY). It stays where it was
+until it is seen elsewhere, for nobody states when it is removed.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof.model.calendar import NEVER
+from busproof.model.ledger import replace
+from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.stored import Stored
+from busproof.model.values import Message, RuleId, Window
+
+__all__ = [
+    "EXPIRED",
+    "at_hand",
+    "death",
+    "ended",
+    "has_died",
+    "lesser",
+    "lifetime",
+    "may_be_given",
+    "may_have_died",
+    "outlived",
+    "why_given",
+    "why_nothing",
+]
+
+EXPIRED: Final = "TTLExpiredException"
+"""TTL-07: the reason of a dead letter that has outlived its time to live."""
+
+
+def lesser(one: int | None, other: int | None) -> int | None:
+    """The shorter of two times to live, `None` being for ever."""
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
+
+
+def lifetime(queue: Queue, message: Message) -> int | None:
+    """TTL-03, TTL-04: how long a message lives in an entity, in microseconds."""
+    return lesser(queue.settings.time_to_live, message.time_to_live)
+
+
+def death(
+    namespace: Namespace, queue: Queue, message: Message, came: Window, least: int | None = None
+) -> Window | None:
+    """When a message dies that came then; `None` if it never does.
+
+    Args:
+        namespace: for its vantage.
+        queue: the entity.
+        message: the message.
+        came: when it may have come.
+        least: a shorter time to live that it may have, from where it comes from.
+    """
+    slack, life = namespace.vantage.slack, lifetime(queue, message)
+    shortest = lesser(life, least)
+    if shortest is None:
+        return None
+    latest = NEVER if life is None else min(NEVER, came.latest + life + slack)
+    return Window(came.earliest + shortest - slack, latest)
+
+
+def may_have_died(namespace: Namespace, stored: Stored) -> bool:
+    """Whether the message's time to live may have passed."""
+    return stored.dies is not None and stored.dies.earliest <= namespace.now.latest
+
+
+def has_died(namespace: Namespace, stored: Stored) -> bool:
+    """Whether the message's time to live has passed for sure."""
+    return stored.dies is not None and stored.dies.latest < namespace.now.earliest
+
+
+def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """TTL-01, TTL-06, TTL-14: whether its age leaves it possible that a receive is given it."""
+    if stored.dies is None or not has_died(namespace, stored):
+        return True
+    if stored.gone or not _may_be_cached(namespace, queue, stored, stored.dies):
+        return False
+    return namespace.now.earliest <= _leaves_cache(namespace, queue, stored.dies)
+
+
+def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> bool:
+    """Whether a receive may have put it into a cache while it was alive and free."""
+    reading = namespace.profile.readings.get("CACHE-EXPIRY")
+    if queue.settings.requires_session or reading == "not-handed-out":
+        return False
+    free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
+    received = stored.since < queue.receivers.count or bool(namespace.vantage.left_out)
+    return received and free <= dies.latest
+
+
+def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
+    """Until when a cache may hold what it took while it was alive: as long as locks last."""
+    return dies.latest + queue.managed.lock_durations_ever.latest + namespace.vantage.slack
+
+
+def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
+    """The message, of which it is known that it has come by now: it lives no longer than that."""
+    life = lifetime(queue, stored.message)
+    if stored.dies is None or life is None:
+        return stored
+    latest = min(stored.dies.latest, namespace.now.latest + life + namespace.vantage.slack)
+    return attrs.evolve(stored, dies=Window(stored.dies.earliest, latest))
+
+
+def ended(namespace: Namespace, name: str) -> Namespace:
+    """The namespace, in which an entity's messages are as uncertain as their age makes them."""
+    before = queue = namespace.queues[name]
+    while (found := queue.deaths.first_ahead(namespace.now)) is not None:
+        number, deaths = found
+        queue = _perhaps(namespace, attrs.evolve(queue, deaths=deaths), number)
+    while (found := queue.deaths.first_due(namespace.now)) is not None:
+        number, deaths = found
+        queue = _surely(namespace, attrs.evolve(queue, deaths=deaths), number)
+    return namespace if queue is before else with_queue(namespace, queue)
+
+
+def _perhaps(namespace: Namespace, queue: Queue, number: int) -> Queue:
+    """The queue, in which this message may have died and is not relied on any more."""
+    stored = queue.messages.get(number)
+    if stored is None or stored.dies is None:
+        return queue
+    if stored.available and not namespace.vantage.decides:
+        queue = replace(queue, stored, attrs.evolve(stored, certain=False, aged=True))
+    deaths = queue.deaths.looked_at_after(stored.dies.latest, number)
+    return attrs.evolve(queue, deaths=deaths)
+
+
+def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
+    """The queue, in which this message has died, unless it is locked or in a cache."""
+    stored = queue.messages.get(number)
+    if stored is None or stored.dies is None or stored.gone or not has_died(namespace, stored):
+        return queue
+    if stored.deferred:
+        return attrs.evolve(queue, deaths=attrs.evolve(queue.deaths, aside=True))
+    if stored.lock is not None:
+        # It outlives its time as long as it is locked, and is looked at again after that.
+        return queue
+    if may_be_given(namespace, queue, stored):
+        until = _leaves_cache(namespace, queue, stored.dies)
+        deaths = attrs.evolve(queue.deaths, cached=max(queue.deaths.cached, until))
+        return attrs.evolve(queue, deaths=deaths.looked_at_after(until, number))
+    return _gone(namespace, queue, stored, stored.dies)
+
+
+def _gone(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> Queue:
+    """The queue, in which this message is given to nobody any more."""
+    deaths = queue.deaths
+    if stored.aged:
+        session_id = stored.message.session_id if queue.settings.requires_session else None
+        deaths = deaths.showing(session_id, tuple(_why_gone(queue, stored, dies)))
+    if namespace.vantage.decides:
+        deaths = attrs.evolve(deaths, left=(*deaths.left, stored.number))
+    queue = replace(queue, stored, attrs.evolve(stored, certain=False, gone=True))
+    return attrs.evolve(queue, deaths=deaths)
+
+
+def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[RuleId]:
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: what it shows that it is not given."""
+    yield "TTL-01"
+    own, most = stored.message.time_to_live, queue.settings.time_to_live
+    if own is None:
+        yield "TTL-03"
+    elif most not in (None, own):
+        yield "TTL-04"
+    if stored.deliveries and stored.available_at > dies.latest:
+        yield "TTL-06"
+    if queue.outages.down and queue.outages.must_hit(stored.where):
+        yield "TTL-13"
+
+
+def outlived(namespace: Namespace, stored: Stored) -> tuple[RuleId, ...]:
+    """TTL-05: what it shows that a locked message is settled."""
+    return ("TTL-05",) if has_died(namespace, stored) else ()
+
+
+def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
+    """TTL-02, TTL-14: what it shows of its age that a message is given."""
+    life = lifetime(queue, stored.message)
+    if stored.dies is None or life is None:
+        return
+    left = stored.dies.earliest - namespace.now.latest
+    if 0 < left <= life // 2:
+        yield "TTL-02"
+    if has_died(namespace, stored):
+        yield "TTL-14"
+
+
+def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[RuleId]:
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: what an empty answer shows."""
+    dark = queue.outages.any
+    for rule in queue.deaths.shown.get(session_id, ()):
+        if rule != "TTL-13" or not dark:
+            yield rule
+    if namespace.now.earliest <= queue.deaths.cached:
+        yield "TTL-14"

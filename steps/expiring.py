@@ -1,0 +1,66 @@
+"""Steps on messages that live for a while."""
+
+from collections.abc import Callable
+
+import attrs
+from pytest_bdd import given, parsers, then, when
+
+from busproof.model.commands import Receive, Schedule, Send
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Scheduled,
+)
+from busproof.model.values import ReceiveMode
+from busproof.steps.harness import Bus
+from busproof.steps.wording import Properties, properties, seconds
+
+READ: dict[str, Callable[[str], object]] = {"carried": properties}
+
+
+@given(
+    parsers.parse("a message {carried} was sent that lives for {number:d} seconds"),
+    converters=READ,
+)
+def has_sent_mortal(bus: Bus, queue: str, carried: Properties, number: int) -> None:
+    """Send one message with a time to live, which has to be accepted."""
+    message = attrs.evolve(carried.message(bus), time_to_live=seconds(number))
+    bus.expect(bus.send(Send(queue=queue, message=message)), Done)
+
+
+@given(
+    parsers.parse(
+        "a message {carried} was scheduled in {number:d} seconds, to live for {life:d} seconds"
+    ),
+    converters=READ,
+)
+def has_scheduled_mortal(bus: Bus, queue: str, carried: Properties, number: int, life: int) -> None:
+    """Schedule one message with a time to live, which has to be accepted."""
+    message = attrs.evolve(carried.message(bus), time_to_live=seconds(life))
+    command = Schedule(queue=queue, message=message, delay=seconds(number))
+    bus.expect(bus.do(command), Scheduled)
+    bus.sent.append(message)
+
+
+@when("a receive is tried")
+def tries(bus: Bus, queue: str) -> None:
+    """Receive, whatever comes: what has died may only be moved then."""
+    bus.receive(queue)
+
+
+@then("a receive may find something")
+def may_find(bus: Bus, queue: str) -> None:
+    """A receive is given a message, or nothing."""
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    outcome = bus.do(Receive(queue=queue, mode=mode))
+    assert isinstance(outcome, Received | Empty), outcome
+
+
+@then("it is had or refused")
+def is_had_or_refused(outcome: Outcome) -> None:
+    """The message was given by its number, or refused with whichever error."""
+    assert isinstance(outcome, ReceivedSeveral | Refused), outcome
