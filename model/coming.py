@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from busproof.model import activating, dead_letters
+from busproof.model.dead_letters import owner_of
 from busproof.model.state import Namespace, Queue
 from busproof.model.stored import Stored
 
@@ -13,3 +14,15 @@ def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Na
     """What may have arrived by itself, if it is seen now, and the namespace in which it has."""
     yield from dead_letters.arrivals(namespace, queue, body)
     yield from activating.coming(namespace, queue, body)
+    yield from _expired_unseen(namespace, queue, body)
+
+
+def _expired_unseen(
+    namespace: Namespace, dead: Queue, body: str
+) -> Iterator[tuple[Namespace, Stored]]:
+    """TTL-07: what was scheduled may have become active and died before anybody saw it."""
+    owner = namespace.queues.get(owner_of(dead.settings.queue))
+    if owner is None or owner is dead or not owner.settings.dead_letter_expired:
+        return
+    for active, _ in activating.coming(namespace, owner, body):
+        yield from dead_letters.arrivals(active, dead, body)

@@ -74,7 +74,10 @@ def _found(
 ) -> tuple[Namespace, Seen] | None:
     """A message that this may be a view of, and the namespace in which it is one."""
     sighting = Sighting()
-    for seen in recognised(namespace, queue, view, sighting):
+    # What is shown as scheduled has a number from before it had its place.
+    placed = view.state is not MessageState.SCHEDULED
+    told = view if placed else attrs.evolve(view, sequence_number=None)
+    for seen in recognised(namespace, queue, told, sighting):
         fits = seen.stored.number not in used and _state_fits(seen.stored, view)
         if fits and _is_its_number(namespace, seen, view):
             return namespace, seen

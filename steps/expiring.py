@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import attrs
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import given, parsers, then
 
 from busproof.model.commands import Receive, Schedule, Send
 from busproof.model.outcomes import (
@@ -44,12 +44,6 @@ def has_scheduled_mortal(bus: Bus, queue: str, carried: Properties, number: int,
     command = Schedule(queue=queue, message=message, delay=seconds(number))
     bus.expect(bus.do(command), Scheduled)
     bus.sent.append(message)
-
-
-@when("a receive is tried")
-def tries(bus: Bus, queue: str) -> None:
-    """Receive, whatever comes: what has died may only be moved then."""
-    bus.receive(queue)
 
 
 @then("a receive may find something")
