@@ -87,12 +87,16 @@ def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> bool:
-    """Whether a receive may have put it into a cache while it was alive and free."""
+    """Whether a receive may have put it into a cache while it was alive and free.
+
+    One that was never answered may do that at any time.
+    """
     reading = namespace.profile.readings.get("CACHE-EXPIRY")
     if queue.settings.requires_session or reading == "not-handed-out":
         return False
     free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
-    received = stored.since < queue.receivers.count or bool(namespace.vantage.left_out)
+    untold = queue.receivers.lost or namespace.vantage.left_out
+    received = stored.since < queue.receivers.count or bool(untold)
     return received and free <= dies.latest
 
 
