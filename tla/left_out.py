@@ -1,6 +1,7 @@
 """Which queues of a recorded scenario the contract has no words for, and why."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 
