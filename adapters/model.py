@@ -176,6 +176,7 @@ class ModelAdapter:
         self._late: list[tuple[Command, str]] = []
         self._asked: dict[tuple[str, str, int | None], int] = {}
         self._started = 0.0
+        self._punctual = False
 
     @property
     def declaration(self) -> Declaration:
@@ -194,6 +195,7 @@ class ModelAdapter:
 
     def start(self, profile: Profile) -> None:
         """Begin with an empty namespace."""
+        self._punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         if self._policy != "round-robin":
             profile = self._at_liberty(profile)
         self._state = fresh_namespace(_decided(profile), Vantage(decides=True))
@@ -277,7 +279,7 @@ class ModelAdapter:
 
     def _late_or_early(self, delay: int) -> int:
         """A slow service, now and then: nobody states by when what is due has to come."""
-        slow = self._random.random() < LATE_EFFECTS
+        slow = self._random.random() < LATE_EFFECTS and not self._punctual
         return delay + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK * (5 if slow else 1))
 
     def _answer(self, command: Command, connection: str) -> Observed:

@@ -174,6 +174,15 @@ Feature: Time to live
       And the message kept is dead-lettered
       Then it is accepted
 
+    @TTL-05
+    Scenario: It can be set aside
+      Given a partitioned queue with locks of 60 seconds
+      And a message without key was sent that lives for 5 seconds
+      When a message is received and kept
+      And 5 seconds pass
+      And the message kept is deferred
+      Then it is accepted
+
     @TTL-06
     Scenario Outline: It is given to nobody once it is given back
       Given a <kind> queue with locks of 60 seconds

@@ -63,13 +63,15 @@ QUEUES: Final = (
 class _Worker:
     """One client: what it holds and what it does next.
 
-    `managing` is how often, of what it asks while it holds nothing, it asks about a whole queue.
+    `managing` is how often, of what it asks while it holds nothing, it asks about a whole queue;
+    `mortal` is how many of its messages have a time to live.
     """
 
     name: str
     connection: str
     random: Random
     managing: float = 0
+    mortal: float = 0
     sent: int = 0
     locks: list[tuple[str, str, int | None]] = attrs.field(factory=list)
     aside: list[int] = attrs.field(factory=list)
@@ -132,7 +134,14 @@ class _Worker:
             session_id=choose(SESSIONS) if session else None,
             partition_key=None if session or detected else choose((None, None, *KEYS)),
             message_id=f"id-{self.random.randrange(40)}" if detected else None,
+            time_to_live=self._life() if self.mortal else None,
         )
+
+    def _life(self) -> int | None:
+        """About as long as some requests take, for those that have a time to live."""
+        if self.random.random() >= self.mortal:
+            return None
+        return self.random.choice((30, 100, 300)) * MILLISECOND
 
     def _settle(self) -> Command:
         queue, token, number = self.locks.pop()
@@ -207,6 +216,7 @@ def work(
     clients: int,
     connections: int | None = None,
     managing: float = 0,
+    mortal: float = 0,
 ) -> list[Event]:
     """Let some clients work at the same time and tell what a recorder sees of it.
 
@@ -218,6 +228,8 @@ def work(
         clients: how many there are; each has one request open at a time.
         connections: how many they share; by default each has its own.
         managing: how much of what they ask creates, gets, updates or deletes a queue.
+        mortal: how many of their messages have a time to live; those of the first queue become
+            dead letters then.
 
     Returns:
         The events by the time of their call, as of a real clock.
@@ -230,11 +242,13 @@ def work(
             connection=f"c{number % (connections or clients)}",
             random=random,
             managing=managing,
+            mortal=mortal,
         )
         for number in range(clients)
     ]
     for create in QUEUES:
-        scene.ask(workers[0], create, 0)
+        buries = mortal > 0 and create is QUEUES[0]
+        scene.ask(workers[0], attrs.evolve(create, dead_letter_expired=buries), 0)
     scene.play(workers, length)
     return sorted(scene.events, key=lambda event: event.called)
 

@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from busproof.model.calendar import NEVER
+from busproof.model.heap import push
 from busproof.model.ledger import replace
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.stored import Stored
@@ -161,7 +162,7 @@ def _gone(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> Q
         session_id = stored.message.session_id if queue.settings.requires_session else None
         deaths = deaths.showing(session_id, tuple(_why_gone(queue, stored, dies)))
     if namespace.vantage.decides:
-        deaths = attrs.evolve(deaths, left=(*deaths.left, stored.number))
+        deaths = attrs.evolve(deaths, left=push(deaths.left, stored.number))
     queue = replace(queue, stored, attrs.evolve(stored, certain=False, gone=True))
     return attrs.evolve(queue, deaths=deaths)
 

@@ -4,6 +4,7 @@ import attrs
 
 from busproof.model.dead_letters import moved
 from busproof.model.expiry import EXPIRED
+from busproof.model.heap import pop, smallest
 from busproof.model.ledger import remove
 from busproof.model.state import Namespace, with_queue
 
@@ -17,14 +18,12 @@ def swept(namespace: Namespace, name: str) -> Namespace:
     is seen to be.
     """
     queue = namespace.queues[name]
-    if not queue.deaths.left:
-        return namespace
-    for number in queue.deaths.left:
-        stored = queue.messages[number]
+    while (number := smallest(queue.deaths.left)) is not None:
+        deaths = attrs.evolve(queue.deaths, left=pop(queue.deaths.left))
+        queue, stored = attrs.evolve(queue, deaths=deaths), queue.messages[number]
         if queue.settings.dead_letter_expired:
             namespace = moved(namespace, queue, stored, EXPIRED, "TTL-07", certain=True)
         else:
             namespace = with_queue(namespace, remove(queue, stored))
         queue = namespace.queues[name]
-    deaths = attrs.evolve(queue.deaths, left=())
-    return with_queue(namespace, attrs.evolve(queue, deaths=deaths))
+    return namespace

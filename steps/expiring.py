@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import attrs
-from pytest_bdd import given, parsers, then
+from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import Receive, Schedule, Send
+from busproof.model.commands import Defer, Receive, Schedule, Send
 from busproof.model.outcomes import (
     Done,
     Empty,
@@ -15,7 +15,7 @@ from busproof.model.outcomes import (
     Refused,
     Scheduled,
 )
-from busproof.model.values import ReceiveMode
+from busproof.model.values import MessageView, ReceiveMode
 from busproof.steps.harness import Bus
 from busproof.steps.wording import Properties, properties, seconds
 
@@ -58,3 +58,9 @@ def may_find(bus: Bus, queue: str) -> None:
 def is_had_or_refused(outcome: Outcome) -> None:
     """The message was given by its number, or refused with whichever error."""
     assert isinstance(outcome, ReceivedSeveral | Refused), outcome
+
+
+@when("the message kept is deferred", target_fixture="outcome")
+def defers_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Set the locked message aside, whatever is answered."""
+    return bus.do(Defer(queue=queue, lock_token=kept.lock_token or ""))

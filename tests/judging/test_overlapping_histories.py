@@ -50,10 +50,15 @@ def profile(partitions: int = 16, fault: str = "") -> Profile:
 
 
 def history(
-    seed: int, policy: str, clients: int, connections: int | None, managing: float = 0
+    seed: int,
+    policy: str,
+    clients: int,
+    connections: int | None,
+    managing: float = 0,
+    mortal: float = 0,
 ) -> list[Event]:
     adapter = ModelAdapter(policy=policy, seed=seed)
-    return work(adapter, profile(), Random(seed), LENGTH, clients, connections, managing)
+    return work(adapter, profile(), Random(seed), LENGTH, clients, connections, managing, mortal)
 
 
 def told(events: list[Event], found: Judged) -> str:
@@ -74,7 +79,8 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
     for seed in range(shard, SEEDS, SHARDS):
         policy, clients, connections = choice(seed)
         managing = 0.05 if seed % 3 == 2 else 0
-        events = history(seed, policy, clients, connections, managing)
+        mortal = 0.5 if seed % 3 == 1 else 0
+        events = history(seed, policy, clients, connections, managing, mortal)
         slack = ModelAdapter(policy=policy).declaration.slack
         for oracle in Oracle:
             vantage = vantage_of(attrs.evolve(REAL, slack=slack), oracle)
