@@ -118,8 +118,17 @@ Feature: Time to live
 
     @TTL-03
     Scenario: So does a copy in a subscription
-      Given a partitioned topic
+      Given a topic
       And subscription "s1" with a time to live of 5 seconds
+      And a message without key was sent
+      When 5 seconds pass
+      And receivers turn to subscription "s1"
+      Then a receive finds nothing
+
+    @TTL-03
+    Scenario: So does a copy whose topic says so
+      Given a partitioned topic with a time to live of 5 seconds
+      And subscription "s1"
       And a message without key was sent
       When 5 seconds pass
       And receivers turn to subscription "s1"

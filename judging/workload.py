@@ -47,7 +47,7 @@ from busproof.model.outcomes import (
 )
 from busproof.model.values import MICROSECONDS, Message, MessageView, Profile, ReceiveMode
 
-__all__ = ["work"]
+__all__ = ["Habits", "work"]
 
 MILLISECOND: Final = MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
@@ -59,19 +59,29 @@ QUEUES: Final = (
 )
 
 
+@attrs.frozen(kw_only=True)
+class Habits:
+    """What clients do that they need not do, each as a share of one.
+
+    Attributes:
+        managing: of what they ask while they hold nothing, how much creates, gets, updates or
+            deletes a queue.
+        mortal: how many of their messages have a time to live; those of the first queue become
+            dead letters then.
+    """
+
+    managing: float = 0
+    mortal: float = 0
+
+
 @attrs.define
 class _Worker:
-    """One client: what it holds and what it does next.
-
-    `managing` is how often, of what it asks while it holds nothing, it asks about a whole queue;
-    `mortal` is how many of its messages have a time to live.
-    """
+    """One client: what it holds and what it does next."""
 
     name: str
     connection: str
     random: Random
-    managing: float = 0
-    mortal: float = 0
+    habits: Habits = Habits()
     sent: int = 0
     locks: list[tuple[str, str, int | None]] = attrs.field(factory=list)
     aside: list[int] = attrs.field(factory=list)
@@ -85,7 +95,7 @@ class _Worker:
             return self._settle()
         if self.transaction is not None:
             return self._within()
-        if self.managing and self.random.random() < self.managing:
+        if self.habits.managing and self.random.random() < self.habits.managing:
             return self._manage()
         return self.random.choices([kind for kind, _ in _KINDS], [often for _, often in _KINDS])[0](
             self
@@ -134,12 +144,12 @@ class _Worker:
             session_id=choose(SESSIONS) if session else None,
             partition_key=None if session or detected else choose((None, None, *KEYS)),
             message_id=f"id-{self.random.randrange(40)}" if detected else None,
-            time_to_live=self._life() if self.mortal else None,
+            time_to_live=self._life() if self.habits.mortal else None,
         )
 
     def _life(self) -> int | None:
         """About as long as some requests take, for those that have a time to live."""
-        if self.random.random() >= self.mortal:
+        if self.random.random() >= self.habits.mortal:
             return None
         return self.random.choice((30, 100, 300)) * MILLISECOND
 
@@ -215,8 +225,7 @@ def work(
     length: int,
     clients: int,
     connections: int | None = None,
-    managing: float = 0,
-    mortal: float = 0,
+    habits: Habits = Habits(),
 ) -> list[Event]:
     """Let some clients work at the same time and tell what a recorder sees of it.
 
@@ -227,9 +236,7 @@ def work(
         length: requests after the queues were created.
         clients: how many there are; each has one request open at a time.
         connections: how many they share; by default each has its own.
-        managing: how much of what they ask creates, gets, updates or deletes a queue.
-        mortal: how many of their messages have a time to live; those of the first queue become
-            dead letters then.
+        habits: what they do besides.
 
     Returns:
         The events by the time of their call, as of a real clock.
@@ -241,13 +248,12 @@ def work(
             name=f"w{number}",
             connection=f"c{number % (connections or clients)}",
             random=random,
-            managing=managing,
-            mortal=mortal,
+            habits=habits,
         )
         for number in range(clients)
     ]
     for create in QUEUES:
-        buries = mortal > 0 and create is QUEUES[0]
+        buries = habits.mortal > 0 and create is QUEUES[0]
         scene.ask(workers[0], attrs.evolve(create, dead_letter_expired=buries), 0)
     scene.play(workers, length)
     return sorted(scene.events, key=lambda event: event.called)

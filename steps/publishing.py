@@ -15,12 +15,19 @@ from busproof.steps.wording import subscription_settings, topic_settings, wanted
 TOPIC = "news"
 
 
+def _basic_has_none(bus: Bus) -> None:
+    """Leave a scenario of a rule that holds in Basic too, where topics are not."""
+    if bus.profile.tier is Tier.BASIC:
+        raise NotApplicable("tier: basic has no topics")
+
+
 @given(
     parsers.re(r"a (?P<kind>partitioned|regular) topic(?: (?P<traits>.+))?"),
     target_fixture="queue",
 )
 def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
     """A topic of its kind with these traits, all else left as it is by default."""
+    _basic_has_none(bus)
     settings: CreateTopic = topic_settings(TOPIC, kind, traits or "")
     if settings.partitioned and bus.profile.tier is Tier.PREMIUM:
         raise NotApplicable("tier: premium need not have partitioned topics")
@@ -31,6 +38,7 @@ def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
 @given("a topic", target_fixture="queue")
 def created_any_topic(bus: Bus) -> str:
     """A topic, partitioned where the tier has such; what is tried does not depend on it."""
+    _basic_has_none(bus)
     partitioned = bus.profile.tier is not Tier.PREMIUM
     bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=partitioned)), Done)
     return TOPIC

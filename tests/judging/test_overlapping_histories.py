@@ -21,7 +21,7 @@ from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
 from busproof.judging.parts import parts
 from busproof.judging.topics import impossible_topic
-from busproof.judging.workload import work
+from busproof.judging.workload import Habits, work
 from busproof.model.commands import AdvanceClock, ListQueues
 from busproof.model.outcomes import Empty, Event, Outcome, Received, ReceivedSeveral, Renewed
 from busproof.model.profiles import profile_for
@@ -39,6 +39,7 @@ TAKE_TWO = {"session given twice", "given before commit"}
 TRIES = 40 if FULL else 4
 EDITION = "cs-2020-12"
 """The edition that states the most."""
+IDLE = Habits()
 REAL = Vantage(clock=Clock.REAL)
 
 
@@ -50,15 +51,10 @@ def profile(partitions: int = 16, fault: str = "") -> Profile:
 
 
 def history(
-    seed: int,
-    policy: str,
-    clients: int,
-    connections: int | None,
-    managing: float = 0,
-    mortal: float = 0,
+    seed: int, policy: str, clients: int, connections: int | None, habits: Habits = IDLE
 ) -> list[Event]:
     adapter = ModelAdapter(policy=policy, seed=seed)
-    return work(adapter, profile(), Random(seed), LENGTH, clients, connections, managing, mortal)
+    return work(adapter, profile(), Random(seed), LENGTH, clients, connections, habits)
 
 
 def told(events: list[Event], found: Judged) -> str:
@@ -79,8 +75,9 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
     for seed in range(shard, SEEDS, SHARDS):
         policy, clients, connections = choice(seed)
         managing = 0.05 if seed % 3 == 2 else 0
-        mortal = 0.5 if seed % 3 == 1 else 0
-        events = history(seed, policy, clients, connections, managing, mortal)
+        mortal = 0.5 if seed % 2 else 0
+        habits = Habits(managing=managing, mortal=mortal)
+        events = history(seed, policy, clients, connections, habits)
         slack = ModelAdapter(policy=policy).declaration.slack
         for oracle in Oracle:
             vantage = vantage_of(attrs.evolve(REAL, slack=slack), oracle)
