@@ -175,7 +175,9 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
     for number, stored in queue.messages.items():
         if not _is_asked_for(command, stored):
             continue
-        if stored.certain and not queue.outages.may_hit(stored.where):
+        # What has died is shown until it is removed, with the next receive (TTL-09).
+        there = stored.certain or stored.gone
+        if there and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)
     later = [] if queue.outages.any else _later(queue, command)
     for where in sorted(partitions):

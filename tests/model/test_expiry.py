@@ -466,6 +466,17 @@ def test_the_own_bus_drops_it_or_dead_letters_it() -> None:
     assert given_by_own_bus(PEEK) == Peeked()
 
 
+def test_the_own_bus_shows_it_until_it_is_received_from() -> None:
+    adapter = ModelAdapter()
+    adapter.start(profile_for(load(), partitions=2))
+    adapter.do(CreateQueue(queue="q"), "c1")
+    adapter.do(Send(queue="q", message=Message(body="m1", time_to_live=LIFE)), "c1")
+    adapter.do(AdvanceClock(duration=11 * SECOND), "c1")
+    assert [each.body for each in adapter.do(PEEK, "c1").outcome.messages] == ["m1"]
+    adapter.do(RECEIVE, "c1")
+    assert adapter.do(PEEK, "c1").outcome == Peeked()
+
+
 def test_the_own_bus_may_hand_it_out_of_a_cache() -> None:
     for reading, kind in (("handed-out", Received), ("not-handed-out", Empty)):
         adapter = ModelAdapter()
