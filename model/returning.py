@@ -42,8 +42,10 @@ def give_back(
         counts: whether the delivery counts; `None` if that is not known.
     """
     lock = stored.lock
-    if counts is False and lock is not None and lock.expiry.earliest == -NEVER:
-        # It may have been abandoned before, which counts, by a request that was never answered.
+    over = lock if lock is not None and lock.expiry.earliest == -NEVER else None
+    if over is not None and (counts is False or over.session_id is not None):
+        # It may have been abandoned before, which counts, by a request that was never answered; or
+        # given back when its session was accepted again, which need not count.
         counts = None
     expected = None
     if counts is not None and stored.expected is not None:

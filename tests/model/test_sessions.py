@@ -373,3 +373,21 @@ def test_a_renewal_gives_no_certainty_back_to_a_lock_that_may_have_ended() -> No
     told.has(accept)
     told.has(RenewSessionLock(queue="q", session_id="a"), Renewed(locked_until=60_000_000))
     told.has(receive, received("m1", session_id="a", lock_token="2"))
+
+
+def test_what_is_accepted_again_need_not_count_as_a_delivery_when_another_takes_over() -> None:
+    """It may have been given back when its holder accepted the session once more."""
+    told = telling(slack=2_000_000)
+    told.queue(requires_session=True)
+    told.send(session_id="a", partition=0)
+    told.has(accept())
+    first = received("m1", session_id="a", lock_token="1", delivery_count=1)
+    told.has(receive(), first)
+    told.has(accept())
+    told.has(AdvanceClock(duration=MINUTE))
+    told.has(accept(), connection="c2")
+    for count in (1, 2):
+        again = received("m1", session_id="a", lock_token="2", delivery_count=count)
+        before = told.possible
+        told.has(receive(), again, connection="c2")
+        told.possible = before
