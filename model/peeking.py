@@ -176,8 +176,8 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
         if not _is_asked_for(command, stored):
             continue
         # What has died is shown until it is removed, with the next receive (TTL-09).
-        there = stored.certain or stored.gone
-        if there and not queue.outages.may_hit(stored.where):
+        shown = stored.certain or stored.gone
+        if shown and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)
     later = [] if queue.outages.any else _later(queue, command)
     for where in sorted(partitions):
