@@ -132,6 +132,7 @@ OWN_CHOICES: Final = {
     "CACHE-EXPIRY": ("either", "not-handed-out"),
     "FORWARD-LIFETIME": ("either", "anew"),
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
+    "MESSAGES-EXPIRE": ("message", "lock"),
 }
 """Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
 
@@ -254,6 +255,8 @@ class ModelAdapter:
             )
             self._asked[command.queue, "lock", skewed.lock_duration] = command.lock_duration
             self._asked[command.queue, "window", skewed.duplicate_window] = command.duplicate_window
+            if command.time_to_live is not None:
+                self._asked[command.queue, "life", skewed.time_to_live] = command.time_to_live
             return skewed
         if isinstance(command, CreateTopic) and self._policy == "hostile":
             window = self._skewed(command.duplicate_window)
@@ -300,11 +303,12 @@ class ModelAdapter:
 
     def _announced(self, told: QueueDescription) -> QueueDescription:
         """The durations that were asked for, whatever the hostile service makes of them."""
-        lock, window = told.lock_duration, told.duplicate_window
+        lock, window, life = told.lock_duration, told.duplicate_window, told.time_to_live
         return attrs.evolve(
             told,
             lock_duration=self._asked.get((told.queue, "lock", lock), lock),
             duplicate_window=self._asked.get((told.queue, "window", window), window),
+            time_to_live=self._asked.get((told.queue, "life", life), life),
         )
 
     def _chosen(self, command: Command, connection: str) -> Transition:

@@ -568,6 +568,7 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "duplicate_window": lambda window: f"duplicate window {seconds(window)}",
     "lock_duration": lambda duration: f"locks of {seconds(duration)}",
     "max_delivery_count": lambda count: f"max delivery count {count}",
+    "time_to_live": lambda life: f"messages live {seconds(life)}",
     "max_size": lambda size: f"size {size} GB",
     "message_count": lambda count: _counted(count, "message"),
     "size": lambda size: _counted(size, "byte"),

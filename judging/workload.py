@@ -105,6 +105,9 @@ class _Worker:
         create = self.random.choice(QUEUES)
         made = self.random.choice((GetQueue, UpdateQueue, DeleteQueue, CreateQueue))
         if made is UpdateQueue:
+            if self.random.random() < self.habits.mortal:
+                life = self.random.choice((50, 200, 10_000)) * MILLISECOND
+                return UpdateQueue(queue=create.queue, time_to_live=life)
             lock = self.random.choice((30, 60)) * MICROSECONDS
             return UpdateQueue(queue=create.queue, lock_duration=lock)
         return create if made is CreateQueue else made(queue=create.queue)

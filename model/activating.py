@@ -12,9 +12,10 @@ import attrs
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.calendar import Waiting, removed, top
-from busproof.model.expiry import death, lifetime
+from busproof.model.expiry import death
 from busproof.model.keys import effective_key
 from busproof.model.ledger import line_of, replace, store
+from busproof.model.lifetimes import lifetimes
 from busproof.model.placing import home_of
 from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.model.stored import Spread, Stored
@@ -132,9 +133,9 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
 
 def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[RuleId, ...]:
     """TTL-12: what it shows that it is received, if it was scheduled longer ago than it lives."""
-    life = lifetime(queue, waiting.message)
+    life = lifetimes(queue, waiting.message, waiting.due).latest
     since = waiting.due.earliest - waiting.asked
-    return ("TTL-12",) if life is not None and since > life + namespace.vantage.slack else ()
+    return ("TTL-12",) if since > life + namespace.vantage.slack else ()
 
 
 def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[RuleId]:

@@ -6,10 +6,11 @@ import attrs
 
 from busproof.model.arrivals import Arrival
 from busproof.model.dead_letters import buried
-from busproof.model.expiry import death, lesser, lifetime
+from busproof.model.expiry import death
 from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import never_passed_on, passed_on
 from busproof.model.ledger import store
+from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
 from busproof.model.state import (

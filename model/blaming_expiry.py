@@ -10,7 +10,13 @@ from busproof.model.commands import (
     Receive,
 )
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
-from busproof.model.expiry import EXPIRED, has_died, may_be_given, may_have_died
+from busproof.model.expiry import (
+    EXPIRED,
+    has_died,
+    is_mortal,
+    may_be_given,
+    may_have_died,
+)
 from busproof.model.outcomes import Empty, Event, Peeked, Received, Refused
 from busproof.model.settling import locked
 from busproof.model.state import Namespace, Queue
@@ -61,6 +67,8 @@ def _given_too_late(namespace: Namespace, queue: Queue, view: MessageView) -> It
 def _of_lengths(queue: Queue, stored: Stored) -> Iterator[RuleId]:
     """TTL-03, TTL-04: by which of two times to live it should have died, or lived."""
     own, most = stored.message.time_to_live, queue.settings.time_to_live
+    if queue.managed.lifetimes_changed_at >= 0:
+        yield "MGMT-12"
     if own is None:
         yield "TTL-03"
     elif most not in (None, own):
@@ -68,10 +76,12 @@ def _of_lengths(queue: Queue, stored: Stored) -> Iterator[RuleId]:
 
 
 def _withheld(queue: Queue, session_id: str | None) -> Iterator[RuleId]:
-    """TTL-02, TTL-03, TTL-04: what is alive was not given."""
+    """TTL-02 to TTL-04, MGMT-12: what is alive was not given."""
     for stored in queue.messages.values():
-        alive = stored.dies is not None and stored.available
+        alive = is_mortal(stored) and stored.available
         if alive and session_id in (None, stored.message.session_id):
+            if queue.managed.lifetimes_changed_at >= 0:
+                yield "MGMT-12"
             yield "TTL-02"
             yield from _of_lengths(queue, stored)
 

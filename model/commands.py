@@ -116,7 +116,7 @@ class ListQueues:
 
 @attrs.frozen(kw_only=True)
 class UpdateQueue:
-    """Change a queue; `None` leaves a setting as it is, `lock_duration` is in microseconds."""
+    """Change a queue; `None` leaves a setting as it is, times are in microseconds."""
 
     queue: str
     partitioned: bool | None = None
@@ -127,6 +127,9 @@ class UpdateQueue:
     )
     max_delivery_count: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
 
 

@@ -33,7 +33,7 @@ class Deaths:
 
     def awaiting(self, number: int, dies: Window | None) -> "Deaths":
         """These, and that of one more message, or of one that is free again; O(log n)."""
-        if dies is None:
+        if dies is None or dies.earliest >= NEVER:
             return self
         return attrs.evolve(self, ahead=push(self.ahead, (dies.earliest, number)))
 

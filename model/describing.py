@@ -7,7 +7,7 @@ import attrs
 from busproof.model.commands import GetQueue
 from busproof.model.managing import FIXED
 from busproof.model.outcomes import Described, QueueDescription
-from busproof.model.state import Namespace, Queue
+from busproof.model.state import NEVER, Namespace, Queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Availability, Error, RuleId, Tier, Window
 
@@ -64,6 +64,7 @@ def described(queue: Queue) -> QueueDescription:
         duplicate_window=settings.duplicate_window,
         lock_duration=settings.lock_duration,
         max_delivery_count=settings.max_delivery_count,
+        time_to_live=settings.time_to_live,
         message_count=counted,
         availability=Availability.LIMITED if limited else Availability.AVAILABLE,
     )
@@ -97,6 +98,10 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
         yield from (*changed, "MGMT-11")
     if not _is_within(told.max_delivery_count, managed.delivery_counts):
         yield from (*changed, "MGMT-11")
+    # What is told of messages that live for ever is not said: some longest time, say.
+    asked = managed.lifetimes.latest < NEVER
+    if asked and not _is_within(told.time_to_live, managed.lifetimes):
+        yield from (*changed, "MGMT-11")
 
 
 def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
@@ -118,6 +123,8 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
     if _may_lag(namespace) or queue.settings.forward_to is not None:
         return 0 <= told <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
+    if _reading(namespace, "MESSAGES-EXPIRE") == "message":
+        least = 0
     if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
     # Whether messages that are not due yet are counted is not said.

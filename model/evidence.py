@@ -17,7 +17,12 @@ __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
 
 
 def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    """Whether another front end than the latest receiver's may still hold a cache."""
+    """Whether another front end than the latest receiver's may still hold a cache.
+
+    What it held may be gone with it under one reading (MESSAGES-EXPIRE): then that never ends.
+    """
+    if namespace.profile.readings.get("MESSAGES-EXPIRE") == "message":
+        return queue.receivers.others_until >= 0 or left_out(namespace, queue)
     return namespace.now.earliest <= queue.receivers.others_until or left_out(namespace, queue)
 
 

@@ -13,6 +13,7 @@ import attrs
 from busproof.model.calendar import NEVER
 from busproof.model.heap import push
 from busproof.model.ledger import replace
+from busproof.model.lifetimes import lifetimes
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.stored import Stored
 from busproof.model.values import Message, RuleId, Window
@@ -23,8 +24,8 @@ __all__ = [
     "death",
     "ended",
     "has_died",
-    "lesser",
-    "lifetime",
+    "is_mortal",
+    "is_newer",
     "may_be_given",
     "may_have_died",
     "outlived",
@@ -36,22 +37,12 @@ EXPIRED: Final = "TTLExpiredException"
 """TTL-07: the reason of a dead letter that has outlived its time to live."""
 
 
-def lesser(one: int | None, other: int | None) -> int | None:
-    """The shorter of two times to live, `None` being for ever."""
-    if one is None or other is None:
-        return other if one is None else one
-    return min(one, other)
-
-
-def lifetime(queue: Queue, message: Message) -> int | None:
-    """TTL-03, TTL-04: how long a message lives in an entity, in microseconds."""
-    return lesser(queue.settings.time_to_live, message.time_to_live)
-
-
 def death(
     namespace: Namespace, queue: Queue, message: Message, came: Window, least: int | None = None
 ) -> Window | None:
     """When a message dies that came then; `None` if it never does.
+
+    What may come at any later time may always die: its entity's time to live can change until then.
 
     Args:
         namespace: for its vantage.
@@ -60,12 +51,18 @@ def death(
         came: when it may have come.
         least: a shorter time to live that it may have, from where it comes from.
     """
-    slack, life = namespace.vantage.slack, lifetime(queue, message)
-    shortest = lesser(life, least)
-    if shortest is None:
+    slack, lives = namespace.vantage.slack, lifetimes(queue, message, came)
+    shortest = min(lives.earliest, least or NEVER)
+    if shortest >= NEVER and came.latest < NEVER:
         return None
-    latest = NEVER if life is None else min(NEVER, came.latest + life + slack)
-    return Window(came.earliest + shortest - slack, latest)
+    return Window(
+        min(NEVER, came.earliest + shortest - slack), min(NEVER, came.latest + lives.latest + slack)
+    )
+
+
+def is_mortal(stored: Stored) -> bool:
+    """Whether the message may die, as far as is known by now."""
+    return stored.dies is not None and stored.dies.earliest < NEVER
 
 
 def may_have_died(namespace: Namespace, stored: Stored) -> bool:
@@ -108,9 +105,12 @@ def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
 
 def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     """The message, of which it is known that it has come by now: it lives no longer than that."""
-    life = lifetime(queue, stored.message)
-    if stored.dies is None or life is None:
+    if stored.dies is None:
         return stored
+    came = Window(stored.arrived.earliest, namespace.now.latest)
+    life = lifetimes(queue, stored.message, came).latest
+    if life >= NEVER:
+        return stored if is_mortal(stored) else attrs.evolve(stored, dies=None)
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.vantage.slack)
     return attrs.evolve(stored, dies=Window(stored.dies.earliest, latest))
 
@@ -168,9 +168,11 @@ def _gone(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> Q
 
 
 def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: what it shows that it is not given."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: what it shows that it is not given."""
     yield "TTL-01"
     own, most = stored.message.time_to_live, queue.settings.time_to_live
+    if is_newer(queue, stored) and most is not None and (own is None or own > most):
+        yield "MGMT-12"
     if own is None:
         yield "TTL-03"
     elif most not in (None, own):
@@ -187,15 +189,28 @@ def outlived(namespace: Namespace, stored: Stored) -> tuple[RuleId, ...]:
 
 
 def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
-    """TTL-02, TTL-14: what it shows of its age that a message is given."""
-    life = lifetime(queue, stored.message)
-    if stored.dies is None or life is None:
+    """TTL-02, TTL-14, MGMT-12: what it shows of its age that a message is given."""
+    if stored.dies is None:
         return
     left = stored.dies.earliest - namespace.now.latest
-    if 0 < left <= life // 2:
+    if 0 < left <= stored.dies.earliest - stored.arrived.earliest - left:
         yield "TTL-02"
+        if _would_have_died(namespace, queue, stored):
+            yield "MGMT-12"
     if has_died(namespace, stored):
         yield "TTL-14"
+
+
+def is_newer(queue: Queue, stored: Stored) -> bool:
+    """Whether a message came after its entity's time to live had been changed."""
+    return 0 <= queue.managed.lifetimes_changed_at < stored.arrived.earliest
+
+
+def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """Whether a message would not live any more if an update were in force for it too."""
+    life, slack = queue.settings.time_to_live, namespace.vantage.slack
+    updated = stored.arrived.latest <= queue.managed.lifetimes_changed_at
+    return updated and life is not None and stored.arrived.latest + life + slack < namespace.now.earliest
 
 
 def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[RuleId]:

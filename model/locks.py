@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import RenewLock
+from busproof.model.expiry import has_died, may_have_died
 from busproof.model.heap import push
 from busproof.model.outcomes import Renewed
 from busproof.model.sessions import session_at
@@ -97,11 +98,22 @@ def renew_lock(namespace: Namespace, command: RenewLock, seen: Sighting) -> Iter
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, stored):
-        yield from _renewed(namespace, queue, stored, seen)
+        yield from _of_held(namespace, queue, stored, seen)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
     if stored is not None and stored.lock is not None and stored.lock.session_id is not None:
         # Outside the documents: a message of a session is locked with its session.
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+
+
+def _of_held(
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+) -> Iterator[Transition]:
+    """The lock is renewed; or not, where only the lock keeps the message (RENEW-EXPIRED)."""
+    reading = namespace.profile.readings.get("RENEW-EXPIRED")
+    if reading != "refused" or not has_died(namespace, stored):
+        yield from _renewed(namespace, queue, stored, seen)
+    if reading != "accepted" and may_have_died(namespace, stored):
+        yield refusal(namespace, Error.LOCK_LOST, any_error=True)
 
 
 def _renewed(

@@ -11,6 +11,7 @@ from busproof.model.commands import (
 )
 from busproof.model.creating import may_fail_in_outage, outage_reading
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.lifetime_updates import with_lifetime
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Listed
 from busproof.model.registry import Buried, Managed
@@ -97,15 +98,19 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
         yield refusal(kept, Error.INVALID_OPERATION, *rules, any_error=True)
     if may_fail:
         left = attrs.evolve(tried, refused=tried.refused | {"update"})
-        if outage_reading(namespace) == "either":
+        partly = outage_reading(namespace) == "either"
+        if partly:
             left = _widened(left, command)
         failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
+        if partly:
+            failed = with_lifetime(failed, command, surely=False)
         yield refusal(failed, Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
     elif "update" in tried.refused:
         rules = ("MGMT-19", *rules)
     if not must_fail:
-        yield done(_with_updated(namespace, _updated(queue, command, tried)), *rules)
+        after = _with_updated(namespace, _updated(queue, command, tried))
+        yield done(with_lifetime(after, command, surely=not tried.unsettled), *rules)
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
@@ -165,6 +170,8 @@ def _updated(queue: Queue, command: UpdateQueue, managed: Managed) -> Queue:
         settings = attrs.evolve(settings, lock_duration=command.lock_duration)
     if command.max_delivery_count is not None:
         settings = attrs.evolve(settings, max_delivery_count=command.max_delivery_count)
+    if command.time_to_live is not None:
+        settings = attrs.evolve(settings, time_to_live=command.time_to_live)
     managed = attrs.evolve(changed, updated=True)
     return attrs.evolve(queue, settings=settings, managed=managed)
 
@@ -180,7 +187,8 @@ def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
     if command.lock_duration is not None:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
     managed = attrs.evolve(_widened(queue.managed, command), unsettled=True, tried=tried)
-    return _with_updated(namespace, attrs.evolve(queue, managed=managed))
+    after = _with_updated(namespace, attrs.evolve(queue, managed=managed))
+    return with_lifetime(after, command, surely=False)
 
 
 def delete_queue(namespace: Namespace, command: DeleteQueue) -> Iterator[Transition]:

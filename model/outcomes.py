@@ -115,6 +115,7 @@ class QueueDescription:
         duplicate_window: for how long, in microseconds.
         lock_duration: in microseconds.
         max_delivery_count: after how many deliveries a message is dead-lettered.
+        time_to_live: of messages that bring none of their own, in microseconds.
         max_size: the greatest size of the whole queue, all partitions together, in GB.
         message_count: messages in all partitions, locked ones among them, dead letters not.
         size: bytes that they take.
@@ -128,6 +129,7 @@ class QueueDescription:
     duplicate_window: int | None = None
     lock_duration: int | None = None
     max_delivery_count: int | None = None
+    time_to_live: int | None = None
     max_size: int | None = None
     message_count: int | None = None
     size: int | None = None

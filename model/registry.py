@@ -3,6 +3,7 @@
 import attrs
 from immutables import Map
 
+from busproof.model.calendar import NEVER
 from busproof.model.commands import CreateQueue
 from busproof.model.outages import Outages
 from busproof.model.values import Window
@@ -21,6 +22,10 @@ class Managed:
         lock_durations: the least and the greatest one that may be in force, in microseconds.
         lock_durations_ever: the same, of all times.
         delivery_counts: the least and the greatest maximum that may be in force.
+        lifetimes: the least and the greatest time to live that may be in force, in microseconds;
+            `NEVER` is for ever.
+        lifetimes_ever: the same, of all times.
+        lifetimes_changed_at: the latest moment at which it was changed, or may have been.
         unsettled: whether an update was never answered, so that it may still take effect.
         frayed: the kind of request that was refused in an outage and may have acted on some
             partitions, `create` or `delete`; empty where there is none. Nothing is told of such a
@@ -41,6 +46,9 @@ class Managed:
     lock_durations: Window
     lock_durations_ever: Window
     delivery_counts: Window
+    lifetimes: Window
+    lifetimes_ever: Window
+    lifetimes_changed_at: int = -1
     unsettled: bool = False
     frayed: str = ""
     touched: bool = False
@@ -59,7 +67,14 @@ def as_created(settings: CreateQueue) -> Managed:
     """What management knows of a queue that was just created."""
     durations = Window(settings.lock_duration, settings.lock_duration)
     counts = Window(settings.max_delivery_count, settings.max_delivery_count)
-    return Managed(lock_durations=durations, lock_durations_ever=durations, delivery_counts=counts)
+    life = settings.time_to_live or NEVER
+    return Managed(
+        lock_durations=durations,
+        lock_durations_ever=durations,
+        delivery_counts=counts,
+        lifetimes=Window(life, life),
+        lifetimes_ever=Window(life, life),
+    )
 
 
 @attrs.frozen

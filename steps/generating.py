@@ -388,6 +388,12 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
     )
 
 
+def _lives(scope: Scope) -> tuple[int, ...]:
+    """Times to live that updates ask for, where there is such a thing."""
+    mortal = Capability.TIME_TO_LIVE in scope.capabilities
+    return (scope.lock // 4, scope.lock) if mortal else ()
+
+
 def _of_management(scope: Scope) -> Iterator[Generator]:
     one = {"queue": QUEUES}
     yield Generator(kind=GetQueue, draws=one, make=_on_queue(GetQueue))
@@ -399,6 +405,7 @@ def _of_management(scope: Scope) -> Iterator[Generator]:
             "partitioned": st.sampled_from((None, None, True, False)),
             "lock_duration": st.sampled_from((None, scope.lock // 2, scope.lock)),
             "max_delivery_count": st.sampled_from((None, 2, 10)),
+            "time_to_live": st.sampled_from((None, None, *_lives(scope))),
         },
         make=_on_queue(UpdateQueue),
     )

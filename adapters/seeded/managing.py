@@ -138,6 +138,7 @@ class Managing(Transacting):
             duplicate_window=settings.duplicate_window,
             lock_duration=settings.lock_duration,
             max_delivery_count=settings.max_delivery_count,
+            time_to_live=settings.time_to_live,
             message_count=self.counted(queue),
             availability=self.availability(queue),
         )
@@ -180,7 +181,10 @@ class Managing(Transacting):
         """Put an update into force."""
         lock = asked.lock_duration or queue.settings.lock_duration
         count = asked.max_delivery_count or queue.settings.max_delivery_count
-        queue.settings = attrs.evolve(queue.settings, lock_duration=lock, max_delivery_count=count)
+        life = asked.time_to_live or queue.settings.time_to_live
+        queue.settings = attrs.evolve(
+            queue.settings, lock_duration=lock, max_delivery_count=count, time_to_live=life
+        )
         if queue.dead is not None:
             queue.dead.settings = attrs.evolve(queue.dead.settings, lock_duration=lock)
 
