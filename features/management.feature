@@ -241,6 +241,44 @@ Feature: Creating and managing queues
         | regular     |
 
     @MGMT-12
+    Scenario Outline: An update of the time to live is told
+      Given a <kind> queue
+      When its time to live is updated to 20 seconds
+      Then it is accepted
+      And it is told to have a time to live of 20 seconds
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-12
+    Scenario Outline: An update of the time to live is in force for what is sent after it
+      Given a <kind> queue with a time to live of 60 seconds
+      And its time to live was updated to 5 seconds
+      And a message without key was sent
+      When 5 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-12
+    Scenario Outline: A message from before keeps the time that it was given
+      Given a <kind> queue with a time to live of 60 seconds
+      And a message without key was sent
+      And its time to live was updated to 5 seconds
+      When 20 seconds pass
+      Then a receive finds something
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-12
     Scenario Outline: An update of the lock duration is in force for the next lock
       Given a <kind> queue
       And a message without key was sent

@@ -169,10 +169,10 @@ def _stored(
 
 def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
     """When the message dies here; one that is forwarded, or that was lost, may come at any time."""
-    came = arrival.came or namespace.now
+    came = arrival.came
     late = arrival.hops > 0 or not arrival.answered
     if late and not namespace.vantage.decides:
-        came = Window(came.earliest, NEVER)
+        came = Window((came or namespace.now).earliest, NEVER)
     return death(namespace, queue, arrival.message, came, arrival.least)
 
 

@@ -77,11 +77,13 @@ def _of_lengths(queue: Queue, stored: Stored) -> Iterator[RuleId]:
 
 def _withheld(queue: Queue, session_id: str | None) -> Iterator[RuleId]:
     """TTL-02 to TTL-04, MGMT-12: what is alive was not given."""
+    updated = queue.managed.lifetimes_changed_at >= 0
     for stored in queue.messages.values():
-        alive = is_mortal(stored) and stored.available
-        if alive and session_id in (None, stored.message.session_id):
-            if queue.managed.lifetimes_changed_at >= 0:
-                yield "MGMT-12"
+        if not stored.available or session_id not in (None, stored.message.session_id):
+            continue
+        if updated:
+            yield "MGMT-12"
+        if is_mortal(stored):
             yield "TTL-02"
             yield from _of_lengths(queue, stored)
 
@@ -93,7 +95,7 @@ def _wrongly_dead(
     owner = namespace.queues[owner_of(dead.settings.queue)]
     for view in views:
         for stored in _of_body(owner, view):
-            if stored.dies is None or _of_body(dead, view):
+            if not is_mortal(stored) or _of_body(dead, view):
                 continue
             if not may_have_died(namespace, stored):
                 if view.dead_letter_reason in (None, EXPIRED):

@@ -38,9 +38,13 @@ EXPIRED: Final = "TTLExpiredException"
 
 
 def death(
-    namespace: Namespace, queue: Queue, message: Message, came: Window, least: int | None = None
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    came: Window | None = None,
+    least: int | None = None,
 ) -> Window | None:
-    """When a message dies that came then; `None` if it never does.
+    """When a message dies that came now, or then; `None` if it never does.
 
     What may come at any later time may always die: its entity's time to live can change until then.
 
@@ -48,10 +52,11 @@ def death(
         namespace: for its vantage.
         queue: the entity.
         message: the message.
-        came: when it may have come.
+        came: when it may have come, if that need not be now.
         least: a shorter time to live that it may have, from where it comes from.
     """
     slack, lives = namespace.vantage.slack, lifetimes(queue, message, came)
+    came = came or namespace.now
     shortest = min(lives.earliest, least or NEVER)
     if shortest >= NEVER and came.latest < NEVER:
         return None
@@ -203,14 +208,20 @@ def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[Ru
 
 def is_newer(queue: Queue, stored: Stored) -> bool:
     """Whether a message came after its entity's time to live had been changed."""
-    return 0 <= queue.managed.lifetimes_changed_at < stored.arrived.earliest
+    managed = queue.managed
+    applies = stored.came is None and stored.number >= managed.lifetimes_apply_from
+    return applies and managed.lifetimes_changed_at >= 0
 
 
 def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Whether a message would not live any more if an update were in force for it too."""
     life, slack = queue.settings.time_to_live, namespace.vantage.slack
-    updated = stored.arrived.latest <= queue.managed.lifetimes_changed_at
-    return updated and life is not None and stored.arrived.latest + life + slack < namespace.now.earliest
+    updated = stored.number < queue.managed.lifetimes_apply_from
+    return (
+        updated
+        and life is not None
+        and stored.arrived.latest + life + slack < namespace.now.earliest
+    )
 
 
 def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[RuleId]:

@@ -35,6 +35,7 @@ def with_lifetime(namespace: Namespace, command: UpdateQueue, *, surely: bool) -
         lifetimes=Window(life, life) if surely else wider,
         lifetimes_ever=Window(min(ever.earliest, life), max(ever.latest, life)),
         lifetimes_changed_at=namespace.now.latest,
+        lifetimes_apply_from=queue.arrivals,
     )
     queue = _under_it(namespace, attrs.evolve(queue, managed=managed), life)
     namespace = with_queue(namespace, queue)

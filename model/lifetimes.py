@@ -19,9 +19,15 @@ def lifetime(queue: Queue, message: Message) -> int | None:
     return lesser(queue.settings.time_to_live, message.time_to_live)
 
 
-def lifetimes(queue: Queue, message: Message, came: Window) -> Window:
-    """The shortest and the longest that a message may live which came then; `NEVER` is for ever."""
+def lifetimes(queue: Queue, message: Message, came: Window | None = None) -> Window:
+    """The shortest and the longest that a message may live; `NEVER` is for ever.
+
+    Args:
+        queue: the entity.
+        message: the message.
+        came: when it may have come, if that is not now, under the settings of now.
+    """
     managed, own = queue.managed, message.time_to_live or NEVER
-    before = came.earliest <= managed.lifetimes_changed_at
+    before = came is not None and came.earliest <= managed.lifetimes_changed_at
     most = managed.lifetimes_ever if before else managed.lifetimes
     return Window(min(own, most.earliest), min(own, most.latest))

@@ -26,6 +26,7 @@ class Managed:
             `NEVER` is for ever.
         lifetimes_ever: the same, of all times.
         lifetimes_changed_at: the latest moment at which it was changed, or may have been.
+        lifetimes_apply_from: how many messages had arrived by then.
         unsettled: whether an update was never answered, so that it may still take effect.
         frayed: the kind of request that was refused in an outage and may have acted on some
             partitions, `create` or `delete`; empty where there is none. Nothing is told of such a
@@ -49,6 +50,7 @@ class Managed:
     lifetimes: Window
     lifetimes_ever: Window
     lifetimes_changed_at: int = -1
+    lifetimes_apply_from: int = 0
     unsettled: bool = False
     frayed: str = ""
     touched: bool = False

@@ -80,7 +80,7 @@ def _without_session(namespace: Namespace, queue: Queue, message: Message) -> It
     yield refusal(namespace, Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
     now = namespace.now
-    dies = death(namespace, queue, message, now)
+    dies = death(namespace, queue, message)
     seen = store(queue, message, None, somewhere, now, certain=False, dies=dies)
     yield done(with_queue(namespace, seen), "SESS-01")
 

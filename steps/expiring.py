@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import Defer, Receive, Schedule, Send
+from busproof.model.commands import Defer, Receive, Schedule, Send, UpdateQueue
 from busproof.model.outcomes import (
     Done,
     Empty,
@@ -17,6 +17,7 @@ from busproof.model.outcomes import (
 )
 from busproof.model.values import MessageView, ReceiveMode
 from busproof.steps.harness import Bus
+from busproof.steps.patience import described
 from busproof.steps.wording import Properties, properties, seconds
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
@@ -44,6 +45,24 @@ def has_scheduled_mortal(bus: Bus, queue: str, carried: Properties, number: int,
     command = Schedule(queue=queue, message=message, delay=seconds(number))
     bus.expect(bus.do(command), Scheduled)
     bus.sent.append(message)
+
+
+@when(parsers.parse("its time to live is updated to {number:d} seconds"), target_fixture="outcome")
+def updates_life(bus: Bus, queue: str, number: int) -> Outcome:
+    """Change how long messages live, whatever becomes of it."""
+    return bus.do(UpdateQueue(queue=queue, time_to_live=seconds(number)))
+
+
+@given(parsers.parse("its time to live was updated to {number:d} seconds"))
+def has_updated_life(bus: Bus, queue: str, number: int) -> None:
+    """Change how long messages live, which has to succeed."""
+    bus.expect(updates_life(bus, queue, number), Done)
+
+
+@then(parsers.parse("it is told to have a time to live of {number:d} seconds"))
+def told_life(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the queue has this time to live."""
+    assert described(bus, queue, "time_to_live").time_to_live == seconds(number)
 
 
 @then("a receive may find something")

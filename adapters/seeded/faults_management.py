@@ -10,7 +10,7 @@ from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Lock, Queue
 from busproof.model.commands import Command, CreateQueue, Send, UpdateQueue
 from busproof.model.outcomes import Done, Outcome, QueueDescription, Refused
-from busproof.model.values import Availability, Error, Profile
+from busproof.model.values import Availability, Error, Message, Profile
 
 __all__ = ["FAULTS"]
 
@@ -163,6 +163,39 @@ class _UpdateNotInForce(SeededBus):
     def lock(self, queue: Queue, held: Held, session_id: str | None) -> Lock:
         until = self.now + self.original.get(queue, queue.settings.lock_duration)
         return attrs.evolve(super().lock(queue, held, session_id), until=until)
+
+
+@faulty(
+    "lifetime-update-not-in-force",
+    "MGMT-12",
+    "An update of the time to live is told and not in force.",
+    deep=True,
+)
+class _LifetimeUpdateNotInForce(SeededBus):
+    def start(self, profile: Profile) -> None:
+        super().start(profile)
+        self.original: dict[Queue, CreateQueue] = {}
+
+    def put_into_force(self, queue: Queue, asked: UpdateQueue) -> None:
+        self.original.setdefault(queue, queue.settings)
+        super().put_into_force(queue, asked)
+
+    def lifetime(self, queue: Queue, message: Message) -> int | None:
+        most = self.original.get(queue, queue.settings).time_to_live
+        return min((life for life in (most, message.time_to_live) if life), default=None)
+
+
+@faulty(
+    "lifetime-update-ages-what-is-there",
+    "MGMT-12",
+    "An update of the time to live is in force for messages that are there already.",
+    deep=True,
+)
+class _LifetimeUpdateAgesWhatIsThere(SeededBus):
+    def put_into_force(self, queue: Queue, asked: UpdateQueue) -> None:
+        super().put_into_force(queue, asked)
+        for held in queue.messages:
+            held.dies = self.dies_at(queue, held.message)
 
 
 @faulty("update-forgotten", "MGMT-12", "An update is accepted and changes nothing.")

@@ -27,6 +27,7 @@ __all__ = ["READINGS", "SHOWN"]
 
 _GET: Final = GetQueue(queue=QUEUE)
 _DELETE: Final = DeleteQueue(queue=QUEUE)
+_DYING: Final = UpdateQueue(queue=QUEUE, time_to_live=5 * MICROSECONDS)
 _SHORTER: Final = UpdateQueue(queue=QUEUE, lock_duration=5 * MICROSECONDS)
 _LAST: Final = PARTITIONS - 1
 _DOWN: Final = TakePartitionDown(queue=QUEUE, partition=_LAST)
@@ -58,6 +59,8 @@ SHOWN: Final[Mapping[str, Run]] = {
     "missing-queue-unavailable": (_GET,),
     "default-lock-told": (create(lock_duration=5 * MICROSECONDS), _GET),
     "update-not-in-force": (create(), send("m1"), _SHORTER, receive()),
+    "lifetime-update-not-in-force": (create(), _DYING, send("m1"), wait(6), receive()),
+    "lifetime-update-ages-what-is-there": (create(), send("m1"), _DYING, wait(6), receive()),
     "update-forgotten": (create(), _SHORTER, _GET),
     "update-changes-sessions": _fixed(requires_session=True),
     "update-changes-detection": _fixed(duplicate_detection=True),
