@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from busproof.model.calendar import Waiting
 from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.expiry import is_mortal
+from busproof.model.lifetimes import lifetime
 from busproof.model.state import NEVER, Namespace, Queue, Staged, Transaction
 from busproof.model.stored import SessionLock, Stored
 from busproof.model.values import Message, Window
@@ -44,7 +46,12 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
     return (
         queue.outages.down,
         queue.outages.doubt,
-        tuple(_message(queue, queue.messages[number], now) for number in sorted(queue.messages)),
+        tuple(_message(queue, stored, now) for _, stored in sorted(queue.messages.items())),
+        tuple(
+            (number, _life(namespace, queue, stored))
+            for number, stored in enumerate(each for _, each in sorted(queue.messages.items()))
+            if is_mortal(stored)
+        ),
         None if alone or queue.settings.requires_session else _caches(queue, now),
         _strict_turn(namespace, queue),
         tuple(_copies(queue, now)) if queue.copies else (),
@@ -99,6 +106,17 @@ def _waiting(waiting: Waiting, now: int) -> object:
         waiting.where,
         _left(waiting.due, now),
     )
+
+
+def _life(namespace: Namespace, queue: Queue, stored: Stored) -> object:
+    """What is left of a message's time to live, and whether a cache may outlast that."""
+    dies, slack = stored.dies, namespace.vantage.slack
+    if dies is None:
+        raise AssertionError("what is mortal dies")
+    over = -queue.managed.lock_durations_ever.latest - slack - 1
+    left = [max(moment - namespace.now.earliest, over) for moment in (dies.earliest, dies.latest)]
+    cachable = stored.since < queue.receivers.count and stored.available_at <= dies.latest
+    return (*left, stored.gone, cachable)
 
 
 def _caches(queue: Queue, now: int) -> object:
@@ -163,7 +181,9 @@ def _staged(namespace: Namespace, staged: Staged) -> object:
         sum(number >= before for number in namespace.queues[name].messages)
         for name, before in sorted(staged.arrivals.items())
     )
-    return (staged.queue, message.body, _keys(message), staged.key, staged.where, since)
+    mortal = lifetime(namespace.queues[staged.queue], message) is not None
+    age = namespace.now.earliest - staged.sent.earliest if mortal else 0
+    return (staged.queue, message.body, _keys(message), staged.key, staged.where, since, age)
 
 
 def _keys(message: Message) -> tuple[str | None, str | None, str | None]:
