@@ -7,6 +7,8 @@ from busproof.adapters.model import ModelAdapter
 from busproof.model.commands import (
     AdvanceClock,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     GetQueue,
     Peek,
     Receive,
@@ -282,3 +284,32 @@ def test_what_a_cache_held_may_be_gone_with_it(reading: str, gone: bool) -> None
     assert bool(other) is gone
     none = Described(description=QueueDescription(queue="q", message_count=0))
     assert answers(told, GetQueue(queue="q"), none) == [gone]
+
+
+def test_what_is_given_twice_is_not_blamed_on_its_age(told: Told) -> None:
+    told.queue(time_to_live=LONG)
+    told.send(partition=0)
+    told.has(RECEIVE, received("m1", lock_token="l"))
+    found = told.saw(RECEIVE, received("m1", lock_token="k"))
+    assert found.possible == ()
+    assert "LIFE-02" in found.rules
+    assert "TTL-01" not in found.rules
+
+
+def test_what_is_locked_is_not_withheld(told: Told) -> None:
+    """Of two messages the one that is free is to blame for an empty answer."""
+    told.queue()
+    told.has(update())
+    told.send(partition=0, time_to_live=SHORT)
+    told.send(partition=1)
+    told.has(RECEIVE, received("m1", lock_token="l"))
+    assert told.saw(RECEIVE, Empty()).rules[:3] == ("MGMT-12", "TTL-02", "TTL-03")
+
+
+def test_of_a_topic_and_a_message_the_shorter_time_counts(told: Told) -> None:
+    told.has(CreateTopic(topic="t", time_to_live=SHORT))
+    told.has(CreateSubscription(topic="t", subscription="s"))
+    message = Message(body="m1", time_to_live=LONG)
+    told.has(Send(queue="t", message=message), partition=0)
+    passes(told, 11)
+    assert answers(told, Receive(queue="t/subscriptions/s"), received("m1")) == [False]
