@@ -115,8 +115,8 @@ def _life(namespace: Namespace, queue: Queue, stored: Stored) -> object:
         raise AssertionError("what is mortal dies")
     over = -queue.managed.lock_durations_ever.latest - slack - 1
     left = [max(moment - namespace.now.earliest, over) for moment in (dies.earliest, dies.latest)]
-    cachable = stored.since < queue.receivers.count and stored.available_at <= dies.latest
-    return (*left, stored.gone, cachable)
+    cacheable = stored.since < queue.receivers.count and stored.available_at <= dies.latest
+    return (*left, stored.gone, cacheable)
 
 
 def _caches(queue: Queue, now: int) -> object:
