@@ -200,9 +200,8 @@ def _is_possible(
         return False
     if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
         return False
-    if stored.deferred is True or misnumbered(namespace, candidate.queue, stored, view):
-        return False
-    if not may_be_given(namespace, candidate.queue, stored):
+    other = stored.deferred is True or misnumbered(namespace, candidate.queue, stored, view)
+    if other or not may_be_given(namespace, candidate.queue, stored):
         return False
     if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
