@@ -75,14 +75,14 @@ Locked(n, others) ==
      ELSE IF m \in others THEN [messages[m] EXCEPT !.cached = LockTicks]
      ELSE messages[m]]
 
-Cacheable(n) == {m \in In("active") \ {n} : Alive(m) /\ ~Hit(m)}
+Cachable(n) == {m \in In("active") \ {n} : Alive(m) /\ ~Hit(m)}
 
 (* TTL-01, TTL-06, TTL-13, TTL-14 *)
 Receive(n) ==
   /\ n \in In("active")
   /\ ~Hit(n)
   /\ Alive(n) \/ messages[n].cached > 0
-  /\ \E others \in SUBSET Cacheable(n) : messages' = Locked(n, others)
+  /\ \E others \in SUBSET Cachable(n) : messages' = Locked(n, others)
   /\ UNCHANGED up
   /\ Says([op |-> "Receive"], Received(n))
 
