@@ -128,8 +128,9 @@ def _shown(
         rules = ("FWD-07", *rules)
     if key is None and destination.settings.partitioned:
         rules = ("FWD-09", *rules)
-        if _was_id_a_key(source, arrival):
-            rules = ("FWD-12", *rules)
+    by_id = _was_id_a_key(source, arrival) and not destination.settings.duplicate_detection
+    if by_id and destination.settings.partitioned:
+        rules = ("FWD-12", *rules)
     if arrival.hops == 2:
         rules = ("FWD-16", *rules)
     if arrival.hops == MOST_HOPS["three"]:
