@@ -8,7 +8,7 @@ from busproof.model.arrivals import Arrival
 from busproof.model.dead_letters import buried
 from busproof.model.expiry import death
 from busproof.model.filtering import Verdict, judged
-from busproof.model.forwarding import never_passed_on, passed_on
+from busproof.model.forwarding import passed_on, withheld_beyond
 from busproof.model.ledger import store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
@@ -88,7 +88,7 @@ def _forwarded(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespa
         return namespace
     onward = passed_on(namespace, source, destination, arrival)
     if onward is None:
-        namespace = with_queue(namespace, never_passed_on(destination, arrival.message.body))
+        namespace = withheld_beyond(namespace, source, arrival.message.body, "FWD-18")
         return _given_up(namespace, source, arrival, TOO_MANY_HOPS)
     destination, going = onward
     going = attrs.evolve(going, least=_least(namespace, source, arrival))

@@ -14,7 +14,7 @@ from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhe
 from busproof.model.stored import Key
 from busproof.model.values import RuleId
 
-__all__ = ["never_passed_on", "passed_on", "withheld_beyond"]
+__all__ = ["passed_on", "withheld_beyond"]
 
 MOST_EVER = 4
 MOST_HOPS = {"three": 3}
@@ -65,18 +65,16 @@ def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[
         yield "FWD-27"
 
 
-def never_passed_on(destination: Queue, body: str) -> Queue:
-    """FWD-18: what was forwarded too often does not arrive."""
-    return _keeping(never_arrives(destination, body, "FWD-18"), ("FWD-18",))
+def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: RuleId) -> Namespace:
+    """FWD-18, FWD-33: the message is nowhere behind its source, by this rule.
 
-
-def withheld_beyond(namespace: Namespace, source: Queue, body: str) -> Namespace:
-    """FWD-33: what is sent in a transaction is nowhere behind its source before the commit."""
+    It was forwarded too often, or is in a transaction that has not been committed.
+    """
     for _ in range(MOST_EVER):
         destination = namespace.queues.get(source.settings.forward_to or "")
         if destination is None or destination.role is not None:
             break
-        source = _keeping(never_arrives(destination, body, "FWD-33"), ("FWD-33",))
+        source = _keeping(never_arrives(destination, body, rule), (rule,))
         namespace = with_queue(namespace, source)
     return namespace
 

@@ -281,7 +281,7 @@ def _staged(
         keys = keys.set(command.queue, keys.get(command.queue, key))
     grown = with_staged(attrs.evolve(transaction, keys=keys), queue, staged)
     hidden = never_arrives(queue, message.body, "TXN-12")
-    after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body)
+    after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body, "FWD-33")
     after = unless_ending(after, transaction, command.queue)
     if queue.settings.forward_to is not None:
         rules = ("FWD-34", *rules)
