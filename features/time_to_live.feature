@@ -295,8 +295,8 @@ Feature: Time to live
     @TTL-12
     Scenario Outline: A scheduled message begins to live when it is due
       Given a <kind> queue
-      And a message without key was scheduled in 20 seconds, to live for 10 seconds
-      When 20 seconds pass
+      And a message without key was scheduled in 120 seconds, to live for 60 seconds
+      When 120 seconds pass
       And 1 message is awaited
       Then exactly 1 message was received
 

@@ -5,7 +5,7 @@ that was learned last in its line, which costs the same however many there are.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.state import Namespace, Queue
@@ -13,6 +13,9 @@ from busproof.model.stored import Key, Numbered, Stored
 from busproof.model.values import MessageView, RuleId
 
 __all__ = ["misnumbered", "numbered", "why_numbered"]
+
+_ALL: Final = Key("", "")
+"""In the place of a line: all messages of an entity that is not partitioned."""
 
 
 def misnumbered(
@@ -46,8 +49,8 @@ def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[Ru
     elif _is_one(queue, stored):
         if len(queue.numbers):
             yield "SEQ-03"
-        latest = _latest(queue, stored)
-        if latest is not None and latest.arrived < min(stored.number, stored.sent):
+        latest = (queue.latest_numbers.get(row) for row in _rows(queue, stored))
+        if any(each is not None and _is_behind(stored, view, each) for each in latest):
             yield _order(queue)
 
 
@@ -56,10 +59,10 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
     if number is None:
         return {}
     changes: dict[str, Any] = {"numbers": queue.numbers.set(number, stored.number)}
-    line = _line(queue, stored)
-    if line is not None and _is_one(queue, stored):
+    if _is_one(queue, stored):
         learned = Numbered(stored.number, stored.sent, number)
-        changes["latest_numbers"] = queue.latest_numbers.set(line, learned)
+        rows = dict.fromkeys(_rows(queue, stored), learned)
+        changes["latest_numbers"] = queue.latest_numbers.update(rows)
     return changes
 
 
@@ -78,6 +81,25 @@ def _latest(queue: Queue, stored: Stored) -> Numbered | None:
     """What was learned last of its line."""
     line = _line(queue, stored)
     return None if line is None else queue.latest_numbers.get(line)
+
+
+def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
+    """Its line, and that of all messages of a regular entity.
+
+    No answer is judged by the latter: of sends side by side it is not asked which came first.
+    """
+    line = _line(queue, stored)
+    if line is not None:
+        yield line
+    dead = is_dead_letter_queue(queue.settings.queue)
+    if not queue.settings.partitioned and stored.certain and stored.came is None and not dead:
+        yield _ALL
+
+
+def _is_behind(stored: Stored, view: MessageView, latest: Numbered) -> bool:
+    """Whether it surely came after the latest one, as its number says."""
+    number = view.sequence_number or 0
+    return latest.arrived < min(stored.number, stored.sent) and latest.number < number
 
 
 def _order(queue: Queue) -> RuleId:

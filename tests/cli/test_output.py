@@ -21,14 +21,16 @@ COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349]|10)\d[;m]")
 def seen(busproof, *arguments: str, **environment: str) -> tuple[str, str]:
     """Output, and what a terminal behind standard error was sent."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-m", "busproof", *arguments],
-        cwd=busproof.folder,
-        env=busproof.environment | {"TERM": "xterm"} | environment,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        text=True,
-    )
+    # A file: nobody reads from a pipe while the terminal is read, and a report may fill it.
+    printed = busproof.folder / "printed.txt"
+    with printed.open("w") as output:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "busproof", *arguments],
+            cwd=busproof.folder,
+            env=busproof.environment | {"TERM": "xterm"} | environment,
+            stdout=output,
+            stderr=theirs,
+        )
     os.close(theirs)
     shown = b""
     try:
@@ -37,7 +39,8 @@ def seen(busproof, *arguments: str, **environment: str) -> tuple[str, str]:
     except OSError:
         pass  # Linux tells so that nobody has the terminal open any more
     os.close(ours)
-    return process.communicate()[0], shown.decode()
+    process.wait()
+    return printed.read_text(), shown.decode()
 
 
 def test_json_is_all_that_is_printed(busproof):

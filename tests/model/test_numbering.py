@@ -49,6 +49,17 @@ def test_those_of_a_regular_queue_rise(told: Told) -> None:
     assert "SEQ-05" in told.saw(take, received("m2", 0, 6, **in_session)).rules
 
 
+def test_without_sessions_its_rising_numbers_show_it_and_others_are_not_judged(
+    told: Told,
+) -> None:
+    sent(told, {}, K, {}, partitioned=False)
+    told.has(TAKE, received("m1", 0, 5))
+    assert "SEQ-05" in told.saw(TAKE, received("m2", 0, 6, **K)).rules
+    fallen = told.saw(TAKE, received("m3", 0, 4))
+    assert fallen.possible
+    assert "SEQ-05" not in fallen.rules
+
+
 def test_a_peek_tells_numbers_too(told: Told) -> None:
     sent(told, K, K)
     told.has(PEEK, Peeked(messages=(view("m2", 1, 7, **K),)))
