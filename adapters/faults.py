@@ -20,6 +20,7 @@ from busproof.adapters.seeded import (
     faults_placing,
     faults_scheduling,
     faults_sessions,
+    faults_sizes,
     faults_time_to_live,
     faults_topics,
     faults_transactions,
@@ -49,6 +50,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_management.FAULTS,
     *faults_numbering.FAULTS,
     *faults_time_to_live.FAULTS,
+    *faults_sizes.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

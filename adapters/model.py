@@ -44,6 +44,7 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import (
     Described,
+    Done,
     Empty,
     Indeterminate,
     Outcome,
@@ -54,7 +55,7 @@ from busproof.model.outcomes import (
     SessionAccepted,
     Witness,
 )
-from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.state import Namespace, fresh_namespace, partition_count
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage, Window
@@ -94,6 +95,7 @@ CAPABILITIES: Final = frozenset(
         Capability.API_VERSIONS,
         Capability.AVAILABILITY,
         Capability.TIME_TO_LIVE,
+        Capability.DISPOSABLE_NAMESPACE,
     }
 )
 """What the model does by itself; a client library is set before it."""
@@ -293,7 +295,8 @@ class ModelAdapter:
     def _told(self, chosen: Transition, command: Command) -> Observed:
         """The answer as a client sees it; a real clock's times mean nothing to it."""
         outcome, witness = chosen.outcome, None
-        if chosen.choice is not None and isinstance(command, Send):
+        taken = isinstance(outcome, Done) and isinstance(command, Send)
+        if taken and chosen.choice is not None:
             witness = Witness(partition=chosen.choice.partition)
         if self._clock is Clock.REAL:
             outcome = _without_times(outcome)
@@ -331,8 +334,8 @@ class ModelAdapter:
 
     def _regular(self, command: Command, connection: str) -> Transition:
         """Partitions in turn where a send may choose; else the first allowed answer."""
-        partitions = self._namespace.profile.partitions
         if isinstance(command, Send | Schedule):
+            partitions = self._partitions(command.queue)
             for ahead in range(partitions):
                 witness = Witness(partition=(self._turn + ahead) % partitions)
                 for found in self._sighted(command, connection, Sighting(None, witness)):
@@ -340,6 +343,13 @@ class ModelAdapter:
                         self._turn = (found.choice.partition + 1) % partitions
                         return found
         return next(self._allowed(command, connection))
+
+    def _partitions(self, name: str) -> int:
+        queue = self._namespace.queues.get(name)
+        most = self._namespace.profile.partitions
+        return (
+            most if queue is None else max(most, partition_count(self._namespace, queue.settings))
+        )
 
     def _allowed(self, command: Command, connection: str) -> Iterator[Transition]:
         """Every allowed answer, in an order that is the same in each process."""

@@ -13,6 +13,7 @@ from busproof.model.ledger import store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
+from busproof.model.room import filled, most
 from busproof.model.state import (
     NEVER,
     Namespace,
@@ -47,7 +48,7 @@ def arrive(
         also: what else changes of the entity.
     """
     if queue.settings.forward_to is not None:
-        taken = attrs.evolve(queue, arrivals=queue.arrivals + 1, **(also or {}))
+        taken = attrs.evolve(_passed_by(queue, arrival), **(also or {}))
         return _forwarded(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
         return _taken(namespace, queue, arrival, arrival.shows, also)
@@ -56,7 +57,7 @@ def arrive(
     arrival = attrs.evolve(arrival, message=limited)
     if not arrival.answered:
         role = attrs.evolve(role, adrift=(*role.adrift, arrival.message))
-    taken = attrs.evolve(queue, arrivals=queue.arrivals + 1, **{"role": role, **(also or {})})
+    taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
         subscription = namespace.queues[path]
@@ -65,6 +66,12 @@ def arrive(
         elif _may_take(subscription, arrival):
             namespace = _forwarded(namespace, subscription, arrival)
     return namespace
+
+
+def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
+    """The entity once a message has arrived that does not stay, which may have taken its room."""
+    room = filled(queue.room, arrival.where, most(arrival.message))
+    return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
 def _may_take(subscription: Queue, arrival: Arrival) -> bool:

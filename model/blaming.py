@@ -5,6 +5,7 @@ from typing import Final
 from busproof.model.absence import absence
 from busproof.model.blaming_expiry import blamed_for_age
 from busproof.model.blaming_management import blamed_in_management, is_management
+from busproof.model.blaming_sizes import is_about_room, is_beyond, room_denied
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
@@ -114,9 +115,9 @@ def blamed(
             case Peek(), Peeked(messages=views):
                 rules = _wrongly_shown(namespace, queue, command, views, seen)
             case Send(), Done():
-                rules = _wrongly_taken(namespace, queue, command, allowed)
-            case Send(), Refused():
-                rules = _wrongly_refused(namespace, queue, command, allowed)
+                rules = _wrongly_taken(namespace, queue, command, seen, allowed)
+            case Send(), Refused() as refused:
+                rules = _wrongly_refused(namespace, queue, command, refused, allowed)
             case Schedule(), Refused():
                 rules = ("SCHED-03", "SCHED-14", "SCHED-10")
             case AcceptNextSession(), SessionAccepted(session_id=session_id):
@@ -328,11 +329,17 @@ def _wrongly_shown(
 
 
 def _wrongly_taken(
-    namespace: Namespace, queue: Queue, command: Send, allowed: tuple[Transition, ...]
+    namespace: Namespace,
+    queue: Queue,
+    command: Send,
+    seen: Sighting,
+    allowed: tuple[Transition, ...],
 ) -> tuple[RuleId, ...]:
     """A send was accepted that had to be refused, or went where it must not go."""
     if all(isinstance(transition.outcome, Refused) for transition in allowed):
         return ()
+    if is_beyond(namespace, queue, seen):
+        return ("SIZE-05", "KEY-01")
     key = _key(namespace, queue, command)
     if key is None:
         keyless = ("KEY-15", "KEY-14") if queue.outages.any else ("KEY-14", "KEY-12")
@@ -349,12 +356,18 @@ def _wrongly_taken(
 
 
 def _wrongly_refused(
-    namespace: Namespace, queue: Queue, command: Send, allowed: tuple[Transition, ...]
+    namespace: Namespace,
+    queue: Queue,
+    command: Send,
+    outcome: Refused,
+    allowed: tuple[Transition, ...],
 ) -> tuple[RuleId, ...]:
     """A send was refused, or with another error, where it had to be accepted."""
     if all(isinstance(transition.outcome, Refused) for transition in allowed):
         return ()
     key = _key(namespace, queue, command)
+    if is_about_room(queue, outcome):
+        return room_denied(queue, key)
     if command.transaction is not None:
         return () if key is None else ("TXN-02", "TXN-01", "TXN-09", "TXN-11")
     if key is None:

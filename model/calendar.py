@@ -8,7 +8,17 @@ from immutables import Map
 from busproof.model.heap import Heap, push, settled, smallest
 from busproof.model.values import Message, Window
 
-__all__ = ["EMPTY", "NEVER", "Calendar", "Waiting", "entered", "removed", "top", "withdrawn"]
+__all__ = [
+    "EMPTY",
+    "NEVER",
+    "Calendar",
+    "Waiting",
+    "entered",
+    "perhaps_gone",
+    "removed",
+    "top",
+    "withdrawn",
+]
 
 NEVER: int = 2**62
 """A moment after every other one."""
@@ -60,6 +70,7 @@ class Calendar:
         loose: the earliest moment at which something may arrive of which no answer came.
         cancelled: the earliest moment at which something would have come that was cancelled.
         doubted: numbers whose cancellation was answered before their transaction ended.
+        sizes: for each `where`, the least bytes that the messages take which are surely there.
     """
 
     scheduled: int = 0
@@ -72,6 +83,7 @@ class Calendar:
     loose: int = NEVER
     cancelled: int = NEVER
     doubted: frozenset[int] = frozenset()
+    sizes: Map[int, int] = Map()
 
 
 EMPTY: Final = Calendar()
@@ -97,8 +109,16 @@ def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) 
         scheduled=max(calendar.scheduled, place + 1),
         entries=calendar.entries.set(place, waiting),
         bodies=calendar.bodies.set(body, (*calendar.bodies.get(body, ()), place)),
+        sizes=_sized(calendar, waiting, 1),
         **changes,
     )
+
+
+def _sized(calendar: Calendar, waiting: Waiting, sign: int) -> Map[int, int]:
+    size = (waiting.message.size or 0) * waiting.certain
+    if not size:
+        return calendar.sizes
+    return calendar.sizes.set(waiting.where, calendar.sizes.get(waiting.where, 0) + sign * size)
 
 
 def _line(calendar: Calendar, line: tuple[str, str]) -> Map[tuple[str, str], int]:
@@ -109,7 +129,13 @@ def removed(calendar: Calendar, waiting: Waiting) -> Calendar:
     """The calendar without a message, which has arrived or never will; O(log n) in the mean."""
     entries = calendar.entries.delete(waiting.place)
     due = settled(calendar.due, lambda entry: entry[1] in entries)
-    return attrs.evolve(calendar, entries=entries, due=due)
+    return attrs.evolve(calendar, entries=entries, due=due, sizes=_sized(calendar, waiting, -1))
+
+
+def perhaps_gone(calendar: Calendar, waiting: Waiting) -> Calendar:
+    """The calendar in which a message may be gone that was there."""
+    entries = calendar.entries.set(waiting.place, attrs.evolve(waiting, certain=False))
+    return attrs.evolve(calendar, entries=entries, sizes=_sized(calendar, waiting, -1))
 
 
 def withdrawn(calendar: Calendar, waiting: Waiting) -> Calendar:

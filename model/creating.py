@@ -1,6 +1,7 @@
 """Creating queues: what a request can be given, and why it may be refused."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 import attrs
@@ -9,6 +10,7 @@ from busproof.model.commands import CreateQueue, RestoreQueue
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
 from busproof.model.outages import Outages
 from busproof.model.registry import as_created
+from busproof.model.sizes import granted_sizes, may_refuse_size
 from busproof.model.sources import refused_source, sources, told_not_to_forward, with_lawful_locks
 from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue
 from busproof.model.transition import Transition, done, refusal
@@ -70,12 +72,25 @@ def _made(
     lawful, limits = with_lawful_locks(command)
     for source, why in sources(namespace, lawful):
         start = told_not_to_forward(namespace, command) if why else namespace
-        for partitioned in _options(start, source):
+        sizes = granted_sizes(start.profile, source)
+        for partitioned, size in product(_options(start, source), sizes):
             rules = (*limits, *why, *_created_rules(start, source, partitioned=partitioned))
             if in_outage:
                 rules = ("MGMT-18", *rules)
-            for settings in _given(start.profile, attrs.evolve(source, partitioned=partitioned)):
-                yield from _done(start, known, settings, rules)
+            asked = attrs.evolve(source, partitioned=partitioned, max_size=size)
+            for settings in _given(start.profile, asked):
+                for made_so in _done(start, known, settings, rules):
+                    yield made_so if size == source.max_size else _resized(made_so, source)
+
+
+def _resized(transition: Transition, asked: CreateQueue) -> Transition:
+    """SIZE-02: a queue that was asked for in a size that there is not has another one."""
+    if asked.max_size is None:
+        return transition
+    queue = transition.next.queues[asked.queue]
+    managed = attrs.evolve(queue.managed, tried=queue.managed.tried | {"max_size"})
+    left = with_queue(transition.next, attrs.evolve(queue, managed=managed))
+    return attrs.evolve(transition, next=left)
 
 
 def _given(profile: Profile, asked: CreateQueue) -> Iterator[CreateQueue]:
@@ -100,7 +115,8 @@ def _is_repeated(namespace: Namespace, known: Queue, command: CreateQueue) -> bo
 def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
     """What there may be parts of once the creation was refused in an outage."""
     partitioned = _options(namespace, command)[0]
-    return attrs.evolve(with_lawful_locks(command)[0], partitioned=partitioned)
+    size = granted_sizes(namespace.profile, command)[0]
+    return attrs.evolve(with_lawful_locks(command)[0], partitioned=partitioned, max_size=size)
 
 
 def _taken(namespace: Namespace, known: Queue, command: CreateQueue) -> Transition:
@@ -154,6 +170,10 @@ def _objections(
         reading = profile.readings.get("BASIC-FEATURES")
         if reading != "offered":
             yield Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
+    sized = granted_sizes(profile, command)
+    if may_refuse_size(profile, command) and not (namespace.vantage.decides and len(sized) == 1):
+        standard = profile.tier is Tier.STANDARD
+        yield Error.INVALID_OPERATION, ("SIZE-02",) if standard else (), False
 
 
 def _knows_partitions(profile: Profile, version: str | None) -> bool:
@@ -202,6 +222,8 @@ def _created_rules(
         rules = ("MGMT-08", *rules)
     if profile.tier is Tier.BASIC and _is_beyond_basic(command):
         rules = ("MGMT-24", *rules)
+    if profile.tier is Tier.STANDARD and command.max_size in granted_sizes(profile, command):
+        rules = rules if command.max_size is None else ("SIZE-01", *rules)
     return rules
 
 
@@ -232,7 +254,8 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, frayed="create")
-        open_ended = command.forward_to is not None or len(_options(namespace, command)) > 1
+        several = len(_options(namespace, command)) * len(granted_sizes(namespace.profile, command))
+        open_ended = command.forward_to is not None or several > 1
         return given_up(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
     return given_up(namespace, command.queue) if mixed else namespace

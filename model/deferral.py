@@ -9,7 +9,7 @@ from busproof.model.commands import Defer, ReceiveDeferred
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import count_is_possible, counts_deferral
 from busproof.model.expiry import has_died, may_have_died, outlived
-from busproof.model.ledger import hold, unlock
+from busproof.model.ledger import doubted, hold, unlock
 from busproof.model.locks import given_lock, lock_is_possible
 from busproof.model.numbering import numbered
 from busproof.model.outcomes import ReceivedSeveral
@@ -311,8 +311,8 @@ def lost_defer(namespace: Namespace, command: Defer) -> Namespace:
         deferred=True if stored.deferred else None,
         uncounted=stored.uncounted + 1,
     )
-    messages = queue.messages.set(stored.number, doubtful)
-    return with_queue(namespace, attrs.evolve(queue, messages=messages, deferred=numbers))
+    queue = attrs.evolve(doubted(queue, stored, doubtful), deferred=numbers)
+    return with_queue(namespace, queue)
 
 
 def lost_receive_deferred(namespace: Namespace, command: ReceiveDeferred) -> Namespace:
@@ -323,6 +323,5 @@ def lost_receive_deferred(namespace: Namespace, command: ReceiveDeferred) -> Nam
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
             taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)
-            messages = queue.messages.set(stored.number, taken)
-            queue = attrs.evolve(queue, messages=messages)
+            queue = doubted(queue, stored, taken)
     return with_queue(namespace, queue)

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import GetQueue
+from busproof.model.filling import grave
 from busproof.model.managing import FIXED
 from busproof.model.outcomes import Described, QueueDescription
+from busproof.model.sizes import of_size, told_size
 from busproof.model.state import NEVER, Namespace, Queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Availability, Error, RuleId, Tier, Window
@@ -31,7 +33,7 @@ def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[T
             rules = _shown(namespace, queue, told)
             yield Transition(outcome=seen.outcome, next=namespace, rules=rules)
     elif seen.outcome is None:
-        told = described(queue)
+        told = described(namespace, queue)
         rules = _shown(namespace, queue, told)
         yield Transition(outcome=Described(description=told), next=namespace, rules=rules)
         if _may_lag(namespace):
@@ -51,7 +53,7 @@ def _may_lag(namespace: Namespace) -> bool:
     return _reading(namespace, "GET-LAG") != "at-once"
 
 
-def described(queue: Queue) -> QueueDescription:
+def described(namespace: Namespace, queue: Queue) -> QueueDescription:
     """What the model's own bus tells of a queue."""
     settings, limited = queue.settings, queue.outages.any
     least, most = counts(queue)
@@ -65,7 +67,9 @@ def described(queue: Queue) -> QueueDescription:
         lock_duration=settings.lock_duration,
         max_delivery_count=settings.max_delivery_count,
         time_to_live=settings.time_to_live,
+        max_size=told_size(namespace, settings),
         message_count=counted,
+        size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
         availability=Availability.LIMITED if limited else Availability.AVAILABLE,
     )
 
@@ -76,7 +80,10 @@ def wrongly_told(namespace: Namespace, queue: Queue, told: QueueDescription) -> 
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
     if not _availability_is_allowed(namespace, queue, told.availability):
-        found.append("MGMT-21" if told.availability is Availability.AVAILABLE else "MGMT-22")
+        limited = told.availability is Availability.LIMITED
+        found.append("MGMT-22" if limited else "MGMT-21")
+        if limited and len(queue.room.refused):
+            found.append("SIZE-11")
     return tuple(dict.fromkeys(found))
 
 
@@ -93,6 +100,9 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
+    size = told_size(namespace, settings)
+    if size is not None and told.max_size not in (None, size):
+        yield from ("SIZE-02",) if "max_size" in managed.tried else of_size(namespace, settings)
     changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if managed.updated else ()
     if not _is_within(told.lock_duration, managed.lock_durations):
         yield from (*changed, "MGMT-11")
@@ -173,6 +183,10 @@ def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) 
         yield from _of_partitioning(namespace, queue)
     if told.lock_duration is not None:
         yield "MGMT-11"
+    if told.max_size is not None and told_size(namespace, queue.settings) is not None:
+        yield from (
+            ("SIZE-02",) if "max_size" in managed.tried else of_size(namespace, queue.settings)
+        )
 
 
 def _rest(queue: Queue, told: QueueDescription) -> Iterator[RuleId]:

@@ -108,7 +108,7 @@ def dispatched(
         case c.BeginTransaction():
             return begin(namespace, command)
         case c.CommitTransaction():
-            return commit(namespace, command)
+            return commit(namespace, command, seen)
         case c.RollBackTransaction():
             return roll_back(namespace, command)
         case c.CreateQueue():

@@ -96,6 +96,8 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
         rules = (*rules, *_why_again(namespace, candidate, view))
     if namespace.vantage.assigns_message_ids and stored.message.message_id is None:
         rules = ("KEY-13", *rules)
+    if len(queue.room.refused):
+        rules = (*rules, "SIZE-11")
     if cached and stored.since < queue.receivers.switched:
         rules = (*rules, "LIFE-08")
     if queue.outages.any:

@@ -10,7 +10,15 @@ from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.model.ledger import never_arrives
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of, narrowed
-from busproof.model.state import Namespace, Queue, Subscription, Topic, everywhere, with_queue
+from busproof.model.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    partition_count,
+    with_queue,
+)
 from busproof.model.stored import Key
 from busproof.model.values import RuleId
 
@@ -109,7 +117,9 @@ def _place(namespace: Namespace, destination: Queue, key: Key | None) -> tuple[Q
     if not namespace.vantage.decides or where.bit_count() == 1:
         return destination, where
     if key is None:
-        return destination, 1 << destination.arrivals % namespace.profile.partitions
+        return destination, 1 << destination.arrivals % partition_count(
+            namespace, destination.settings
+        )
     lowest = where & -where
     homes = narrowed(namespace, destination, key, lowest)
     return attrs.evolve(destination, homes=homes), lowest

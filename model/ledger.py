@@ -18,11 +18,13 @@ from immutables import Map
 from busproof.model.heap import Heap, pop, push, settled, smallest
 from busproof.model.keys import SESSION_ID
 from busproof.model.outages import Partitions
+from busproof.model.room import filled, most, moved
 from busproof.model.state import Queue
 from busproof.model.stored import Key, Lock, Receivers, Stored, Tally
 from busproof.model.values import Message, RuleId, Window
 
 __all__ = [
+    "doubted",
     "first_in_line",
     "first_ready",
     "hold",
@@ -66,6 +68,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         dies=dies,
     )
     changes = _available(queue, stored) if certain else {}
+    changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)
     if line is not None and line in queue.calendar.lines:
         overtaken = attrs.evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
         changes["calendar"] = overtaken
@@ -177,6 +180,7 @@ def hold(
             queue,
             messages=queue.messages.delete(stored.number),
             members=_members(queue, stored.message, -1),
+            room=moved(queue.room, stored, None),
             **{**changes, **also},
         )
     again = 0 if stored.lock is None else 1
@@ -201,6 +205,7 @@ def hold(
         locks=queue.locks.set(lock.token, stored.number),
         tokens=queue.tokens.set(lock.token, stored.number),
         timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
+        room=moved(queue.room, stored, held),
         **{**changes, **also},
     )
 
@@ -253,18 +258,26 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     changes: dict[str, Any] = {}
     if stored.available:
         changes = _unavailable(queue, stored)
-    queue = attrs.evolve(queue, messages=queue.messages.set(stored.number, changed), **changes)
+    queue = attrs.evolve(doubted(queue, stored, changed), **changes)
     if changed.available:
         queue = attrs.evolve(queue, **_available(queue, changed))
     return queue
+
+
+def doubted(queue: Queue, stored: Stored, changed: Stored) -> Queue:
+    """The queue that knows otherwise of a message which is no more nor less available than before.
+
+    It may no longer be sure to be there.
+    """
+    messages = queue.messages.set(stored.number, changed)
+    return attrs.evolve(queue, messages=messages, room=moved(queue.room, stored, changed))
 
 
 def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
     """The queue with a locked message as `back` says it is afterwards: free, or not known to be."""
     changes = _available(queue, back) if back.available else {}
     return attrs.evolve(
-        queue,
-        messages=queue.messages.set(stored.number, back),
+        doubted(queue, stored, back),
         locks=_unlocked(queue, stored),
         deaths=queue.deaths.awaiting(stored.number, back.dies),
         **changes,
@@ -278,6 +291,7 @@ def remove(queue: Queue, stored: Stored) -> Queue:
         queue,
         messages=queue.messages.delete(stored.number),
         members=_members(queue, stored.message, -1),
+        room=moved(queue.room, stored, None),
         locks=_unlocked(queue, stored),
         **changes,
     )

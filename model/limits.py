@@ -5,13 +5,16 @@ from typing import Final
 import attrs
 
 from busproof.model.dead_letters import owner_of
+from busproof.model.room import filled, most
 from busproof.model.state import Namespace, Queue, Staged, Transaction
 from busproof.model.unknowable import given_up, is_unknowable
 from busproof.model.values import MICROSECONDS
 
 __all__ = [
+    "in_order",
     "is_there",
     "may_be_over",
+    "occupied",
     "unless_ending",
     "with_staged",
     "with_transaction",
@@ -35,8 +38,25 @@ def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Trans
         transaction,
         staged=(staged, transaction.staged),
         size=transaction.size + 1,
+        bytes=transaction.bytes + most(staged.message),
         queues=transaction.queues.set(staged.queue, queue.managed.born),
     )
+
+
+def in_order(transaction: Transaction) -> list[Staged]:
+    """What was sent in the transaction, oldest first."""
+    staged: list[Staged] = []
+    rest = transaction.staged
+    while rest is not None:
+        staged.append(rest[0])
+        rest = rest[1]  # type: ignore[assignment]  # the nested pairs have no finite type
+    return staged[::-1]
+
+
+def occupied(queue: Queue, staged: Staged, sign: int = 1) -> Queue:
+    """The queue, of whose room a message that waits may take some; -1 gives it back."""
+    room = filled(queue.room, staged.where, sign * most(staged.message))
+    return attrs.evolve(queue, room=room)
 
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from immutables import Map
 
+from busproof.model.filling import may_be_full_somewhere
 from busproof.model.keys import home_name
 from busproof.model.outages import Partitions
-from busproof.model.state import Namespace, Queue, everywhere
+from busproof.model.state import Namespace, Queue, everywhere, partition_count
 from busproof.model.stored import Key, Spread
 from busproof.model.transition import Sighting
 from busproof.model.values import Message
@@ -67,7 +68,7 @@ def must_fail(namespace: Namespace, queue: Queue) -> bool:
     strict = readings.get("SHORT-TIMEOUT"), readings.get("ROUND-ROBIN")
     if strict != ("must-fail", "strict") or last < 0:
         return False
-    turn = 1 << (last + 1) % namespace.profile.partitions
+    turn = 1 << (last + 1) % partition_count(namespace, queue.settings)
     return queue.outages.told and queue.outages.must_hit(turn)
 
 
@@ -75,7 +76,7 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
     """KEY-14: whether choosing this partition still lets the service use all of them in time."""
     if not _is_watched(namespace, queue, where):
         return True
-    spread, partitions = queue.spread, namespace.profile.partitions
+    spread, partitions = queue.spread, partition_count(namespace, queue.settings)
     if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and spread.last >= 0:
         return where == 1 << (spread.last + 1) % partitions
     left = partitions - (spread.used | where).bit_count()
@@ -106,5 +107,13 @@ def _is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
         and not queue.outages.any
+        and not _is_count_open(namespace, queue)
+        and not may_be_full_somewhere(namespace, queue)
         and "KEY-14" not in namespace.profile.silent
     )
+
+
+def _is_count_open(namespace: Namespace, queue: Queue) -> bool:
+    """Whether it is open how many partitions the queue has (GB-PARTITIONS)."""
+    several = partition_count(namespace, queue.settings) > namespace.profile.partitions
+    return several and namespace.profile.readings.get("GB-PARTITIONS") == "either"

@@ -8,10 +8,11 @@ from busproof.model import staging
 from busproof.model.activating import goes_on
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
-from busproof.model.calendar import Waiting, entered, withdrawn
+from busproof.model.calendar import Waiting, entered, perhaps_gone, withdrawn
 from busproof.model.commands import CancelScheduled, Schedule
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted
+from busproof.model.fullness import no_room, too_large, with_room
 from busproof.model.keys import (
     effective_key,
     interpretations,
@@ -22,6 +23,7 @@ from busproof.model.keys import (
 from busproof.model.ledger import line_of, never_arrives
 from busproof.model.limits import (
     may_be_over,
+    occupied,
     unless_ending,
     with_staged,
     with_transaction,
@@ -30,6 +32,7 @@ from busproof.model.limits import (
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
+from busproof.model.room import filled, most
 from busproof.model.state import (
     NEVER,
     Namespace,
@@ -58,6 +61,7 @@ def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterato
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = attrs.evolve(namespace, profile=profile)
+        yield from too_large(namespace, message)
         if command.transaction is None:
             yield from _schedule(namespace, queue, command, message, seen)
         else:
@@ -80,9 +84,12 @@ def _schedule(
     key = effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
     reading = namespace.profile.readings.get("SCHEDULE-PLACE")
+    somewhere = everywhere(namespace, queue.settings)
+    home = somewhere if key is None else home_of(namespace, queue, key)
+    yield from no_room(namespace, queue, message, key, home)
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
-        for placed, where in _places(namespace, queue, key, seen):
+        for placed, where in _places(namespace, queue, message, key, seen):
             waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
             waiting = attrs.evolve(waiting, where=where)
             after = _entered(namespace, placed, waiting, key)
@@ -95,14 +102,15 @@ def _schedule(
 
 
 def _places(
-    namespace: Namespace, queue: Queue, key: Key | None, seen: Sighting
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None, seen: Sighting
 ) -> Iterator[tuple[Queue, Partitions]]:
     """The partitions that the model's own bus may choose; what is judged leaves the choice open."""
     if seen.outcome is not None:
         yield queue, 0
         return
     home = everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
-    for where in choices(namespace, queue, queue.outages.spared(home), seen):
+    spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
+    for where in choices(namespace, queue, spared, seen):
         known = queue
         if key is not None:
             known = attrs.evolve(queue, homes=narrowed(namespace, queue, key, where))
@@ -164,6 +172,7 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
         calendar=entered(queue.calendar, waiting, line),
         copies=copies,
         spread=Spread() if key is None else queue.spread,
+        room=filled(queue.room, everywhere(namespace, queue.settings), most(message)),
     )
     if not somewhere_else:
         return with_queue(namespace, never_arrives(queue, message.body, "SCHED-01"))
@@ -205,7 +214,7 @@ def _schedule_in(
     if objected and reading == "all":
         return
     key = effective_key(namespace, queue.settings, message)
-    for placed, where in _places(namespace, queue, key, seen):
+    for placed, where in _places(namespace, queue, message, key, seen):
         waiting = _waiting(namespace, queue, command, message, seen, certain=True)
         waiting = attrs.evolve(waiting, where=where)
         doubted = attrs.evolve(
@@ -234,7 +243,8 @@ def _staged(
     )
     grown = with_staged(transaction, queue, staged)
     calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
-    hidden = never_arrives(attrs.evolve(queue, calendar=calendar), waiting.message.body, "SCHED-15")
+    waited = attrs.evolve(occupied(queue, staged), calendar=calendar)
+    hidden = never_arrives(waited, waiting.message.body, "SCHED-15")
     after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
     return with_transaction(after, command.transaction or "", grown)
 
@@ -293,9 +303,7 @@ def cancel(namespace: Namespace, command: CancelScheduled) -> Iterator[Transitio
         if waiting.certain and not queue.outages.any:
             return
     else:
-        perhaps = attrs.evolve(waiting, certain=False)
-        entries = calendar.entries.set(waiting.place, perhaps)
-        unsure = attrs.evolve(queue, calendar=attrs.evolve(calendar, entries=entries))
+        unsure = attrs.evolve(queue, calendar=perhaps_gone(calendar, waiting))
         yield done(with_queue(namespace, unsure))
     yield refusal(namespace, Error.MESSAGE_NOT_FOUND, any_error=True)
 
@@ -334,6 +342,5 @@ def lost_cancel(namespace: Namespace, command: CancelScheduled) -> Namespace:
         doubted = calendar.doubted | {command.sequence_number}
         calendar = attrs.evolve(calendar, doubted=doubted)
     else:
-        perhaps = attrs.evolve(waiting, certain=False)
-        calendar = attrs.evolve(calendar, entries=calendar.entries.set(waiting.place, perhaps))
+        calendar = perhaps_gone(calendar, waiting)
     return with_queue(namespace, attrs.evolve(queue, calendar=calendar))

@@ -12,6 +12,7 @@ from busproof.model.commands import Send
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted, why_dropped, why_kept
 from busproof.model.expiry import death
+from busproof.model.fullness import no_room, taken_in, too_large, why_taken, with_room
 from busproof.model.keys import (
     effective_key,
     home_name,
@@ -52,6 +53,7 @@ def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transi
         if command.transaction is not None:
             yield from staging.send_in(namespace, queue, command, message, seen)
         else:
+            yield from too_large(namespace, message)
             yield from _send(namespace, queue, command, message, seen)
 
 
@@ -90,7 +92,9 @@ def _send_with_key(
 ) -> Iterator[Transition]:
     """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
     home = home_of(namespace, queue, key)
-    for where in choices(namespace, queue, queue.outages.spared(home), seen):
+    yield from no_room(namespace, queue, message, key, home)
+    spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
+    for where in choices(namespace, queue, spared, seen):
         rules = _evidence(namespace, queue, message, key, home, where)
         homes = narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
@@ -129,6 +133,8 @@ def _send_without_key(
     spared = outages.spared(all_of_them)
     if command.timeout <= REROUTING_TIMEOUT and must_fail(namespace, queue):
         spared = 0
+    yield from no_room(namespace, queue, message, None, all_of_them)
+    spared = with_room(namespace, queue, message, None, spared, seen)
     for where in choices(namespace, queue, spared, seen):
         if not spread_allows(namespace, queue, where):
             continue
@@ -137,7 +143,7 @@ def _send_without_key(
             rules = (*_nothing_to_go_by(queue), *rules)
         also = spread_after(namespace, queue, message, where)
         if also["spread"].last >= 0 and also["spread"].sent == 0:
-            rules = ("KEY-14", *rules)
+            rules = ("KEY-14", "SIZE-05", *rules)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(queue, command, all_of_them):
         error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
@@ -184,6 +190,8 @@ def _accepted(
     also: dict[str, Any],
 ) -> Transition:
     """The send took effect; as a copy it is dropped (KEY-11)."""
+    rules = (*why_taken(queue, key, where), *rules)
+    queue = taken_in(queue, key, where)
     becomes = fate(namespace, queue, message, key)
     copies = noted(namespace, queue, message, key, becomes=becomes)
     if isinstance(queue.role, Topic) and not queue.role.subscriptions:

@@ -8,7 +8,7 @@ import attrs
 from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
 from busproof.model.dead_letters import is_dead_letter_queue, moved
 from busproof.model.expiry import outlived
-from busproof.model.ledger import remove
+from busproof.model.ledger import doubted, remove
 from busproof.model.returning import give_back
 from busproof.model.state import NEVER, Namespace, Queue, with_queue
 from busproof.model.stored import Stored
@@ -162,8 +162,7 @@ def _perhaps_gone(
         return namespace
     leaving = (*stored.leaving, *leaving)
     doubtful = attrs.evolve(stored, certain=False, line=None, leaving=leaving)
-    messages = queue.messages.set(stored.number, doubtful)
-    return with_queue(namespace, attrs.evolve(queue, messages=messages))
+    return with_queue(namespace, doubted(queue, stored, doubtful))
 
 
 def lost_abandon(namespace: Namespace, command: Abandon) -> Namespace:

@@ -9,7 +9,9 @@ from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.duplicates import Fate, noted
+from busproof.model.filling import bits, has_room
 from busproof.model.forwarding import withheld_beyond
+from busproof.model.fullness import no_room, too_large
 from busproof.model.keys import (
     SESSION_ID,
     effective_key,
@@ -22,6 +24,7 @@ from busproof.model.keys import (
 from busproof.model.ledger import never_arrives
 from busproof.model.limits import (
     may_be_over,
+    occupied,
     unless_ending,
     with_staged,
     with_transaction,
@@ -67,6 +70,7 @@ def send_in(
     namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+    yield from _refused(namespace, queue, command, too_large(namespace, message))
     if keys_conflict(message):
         rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
         yield from _refused(namespace, queue, command, conflicting(namespace, queue, rule))
@@ -78,7 +82,8 @@ def send_in(
     if queue.settings.partitioned:
         yield from _send_in_partitioned(namespace, queue, command, message, seen)
         return
-    if not queue.outages.must_hit(1):
+    yield from _refused(namespace, queue, command, _lacks_room(namespace, queue, command, None, 1))
+    if not queue.outages.must_hit(1) and _has_room(namespace, queue, command, 1):
         rules = _regular_rules(transaction, message)
         yield _staged(namespace, queue, command, message, None, 1, rules)
     if queue.outages.any:
@@ -226,7 +231,11 @@ def _stage(
     """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
+    full = _lacks_room(namespace, queue, command, key, home)
+    yield from _refused(namespace, queue, command, full)
     for where in choices(namespace, queue, queue.outages.spared(home), seen):
+        if not _has_room(namespace, queue, command, where):
+            continue
         rules = _stage_rules(namespace, queue, command, message, key, home)
         narrowed_queue = queue
         if pins:
@@ -235,6 +244,23 @@ def _stage(
     if queue.outages.may_hit(home):
         transition = unavailable(namespace, queue, key, home, "KEY-03")
         yield from _refused(namespace, queue, command, iter((transition,)))
+
+
+def _lacks_room(
+    namespace: Namespace, queue: Queue, command: Send, key: Key | None, where: Partitions
+) -> Iterator[Transition]:
+    """SIZE-14: with what waits in the transaction there may be no room, here or at the commit."""
+    staged = _running(namespace, command).bytes
+    for refused in no_room(namespace, queue, command.message, key, where, staged):
+        yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
+
+
+def _has_room(namespace: Namespace, queue: Queue, command: Send, where: Partitions) -> bool:
+    """Whether a bus of its own has room for the message; a judge waits for the commit."""
+    size = _running(namespace, command).bytes + (command.message.size or 0)
+    return not namespace.vantage.decides or any(
+        has_room(namespace, queue, bit, size) for bit in bits(where)
+    )
 
 
 def _stage_rules(
@@ -280,7 +306,7 @@ def _staged(
     if key is not None:
         keys = keys.set(command.queue, keys.get(command.queue, key))
     grown = with_staged(attrs.evolve(transaction, keys=keys), queue, staged)
-    hidden = never_arrives(queue, message.body, "TXN-12")
+    hidden = never_arrives(occupied(queue, staged), message.body, "TXN-12")
     after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body, "FWD-33")
     after = unless_ending(after, transaction, command.queue)
     if queue.settings.forward_to is not None:

@@ -15,6 +15,7 @@ from busproof.model.filters import Filter
 from busproof.model.heap import Heap
 from busproof.model.outages import Outages, Partitions
 from busproof.model.registry import UNREGISTERED, Managed, Registry, as_created
+from busproof.model.room import NO_ROOM_TAKEN, Room
 from busproof.model.stored import (
     Copy,
     Key,
@@ -39,6 +40,7 @@ __all__ = [
     "everywhere",
     "fresh_namespace",
     "is_unsure",
+    "partition_count",
     "with_queue",
 ]
 
@@ -131,6 +133,7 @@ class Queue:
         fed: whether messages were forwarded to it.
         passed: body to the messages that it forwarded, which may be its dead letters instead.
         kept_away: the rules by which messages that were forwarded are not found here.
+        room: what its messages take of its size.
         managed: what management has done to it.
         deaths: whose time to live ends when.
     """
@@ -171,6 +174,7 @@ class Queue:
     fed: bool = False
     passed: Map[str, tuple[Message, ...]] = Map()
     kept_away: tuple[RuleId, ...] = ()
+    room: Room = NO_ROOM_TAKEN
     managed: Managed = attrs.field(
         default=attrs.Factory(lambda self: as_created(self.settings), takes_self=True)
     )
@@ -205,6 +209,7 @@ class Transaction:
         begun: when, at the earliest and latest.
         staged: what was sent in it, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
+        bytes: the most that they take.
         keys: queue to the key of its first message in this transaction.
         queues: name to `born` of each queue that was sent to in it.
         changes: changes of rules that are to take effect with it, oldest first.
@@ -218,6 +223,7 @@ class Transaction:
     begun: Window
     staged: "tuple[Staged, object] | None" = None
     size: int = 0
+    bytes: int = 0
     keys: Map[str, Key] = Map()
     queues: Map[str, int] = Map()
     changes: tuple[AddRule | RemoveRule, ...] = ()
@@ -246,7 +252,16 @@ def fresh_namespace(profile: Profile, vantage: Vantage) -> Namespace:
 
 def everywhere(namespace: Namespace, settings: CreateQueue) -> Partitions:
     """All partitions of a queue with these settings; a regular one is kept in a single store."""
-    return (1 << namespace.profile.partitions) - 1 if settings.partitioned else 1
+    return (1 << partition_count(namespace, settings)) - 1
+
+
+def partition_count(namespace: Namespace, settings: CreateQueue) -> int:
+    """How many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
+    if not settings.partitioned:
+        return 1
+    reading = namespace.profile.readings.get("GB-PARTITIONS", "sixteen")
+    each = 1 if reading == "sixteen" else settings.max_size or 1
+    return namespace.profile.partitions * each
 
 
 def with_queue(namespace: Namespace, queue: Queue) -> Namespace:

@@ -9,14 +9,15 @@ from busproof.model.arriving import arrive
 from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 from busproof.model.dead_letters import owner_of
 from busproof.model.duplicates import Fate, declined, fate, noted
+from busproof.model.fullness import lacks_room
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
-from busproof.model.limits import is_there, may_be_over, with_transaction
+from busproof.model.limits import in_order, is_there, may_be_over, occupied, with_transaction
 from busproof.model.rules import with_changes
 from busproof.model.scheduling import committed_later
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
 from busproof.model.topics import told_of_topics
-from busproof.model.transition import Transition, done, refusal
+from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import Error, RuleId, Tier, Window
 
 __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
@@ -34,8 +35,10 @@ def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transitio
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
 
-def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transition]:
-    """TXN-12: all that was sent becomes receivable, or nothing of it does."""
+def commit(
+    namespace: Namespace, command: CommitTransaction, seen: Sighting
+) -> Iterator[Transition]:
+    """TXN-12, SIZE-14: all that was sent becomes receivable, or nothing of it does."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
@@ -43,7 +46,11 @@ def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transit
     ended = with_transaction(namespace, command.transaction, None)
     hit, must_hit = _outage(namespace, transaction)
     reading = namespace.profile.readings.get("TXN-OUTAGE")
-    if not transaction.doomed and not (must_hit and reading == "refused"):
+    may_lack, lacks = lacks_room(namespace, in_order(transaction), seen)
+    if may_lack:
+        left = _forgotten(ended, transaction, "SIZE-14")
+        yield refusal(left, Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
+    if not (transaction.doomed or lacks or (must_hit and reading == "refused")):
         rules = _shown_by_commit(namespace, transaction)
         if _spans_sessions(namespace, transaction):
             rules = ("SESS-26", *rules)
@@ -57,7 +64,7 @@ def commit(namespace: Namespace, command: CommitTransaction) -> Iterator[Transit
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[RuleId, ...]:
     sent_to = [
         queue
-        for each in _in_order(transaction)
+        for each in in_order(transaction)
         if (queue := namespace.queues.get(each.queue)) is not None
     ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
@@ -67,7 +74,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[Ru
 
 def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
     """Whether a partition concerned may be down, and whether one certainly is."""
-    staged = _in_order(transaction)
+    staged = in_order(transaction)
     outages = [
         (queue.outages, each)
         for each in staged
@@ -85,7 +92,7 @@ def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]
 def _spans_sessions(namespace: Namespace, transaction: Transaction) -> bool:
     """SESS-26: whether several sessions of one regular queue were sent to."""
     sessions: dict[str, set[str]] = {}
-    for staged in _in_order(transaction):
+    for staged in in_order(transaction):
         if staged.message.session_id is not None:
             sessions.setdefault(staged.queue, set()).add(staged.message.session_id)
     return any(
@@ -101,7 +108,7 @@ def _is_partitioned(namespace: Namespace, name: str) -> bool:
 
 def _lacks_a_queue(namespace: Namespace, transaction: Transaction) -> bool:
     """Whether a queue that was sent to has been deleted since, which the documents do not cover."""
-    return any(not _is_still_there(namespace, each) for each in _in_order(transaction))
+    return any(not _is_still_there(namespace, each) for each in in_order(transaction))
 
 
 def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
@@ -114,15 +121,6 @@ def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
     return () if transaction is None else tuple(owner_of(each) for each in transaction.queues)
 
 
-def _in_order(transaction: Transaction) -> list[Staged]:
-    staged: list[Staged] = []
-    rest = transaction.staged
-    while rest is not None:
-        staged.append(rest[0])
-        rest = rest[1]  # type: ignore[assignment]  # the nested pairs have no finite type
-    return staged[::-1]
-
-
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """KEY-06, KEY-17: order is owed to what had arrived before a message was sent.
 
@@ -130,7 +128,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
     """
     namespace = with_changes(namespace, transaction, certain=certain)
     begun = namespace
-    for staged in _in_order(transaction):
+    for staged in in_order(transaction):
         queue = namespace.queues.get(staged.queue)
         if queue is None:
             continue
@@ -139,7 +137,8 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
         same = _is_still_there(namespace, staged)
         before = namespace
-        namespace = _arrived(namespace, queue, staged, certain=certain and same)
+        freed = occupied(queue, staged, -1)
+        namespace = _arrived(namespace, freed, staged, certain=certain and same)
         if not same:
             # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
             continue
@@ -218,12 +217,12 @@ def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Tr
         yield refusal(_forgotten(ended, transaction), Error.NOT_FOUND, any_error=True)
 
 
-def _forgotten(namespace: Namespace, transaction: Transaction) -> Namespace:
-    for staged in _in_order(transaction):
+def _forgotten(namespace: Namespace, transaction: Transaction, why: RuleId = "TXN-13") -> Namespace:
+    for staged in in_order(transaction):
         queue = namespace.queues.get(staged.queue)
         if queue is None:
             continue
-        rule = "TXN-13" if staged.waiting is None else "SCHED-15"
+        rule = why if staged.waiting is None else "SCHED-15"
         bodies = queue.bodies.set(staged.message.body, rule)
         if isinstance(queue.bodies.get(staged.message.body), str):
             queue = attrs.evolve(queue, bodies=bodies)

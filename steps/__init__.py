@@ -16,6 +16,7 @@ STEP_MODULES: Final = (
     "locks",
     "sessions",
     "disturbing",
+    "filling",
     "expecting",
     "numbering",
     "asking",

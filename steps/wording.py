@@ -120,6 +120,7 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
         "duplicate_detection": True,
         "duplicate_window": seconds(number),
     },
+    "of # GB": lambda number: {"max_size": number},
     "with # deliveries": lambda number: {"max_delivery_count": number},
     "with locks of # minutes": lambda number: {"lock_duration": seconds(60 * number)},
     "with locks of # seconds": lambda number: {"lock_duration": seconds(number)},

@@ -10,10 +10,9 @@ import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.adapters.seeded.managing import Managing
 from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
-from busproof.adapters.seeded.scheduling import Scheduling
 from busproof.adapters.seeded.sessions import SessionCommand
+from busproof.adapters.seeded.sizing import Sizing
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
 from busproof.model.values import Error, Message, Profile
@@ -53,7 +52,7 @@ QueueCommand = (
 )
 
 
-class SeededBus(Scheduling, Managing):
+class SeededBus(Sizing):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -82,6 +81,7 @@ class SeededBus(Scheduling, Managing):
             Capability.API_VERSIONS,
             Capability.AVAILABILITY,
             Capability.TIME_TO_LIVE,
+            Capability.DISPOSABLE_NAMESPACE,
         }
     )
 

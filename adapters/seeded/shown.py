@@ -16,6 +16,7 @@ from busproof.adapters.seeded import (
     shown_numbering,
     shown_scheduling,
     shown_sessions,
+    shown_sizes,
     shown_time_to_live,
     shown_topics,
     shown_transactions,
@@ -40,8 +41,12 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_management.SHOWN,
     **shown_numbering.SHOWN,
     **shown_time_to_live.SHOWN,
+    **shown_sizes.SHOWN,
 }
 """In the order of the faults."""
 
-READINGS: Final[Mapping[str, Mapping[str, str]]] = {**shown_management.READINGS}
+READINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    **shown_management.READINGS,
+    **shown_sizes.READINGS,
+}
 """The readings, other than the default ones, under which the judge alone sees a fault."""

@@ -1,0 +1,123 @@
+"""How large queues of the seeded bus are, and what it refuses for want of room."""
+
+from typing import Final
+
+import attrs
+
+from busproof.adapters.seeded.managing import Managing
+from busproof.adapters.seeded.queues import Queue, Staged, Transaction
+from busproof.adapters.seeded.scheduling import Scheduling
+from busproof.model.commands import CreateQueue
+from busproof.model.outcomes import Outcome, QueueDescription, Refused
+from busproof.model.values import Error, Message, Tier
+
+__all__ = ["GB", "Sizing"]
+
+GB: Final = 2**30
+STANDARD: Final = (1, 2, 3, 4, 5)
+"""GB that a queue can have in Standard, the first one unless another is asked for."""
+
+_FULL: Final = Refused(error=Error.QUOTA_EXCEEDED)
+
+
+def bytes_of(message: Message) -> int:
+    """What a message takes: its body, if it tells how large that is."""
+    return message.size or 0
+
+
+class Sizing(Scheduling, Managing):
+    """Weighs messages and refuses those that do not fit in; every method is a hook."""
+
+    def objection_to_queue(self, asked: CreateQueue) -> Error | None:
+        """Why no queue is created like this; Standard has no other sizes than its five."""
+        if not self.has_size(asked.max_size):
+            return Error.INVALID_OPERATION
+        return super().objection_to_queue(asked)
+
+    def has_size(self, size: int | None) -> bool:
+        """Whether a queue can be asked for in this size."""
+        return size is None or self.profile.tier is not Tier.STANDARD or size in STANDARD
+
+    def made(self, settings: CreateQueue) -> Queue:
+        """A new queue, of the size that it gets."""
+        return super().made(attrs.evolve(settings, max_size=self.size_given(settings)))
+
+    def size_given(self, asked: CreateQueue) -> int:
+        """How many GB a queue gets, each of its partitions if it has any."""
+        return asked.max_size or STANDARD[0]
+
+    def described(self, queue: Queue) -> QueueDescription:
+        """What is told of a queue, its sizes included."""
+        told = super().described(queue)
+        used = sum(self.used(queue, each) for each in range(queue.partitions))
+        return attrs.evolve(told, max_size=self.greatest(queue), size=used)
+
+    def greatest(self, queue: Queue) -> int:
+        """The greatest size of a queue in GB: that of all partitions."""
+        return (queue.settings.max_size or 1) * queue.partitions
+
+    def limit(self, queue: Queue) -> int:
+        """How many bytes one partition can hold."""
+        return GB * (queue.settings.max_size or 1)
+
+    def used(self, queue: Queue, partition: int) -> int:
+        """How many bytes one partition holds, whatever has become of the messages."""
+        held = [each for each in queue.messages if each.partition == partition]
+        dead = [] if queue.dead is None else queue.dead.messages
+        planned = [each for each in queue.planned if each.partition == partition]
+        held += [each for each in dead if each.partition == partition]
+        return sum(bytes_of(each.message) for each in (*held, *planned))
+
+    def has_room(self, queue: Queue, partition: int, size: int) -> bool:
+        """Whether so many bytes more go into a partition."""
+        used = self.used(queue, partition)
+        return used < self.limit(queue) and used + size <= self.limit(queue)
+
+    def place(self, queue: Queue, message: Message, timeout: int) -> int | Error:
+        """The partition that takes a message and has room for it, or why none does."""
+        placed = super().place(queue, message, timeout)
+        if isinstance(placed, Error) or self.has_room(queue, placed, bytes_of(message)):
+            return placed
+        if self.key_of(queue, message) is not None:
+            return self.full(queue)
+        return self.place_around(queue, placed, bytes_of(message))
+
+    def full(self, queue: Queue) -> int | Error:  # noqa: ARG002 - for faults
+        """What is said where there is no room."""
+        return Error.QUOTA_EXCEEDED
+
+    def place_around(self, queue: Queue, full: int, size: int) -> int | Error:
+        """Another partition for a message without key than the one that is full."""
+        for ahead in range(1, queue.partitions):
+            other = (full + ahead) % queue.partitions
+            if other not in queue.down and self.has_room(queue, other, size):
+                return other
+        return self.full(queue)
+
+    def stage(self, queue: Queue, message: Message, transaction: Transaction) -> int | Error:
+        """Take a message into a transaction if there is room for all that is in it."""
+        placed = super().stage(queue, message, transaction)
+        if isinstance(placed, int) and not self.fits(transaction.staged):
+            transaction.staged.pop()
+            return self.full(queue)
+        return placed
+
+    def fits(self, staged: list[Staged]) -> bool:
+        """Whether there is room for all that was sent in a transaction."""
+        sizes: dict[tuple[str, int], int] = {}
+        queues = {each.queue.name: each.queue for each in staged}
+        for each in staged:
+            place = (each.queue.name, each.partition)
+            sizes[place] = sizes.get(place, 0) + bytes_of(each.message)
+        return all(
+            self.has_room(queues[name], partition, size)
+            for (name, partition), size in sizes.items()
+        )
+
+    def commit(self, name: str) -> Outcome:
+        """Store all that was sent in the transaction, or nothing where there is no room."""
+        transaction = self.transactions.get(name)
+        if transaction is not None and not self.fits(transaction.staged):
+            self.ended(name)
+            return _FULL
+        return super().commit(name)

@@ -1,0 +1,195 @@
+Feature: Sizes, and what is full
+  How large queues can be, how large their partitions are, and what becomes of messages for which
+  there is no room. What is full is not down: it gives what it holds, and says that a quota is
+  exceeded.
+
+  Rule: A queue has the size that it is given
+
+    @SIZE-01 @SIZE-04
+    Scenario Outline: A partitioned queue is as large as all its partitions
+      Given a partitioned queue of <size> GB
+      Then its greatest size is told to be <size> GB for each partition
+
+      Examples:
+        | size |
+        | 1    |
+        | 2    |
+        | 3    |
+        | 4    |
+        | 5    |
+
+    @SIZE-01 @SIZE-06
+    Scenario Outline: A regular queue is as large as it is created
+      Given a regular queue of <size> GB
+      Then its greatest size is told to be <size> GB
+
+      Examples:
+        | size |
+        | 1    |
+        | 2    |
+        | 3    |
+        | 4    |
+        | 5    |
+
+    @SIZE-02
+    Scenario Outline: There are no other sizes
+      Given an empty namespace
+      When a <kind> queue of <size> GB is asked for
+      Then it is refused, or has one of the sizes of the tier
+
+      Examples:
+        | kind        | size |
+        | partitioned | 6    |
+        | partitioned | 80   |
+        | regular     | 6    |
+        | regular     | 80   |
+
+    @SIZE-03
+    Scenario: A partitioned queue without a size has 1 GB for each partition
+      Given a partitioned queue
+      Then its greatest size is told to be 1 GB for each partition
+
+    @SIZE-03
+    Scenario: A regular queue without a size has 1 GB
+      Given a regular queue
+      Then its greatest size is told to be 1 GB
+
+    @SIZE-05
+    Scenario Outline: There are as many partitions whatever the size
+      Given a partitioned queue of <size> GB
+      When 400 messages without key are sent
+      Then every partition took some of them
+
+      Examples:
+        | size |
+        | 1    |
+        | 5    |
+
+  Rule: A partition is full by itself
+
+    @SIZE-07
+    Scenario: Messages of one key fill the partition of their key
+      Given a partitioned queue
+      When messages with PartitionKey "a" are sent until there is no room for their key
+      Then it is refused because the quota is exceeded
+
+    @SIZE-07
+    Scenario: Messages of one session fill one partition
+      Given a partitioned queue that requires sessions
+      When messages with SessionId "a" are sent until there is no room for their key
+      Then it is refused because the quota is exceeded
+
+    @SIZE-07 @SIZE-04
+    Scenario: A partition holds as much as the size given
+      Given a partitioned queue of 2 GB
+      When messages with PartitionKey "a" are sent until there is no room for their key
+      Then it is refused because the quota is exceeded
+
+    @SIZE-08
+    Scenario: A key of another partition has room
+      Given a partitioned queue
+      And a key in another partition than "a"
+      And messages with PartitionKey "a" have filled the partition of their key
+      When a message with that key is sent
+      Then it is accepted
+
+    @SIZE-09
+    Scenario: Messages without key may go round a full partition
+      Given a partitioned queue
+      And messages with PartitionKey "a" have filled the partition of their key
+      When 32 large messages without key are sent
+      Then each of them is accepted, or refused because the quota is exceeded
+
+    @SIZE-14
+    Scenario: A full partition takes nothing of a transaction
+      Given a partitioned queue
+      And messages with PartitionKey "a" have filled the partition of their key
+      And a transaction
+      When a large message with PartitionKey "a" is sent in the transaction
+      Then it, or the transaction's commit, is refused because the quota is exceeded
+      When everything is received and completed
+      Then nothing that was sent in the transaction was received
+
+    @SIZE-14
+    Scenario: A transaction that does not fit leaves nothing behind
+      Given a partitioned queue
+      And a transaction
+      When more messages with PartitionKey "a" than there is room for are sent in the transaction
+      Then it, or the transaction's commit, is refused because the quota is exceeded
+      When the transaction is rolled back, unless it has ended
+      And everything is received and completed
+      Then no message was received
+
+  Rule: An entity is full when it holds its greatest size
+
+    @SIZE-10
+    Scenario: A full queue refuses what is sent
+      Given a regular queue of 1 GB
+      When messages are sent until there is no room
+      Then it is refused because the quota is exceeded
+
+    @SIZE-10
+    Scenario: Nothing is kept of what a full queue refused
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      When a large message without key is sent
+      Then it is refused because the quota is exceeded
+      When everything is received and completed
+      Then every message that was taken was received
+
+    @SIZE-13
+    Scenario Outline: Whatever lies in a queue takes its room
+      Given a regular queue of 1 GB
+      When messages are <fate> until there is no room
+      Then it is refused because the quota is exceeded
+
+      Examples:
+        | fate          |
+        | locked        |
+        | deferred      |
+        | dead-lettered |
+        | scheduled     |
+
+  Rule: Full is not down
+
+    @SIZE-11
+    Scenario: A full queue gives what it holds
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      When everything is received and completed
+      Then every message that was taken was received
+
+    @SIZE-11
+    Scenario: A full partition gives what it holds
+      Given a partitioned queue
+      And messages with PartitionKey "a" have filled the partition of their key
+      When everything is received and completed
+      Then every message that was taken was received
+
+    @SIZE-11
+    Scenario: A full queue is available
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      Then in the end its availability is available
+
+    @SIZE-12
+    Scenario: A queue that was emptied has room again
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      When everything is received and completed
+      Then in the end a large message without key is accepted
+
+    @SIZE-12
+    Scenario: A queue has room again for what was received and deleted
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      When a message is received and deleted
+      And a message is received and deleted
+      Then in the end a large message without key is accepted
+
+    @SIZE-12
+    Scenario: A partition that was emptied has room again
+      Given a partitioned queue
+      And messages with PartitionKey "a" have filled the partition of their key
+      When everything is received and completed
+      Then in the end a large message with PartitionKey "a" is accepted

@@ -1,0 +1,81 @@
+"""When a partition may be full, and when a bus of its own takes it to be.
+
+Full is not down: what is full gives what it holds, and refuses only what it has no room for.
+"""
+
+from collections.abc import Iterator
+
+from busproof.model.dead_letters import SUFFIX
+from busproof.model.outages import Partitions
+from busproof.model.room import NO_ROOM_TAKEN, Room
+from busproof.model.sizes import MOST_GB, capacity
+from busproof.model.state import Namespace, Queue, Topic, everywhere
+
+__all__ = ["bits", "grave", "has_room", "may_be_full", "may_be_full_somewhere", "pooled"]
+
+
+def bits(where: Partitions) -> Iterator[Partitions]:
+    """Each of these partitions as a set of its own."""
+    while where:
+        lowest = where & -where
+        yield lowest
+        where ^= lowest
+
+
+def pooled(namespace: Namespace) -> bool:
+    """Whether nothing is full before the entity is (FULL-PARTITION)."""
+    return namespace.profile.readings.get("FULL-PARTITION") == "pooled"
+
+
+def grave(namespace: Namespace, queue: Queue) -> Room:
+    """The room that its dead letters take of the queue's (SIZE-13)."""
+    dead = namespace.queues.get(queue.settings.queue + SUFFIX)
+    return NO_ROOM_TAKEN if dead is None else dead.room
+
+
+def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
+    """SIZE-07, SIZE-10: whether one of these partitions may have no room for so many bytes.
+
+    Where something is noticed to be full may vary by the size of one message.
+    """
+    room, dead = queue.room, grave(namespace, queue)
+    # A message may be kept once for the topic, and once for each subscription.
+    copies = 1 + len(queue.role.subscriptions) if isinstance(queue.role, Topic) else 1
+    size = max(size, room.largest)
+    limits = capacity(namespace, queue.settings)
+    if (room.taken + dead.taken) * copies + size <= limits.partition[0]:
+        return False
+    if pooled(namespace):
+        return (room.taken + dead.taken) * copies + size > limits.whole[0]
+    return any(
+        (_most(room, bit) + _strayed(dead, bit)) * copies + size > limits.partition[0]
+        for bit in bits(where)
+    )
+
+
+def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
+    """Whether some partition may have no room for a message as large as any so far."""
+    return may_be_full(namespace, queue, everywhere(namespace, queue.settings), 0)
+
+
+def _most(room: Room, bit: Partitions) -> int:
+    """The most that a partition may hold: what was removed may still take its room."""
+    return sum(size for where, size in room.arrived.items() if where & bit)
+
+
+def _strayed(dead: Room, bit: Partitions) -> int:
+    """The same of dead letters that may be in another partition than they were before."""
+    return sum(size for where, size in dead.arrived.items() if where & bit and where != bit)
+
+
+def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:
+    """Whether a bus of its own has room for so many bytes in this partition."""
+    if isinstance(queue.role, Topic):
+        return True
+    room, dead, planned = queue.room, grave(namespace, queue), queue.calendar.sizes
+    limits = capacity(namespace, queue.settings)
+    limit, whole = limits.partition[1] or MOST_GB, limits.whole[1] or MOST_GB
+    if pooled(namespace):
+        everything = (*room.held.values(), *dead.held.values(), *planned.values())
+        return sum(everything) + size <= whole
+    return sum(each.get(bit, 0) for each in (room.held, dead.held, planned)) + size <= limit

@@ -1,0 +1,272 @@
+"""What a send is told for which there is no room, and where it cannot go."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof.model.dead_letters import SUFFIX
+from busproof.model.filling import bits, grave, has_room, may_be_full
+from busproof.model.outages import Partitions
+from busproof.model.outcomes import Done
+from busproof.model.returning import without_perhaps_spent
+from busproof.model.room import Room, least, most
+from busproof.model.sizes import MOST_GB, capacity
+from busproof.model.state import Namespace, Queue, Staged, Topic, everywhere, with_queue
+from busproof.model.stored import Key
+from busproof.model.transition import Choice, Sighting, Transition, refusal
+from busproof.model.values import Error, Message, RuleId, Tier
+
+__all__ = [
+    "lacks_room",
+    "no_room",
+    "surely_full",
+    "taken_in",
+    "too_large",
+    "why_taken",
+    "with_room",
+]
+
+
+def with_room(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    spared: Partitions,
+    seen: Sighting,
+) -> Partitions:
+    """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
+    if namespace.vantage.decides:
+        size = message.size or 0
+        return sum(bit for bit in bits(spared) if has_room(namespace, queue, bit, size))
+    # A copy of an earlier message takes no room, for it is dropped.
+    copied = message.message_id in queue.copies
+    if copied or not isinstance(seen.outcome, Done | None) or queue.room.taken < MOST_GB:
+        return spared
+    if surely_full(namespace, queue, spared, key):
+        return 0
+    return sum(bit for bit in bits(spared) if not surely_full(namespace, queue, bit, key))
+
+
+def surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
+    """Whether all of these partitions hold as much as they can, or that of the key does.
+
+    What may be a dead letter by now, in whichever partition, is not relied on.
+    """
+    if namespace.vantage.left_out or isinstance(queue.role, Topic) or not where:
+        return False
+    if not _is_full(namespace, queue, where, key):
+        return False
+    return _is_full(namespace, without_perhaps_spent(namespace, queue), where, key)
+
+
+def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
+    room, dead = queue.room, grave(namespace, queue)
+    limits = capacity(namespace, queue.settings)
+    partition, whole = limits.partition[1], limits.whole[1]
+    if partition is None or whole is None:
+        return False
+    # A receive that was never answered may have taken a message for good.
+    lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
+    planned = sum(queue.calendar.sizes.values())
+    held = sum(room.held.values()) + sum(dead.held.values()) + planned
+    if held - lost >= whole:
+        return True
+    if namespace.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+        return False
+    if key is not None and room.keys.get(key, 0) - lost >= partition:
+        return True
+    return all(
+        room.held.get(bit, 0) + dead.held.get(bit, 0) - lost >= partition for bit in bits(where)
+    )
+
+
+def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
+    """How many receives of its dead letters were never answered."""
+    dead = namespace.queues.get(queue.settings.queue + SUFFIX)
+    return 0 if dead is None else dead.receivers.lost
+
+
+def no_room(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    where: Partitions,
+    staged: int = 0,
+) -> Iterator[Transition]:
+    """SIZE-07, SIZE-09 to SIZE-11: refused because the quota is exceeded, and for no other reason.
+
+    Args:
+        namespace: before the send.
+        queue: what it is sent to.
+        message: what is sent.
+        key: its key, if it has one.
+        where: the partitions that may be chosen for it.
+        staged: the most bytes that wait in its transaction.
+    """
+    if namespace.vantage.decides:
+        yield from _own_refusals(namespace, queue, message, key, where, staged)
+        return
+    # What waits in a transaction may take its room already, and is among what has arrived.
+    size = most(message)
+    if not may_be_full(namespace, queue, where, size):
+        return
+    goes_round = namespace.profile.readings.get("FULL-UNKEYED") == "goes-round"
+    if key is None and goes_round and not _all_may_be_full(namespace, queue, where, size):
+        return
+    yield _refused(namespace, queue, message, key, where)
+
+
+def _own_refusals(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    where: Partitions,
+    staged: int,
+) -> Iterator[Transition]:
+    """What a bus of its own refuses: what fits nowhere, and by turns if it does not go round."""
+    size = (message.size or 0) + staged
+    full = [bit for bit in bits(where) if not has_room(namespace, queue, bit, size)]
+    if full and len(full) == where.bit_count():
+        yield _refused(namespace, queue, message, key, where)
+    elif key is None and namespace.profile.readings.get("FULL-UNKEYED") == "refused":
+        for bit in full:
+            refused = _refused(namespace, queue, message, key, bit)
+            yield attrs.evolve(refused, choice=Choice(bit.bit_length() - 1))
+
+
+def _all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
+    return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
+
+
+def _refused(
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None, where: Partitions
+) -> Transition:
+    room = queue.room
+    full = room.full | where if where.bit_count() == 1 else room.full
+    known = attrs.evolve(room, full=full, refused=room.refused.set(key, False))
+    rules = tuple(_why_refused(namespace, queue, message, key, where))
+    noted = with_queue(namespace, attrs.evolve(queue, room=known))
+    return refusal(noted, Error.QUOTA_EXCEEDED, *rules)
+
+
+def _why_refused(
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None, where: Partitions
+) -> Iterator[RuleId]:
+    """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: what the refusal shows."""
+    if not queue.settings.partitioned:
+        yield "SIZE-10"
+    elif key is None:
+        yield "SIZE-09"
+        if surely_full(namespace, queue, everywhere(namespace, queue.settings), None):
+            yield "SIZE-10"
+    else:
+        yield "SIZE-07"
+    if _is_by_others(namespace, queue, message, where):
+        yield "SIZE-13"
+    yield "SIZE-11"
+
+
+def _is_by_others(namespace: Namespace, queue: Queue, message: Message, where: Partitions) -> bool:
+    """Whether there would be room were it not for what is locked, set aside, planned or dead."""
+    room = queue.room
+    dead, planned = grave(namespace, queue).held, queue.calendar.sizes
+    apart = sum(sum(each.values()) for each in (room.apart, dead, planned))
+    without = attrs.evolve(queue, room=_without(room, apart, where))
+    return apart > 0 and not may_be_full(namespace, without, where, most(message))
+
+
+def _without(room: Room, size: int, where: Partitions) -> Room:
+    """The room if so many bytes had never arrived in the partitions."""
+    arrived = {each: max(0, taken - size) for each, taken in room.arrived.items() if each & where}
+    return attrs.evolve(room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - size))
+
+
+def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[RuleId]:
+    """SIZE-08, SIZE-09, SIZE-12: what it shows that a message was taken although some were not."""
+    room = queue.room
+    if room.refused.get(key):
+        yield "SIZE-12"
+    if room.full and queue.settings.partitioned:
+        if key is None:
+            yield "SIZE-09"
+        elif where.bit_count() == 1 and not where & room.full:
+            yield "SIZE-08"
+
+
+def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
+    """The queue once a message was taken: what it went into is not full, or not any more."""
+    room = queue.room
+    if not len(room.refused):
+        return queue
+    refused = room.refused.delete(key) if key in room.refused else room.refused
+    return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))
+
+
+def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tuple[bool, bool]:
+    """SIZE-14: whether a commit may find no room for what was sent, and whether it surely does."""
+    sent: dict[str, list[Staged]] = {}
+    for each in staged:
+        if each.queue in namespace.queues:
+            sent.setdefault(each.queue, []).append(each)
+    found = [
+        _lacks(namespace, namespace.queues[name], messages, seen) for name, messages in sent.items()
+    ]
+    return any(may for may, _ in found), any(surely for _, surely in found)
+
+
+def _lacks(
+    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Sighting
+) -> tuple[bool, bool]:
+    if namespace.vantage.decides:
+        lacks = _own_lacks(namespace, queue, staged)
+        return lacks, lacks
+    where = 0
+    for each in staged:
+        where |= each.where
+    if not may_be_full(namespace, queue, where, 0):
+        return False, False
+    if not isinstance(seen.outcome, Done | None):
+        return True, False
+    return True, _surely_lacks(namespace, queue, staged)
+
+
+def _own_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
+    sizes: dict[Partitions, int] = {}
+    for each in staged:
+        sizes[each.where] = sizes.get(each.where, 0) + least(each.message)
+    return any(
+        not any(has_room(namespace, queue, bit, size) for bit in bits(where))
+        for where, size in sizes.items()
+    )
+
+
+def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
+    """Whether what was sent of one key, but for its largest message, fills the partition.
+
+    Not where some of it may be dropped as a copy, or be sent to a queue that was there before.
+    """
+    keys = {each.key for each in staged if each.waiting is None}
+    if queue.settings.duplicate_detection or len(keys) != 1:
+        return False
+    if any(each.born != queue.managed.born for each in staged):
+        return False
+    sizes = [least(each.message) for each in staged if each.waiting is None]
+    key, where = staged[0].key, staged[-1].where
+    room, size = queue.room, sum(sizes) - max(sizes)
+    held = room.held.set(where, room.held.get(where, 0) + size)
+    own = room.keys if key is None else room.keys.set(key, room.keys.get(key, 0) + size)
+    fuller = attrs.evolve(queue, room=attrs.evolve(room, held=held, keys=own))
+    return surely_full(namespace, fuller, where, key)
+
+
+def too_large(namespace: Namespace, message: Message) -> Iterator[Transition]:
+    """A message may be refused that is larger than those which its tier surely takes.
+
+    Outside the five documents: 256 KB, and 1 MB in Premium.
+    """
+    surely = 10**6 if namespace.profile.tier is Tier.PREMIUM else 256_000
+    if most(message) > surely and not namespace.vantage.decides:
+        yield refusal(namespace, Error.MESSAGE_TOO_LARGE)

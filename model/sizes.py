@@ -1,0 +1,113 @@
+"""How large queues may be, by tier and by what was asked for.
+
+Nobody says whether a GB is 10^9 or 2^30 bytes; between the two, either is possible.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof.model.commands import CreateQueue
+from busproof.model.state import Namespace
+from busproof.model.values import Profile, RuleId, Tier
+
+__all__ = [
+    "LEAST_GB",
+    "MOST_GB",
+    "Capacity",
+    "capacity",
+    "granted_sizes",
+    "may_refuse_size",
+    "of_size",
+    "told_size",
+]
+
+STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
+"""SIZE-01: in GB."""
+DEFAULT_SIZE: Final = 1
+"""SIZE-03: in GB."""
+
+LEAST_GB: Final = 10**9
+MOST_GB: Final = 2**30
+
+
+@attrs.frozen
+class Capacity:
+    """How many bytes fit into one partition, and into all of them together.
+
+    Where the most is not known, it is `None`.
+    """
+
+    partition: tuple[int, int | None]
+    whole: tuple[int, int | None]
+
+
+def _sizes(profile: Profile) -> tuple[int, ...]:
+    """SIZE-02: the sizes that there are; none where nothing says."""
+    if profile.tier is Tier.BASIC:
+        like_standard = profile.readings.get("BASIC-SIZES") == "like-standard"
+        return STANDARD_SIZES if like_standard else ()
+    stated = profile.tier is Tier.STANDARD and "SIZE-02" not in profile.silent
+    return STANDARD_SIZES if stated else ()
+
+
+def granted_sizes(profile: Profile, command: CreateQueue) -> tuple[int | None, ...]:
+    """SIZE-01 to SIZE-03: the sizes that the queue may get; `None` is one that is not known."""
+    sizes = _sizes(profile)
+    if not sizes:
+        return (command.max_size,)
+    if command.max_size is None:
+        return (DEFAULT_SIZE,)
+    return (command.max_size,) if command.max_size in sizes else sizes
+
+
+def may_refuse_size(profile: Profile, command: CreateQueue) -> bool:
+    """SIZE-02: whether a queue may be refused for its size."""
+    return command.max_size is not None and command.max_size not in _sizes(profile)
+
+
+def told_size(namespace: Namespace, settings: CreateQueue) -> int | None:
+    """SIZE-04, SIZE-06: the greatest size of the whole queue in GB; `None` if it is not known."""
+    if not _sizes(namespace.profile) or settings.max_size is None:
+        return None
+    return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
+
+
+def of_size(namespace: Namespace, settings: CreateQueue) -> Iterator[RuleId]:
+    """The rules by which a queue is as large as it is."""
+    if namespace.profile.tier is Tier.STANDARD:
+        yield "SIZE-04" if settings.partitioned else "SIZE-06"
+        if settings.max_size == DEFAULT_SIZE:
+            yield "SIZE-03"
+        yield "SIZE-01"
+
+
+def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:
+    """SIZE-04, SIZE-06, GB-PARTITIONS: what fits in, as far as it is known."""
+    if settings.partitioned:
+        return _of_partitions(namespace, settings)
+    known = _asked(settings)
+    return Capacity(known, known)
+
+
+def _asked(settings: CreateQueue) -> tuple[int, int | None]:
+    size = settings.max_size
+    return (LEAST_GB, None) if size is None else (size * LEAST_GB, size * MOST_GB)
+
+
+def _of_partitions(namespace: Namespace, settings: CreateQueue) -> Capacity:
+    profile, size = namespace.profile, settings.max_size or 1
+    least, most = _asked(settings)
+    if "SIZE-04" in profile.silent and not namespace.vantage.decides:
+        # Whether the size is that of each partition or of all of them is not said.
+        return Capacity((least // profile.partitions, None), (least, None))
+    reading = profile.readings.get("GB-PARTITIONS", "sixteen")
+    of_all = None if most is None else most * profile.partitions
+    return Capacity(
+        partition=(
+            least if reading == "sixteen" else least // size,
+            most // size if reading == "per-gb" and most is not None else most,
+        ),
+        whole=(least * profile.partitions, of_all),
+    )
