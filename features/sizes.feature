@@ -90,7 +90,7 @@ Feature: Sizes, and what is full
       Given a partitioned queue
       And a key in another partition than "a"
       And messages with PartitionKey "a" have filled the partition of their key
-      When a message with that key is sent
+      When the other partition is sent a message
       Then it is accepted
 
     @SIZE-09

@@ -26,6 +26,9 @@ from busproof.model.values import RuleId
 
 __all__ = ["GOALS", "Goal", "counted", "missed"]
 
+LARGE: Final = 100_000_000
+"""Bytes of a message as large as any tier takes."""
+
 Told = Callable[[Sequence[Event], int, tuple[RuleId, ...]], bool]
 """Whether the event at this place is it, given the rules that decided that event."""
 
@@ -38,11 +41,13 @@ class Goal:
         name: the situation, in words.
         rules: what it tries.
         told: whether an event is it.
+        when: tells the event without which it is not missed; `None` if there is none.
     """
 
     name: str
     rules: tuple[RuleId, ...]
     told: Told
+    when: Told | None = None
 
 
 def _came(command: type | tuple[type, ...], outcome: type[Outcome], rule: RuleId) -> Told:
@@ -76,6 +81,13 @@ def _several_peeked(events: Sequence[Event], place: int, _decided: tuple[RuleId,
     return isinstance(outcome, Peeked) and len(outcome.messages) > 1
 
 
+def _large_taken(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+    """A message of which a few fill a partition; a bus need not take any."""
+    command, outcome = events[place].command, events[place].outcome
+    large = isinstance(command, Send) and (command.message.size or 0) >= LARGE
+    return large and isinstance(outcome, Done)
+
+
 GOALS: Final = (
     Goal("a keyed send at a dead partition", ("KEY-03",), _came(Send, Refused, "KEY-03")),
     Goal("a key after its partition's outage", ("KEY-20",), _came(Send, Done, "KEY-20")),
@@ -98,6 +110,8 @@ GOALS: Final = (
     Goal("copies that are taken apart", ("TOPIC-02",), _came(Receive, Received, "TOPIC-02")),
     Goal("a message kept out by a filter", ("FILTER-04",), _came(Receive, Empty, "FILTER-04")),
     Goal("a third hop", ("FWD-16",), _came(Receive, Received, "FWD-16")),
+    Goal("a full partition", ("SIZE-07",), _came(Send, Refused, "SIZE-07"), _large_taken),
+    Goal("a full entity", ("SIZE-11",), _came(Send, Refused, "SIZE-11"), _large_taken),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
 )
 """The situations, by the family of their rules."""
@@ -115,12 +129,15 @@ def counted(runs: Iterable[Run], terms: Terms) -> dict[str, int]:
         for goal in GOALS
         if not any(terms.inapplicable(catalogue.rule(rule)) for rule in goal.rules)
     }
+    missable = {goal.name for goal in GOALS if goal.when is None}
     for events, decided in runs:
         for place, rules in enumerate(decided):
             for goal in GOALS:
                 if goal.name in times:
                     times[goal.name] += goal.told(events, place, rules)
-    return times
+                if goal.when is not None and goal.when(events, place, rules):
+                    missable.add(goal.name)
+    return {name: number for name, number in times.items() if number or name in missable}
 
 
 def missed(times: Mapping[str, int]) -> dict[RuleId, str]:

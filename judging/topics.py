@@ -22,6 +22,8 @@ leaving an event out must never forbid what was allowed with it, and this is why
   Any other receive that was never answered may have taken any one message. One such receive right
   after the queue was created stands for all of them: it allows every empty answer, and every order.
 * What a peek showed of other messages is left out: less was shown, still in order.
+* Whether there is room for a message depends on all the others. Where one was refused for want of
+  it nothing is left out; that one had to be refused is said of no topic that leaves receives out.
 * Messages without a key take turns (KEY-14) only where all of them are seen, so that a topic does
   not hold the bus to it.
 
@@ -39,10 +41,10 @@ from busproof.judging.judge import Violation
 from busproof.judging.parts import KNOWN
 from busproof.judging.search import Ended, Search
 from busproof.model.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
-from busproof.model.outcomes import Event
+from busproof.model.outcomes import Event, Outcome, Refused
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept
-from busproof.model.values import Profile, Vantage
+from busproof.model.values import Error, Profile, Vantage
 
 __all__ = ["impossible_topic"]
 
@@ -78,6 +80,9 @@ def impossible_topic(
     if any(getattr(event.command, "forward_to", None) is not None for event in events):
         # What is forwarded arrives where nobody sent it.
         return None
+    if any(_is_for_want_of_room(event.outcome) for event in events):
+        # Whether there is room depends on all messages together.
+        return None
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     cutting = Cutting(events, vantage.slack)
     for topic in cutting.topics(stuck):
@@ -85,6 +90,10 @@ def impossible_topic(
         if found is not None:
             return found
     return None
+
+
+def _is_for_want_of_room(outcome: Outcome) -> bool:
+    return isinstance(outcome, Refused) and outcome.error is Error.QUOTA_EXCEEDED
 
 
 def _proof(topic: Topic, profile: Profile, vantage: Vantage) -> Found | None:

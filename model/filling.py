@@ -9,7 +9,7 @@ from busproof.model.dead_letters import SUFFIX
 from busproof.model.outages import Partitions
 from busproof.model.room import NO_ROOM_TAKEN, Room
 from busproof.model.sizes import MOST_GB, capacity
-from busproof.model.state import Namespace, Queue, Topic, everywhere
+from busproof.model.state import Namespace, Queue, Topic, everywhere, partition_count
 
 __all__ = ["bits", "grave", "has_room", "may_be_full", "may_be_full_somewhere", "pooled"]
 
@@ -74,8 +74,9 @@ def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> 
         return True
     room, dead, planned = queue.room, grave(namespace, queue), queue.calendar.sizes
     limits = capacity(namespace, queue.settings)
-    limit, whole = limits.partition[1] or MOST_GB, limits.whole[1] or MOST_GB
+    limit = limits.partition[1] or MOST_GB
+    held = sum(each.get(bit, 0) for each in (room.held, dead.held, planned))
     if pooled(namespace):
-        everything = (*room.held.values(), *dead.held.values(), *planned.values())
-        return sum(everything) + size <= whole
-    return sum(each.get(bit, 0) for each in (room.held, dead.held, planned)) + size <= limit
+        limit *= partition_count(namespace, queue.settings)
+        held = sum((*room.held.values(), *dead.held.values(), *planned.values()))
+    return held < limit and held + size <= limit

@@ -181,7 +181,7 @@ def _partition_of(bus: Bus, queue: str, key: str) -> int:
     return bus.located(queue, [bus.sent[-1].body], None)[0]
 
 
-@when("a message with that key is sent", target_fixture="outcome")
+@when("the other partition is sent a message", target_fixture="outcome")
 def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> Outcome:
     """Send a message as large as those that filled the partition, to another one."""
     message = attrs.evolve(bus.message(partition_key=distant_key), size=filled.size)

@@ -69,6 +69,8 @@ _INDEX: Final = st.integers(0, 2)
 _SHAPE: Final = st.integers(0, 3)
 _SENDS: Final = st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 3, 6, 24))
 _RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
+_LARGE: Final = (100_000_000, 100_000_000, 400_000_000)
+"""Bytes of the largest message that any tier takes, and of one that none takes but of our own."""
 _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 
 
@@ -118,6 +120,12 @@ def _sent(
         timeout=timeout,
         transaction=transaction,
     )
+
+
+def _sent_large(world: World, queue: CreateQueue, shape: int, size: int) -> Send:
+    """A message of which a few fill a partition; where it is too large, that is all it comes to."""
+    sent = _sent(world, queue, shape)
+    return attrs.evolve(sent, message=attrs.evolve(sent.message, size=size))
 
 
 def _scheduled(
@@ -284,6 +292,14 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         weight=4,
         times=_SENDS,
     )
+    if Capability.DISPOSABLE_NAMESPACE in scope.capabilities:
+        yield Generator(
+            kind=Send,
+            draws={"queue": QUEUES, "shape": _SHAPE, "size": st.sampled_from(_LARGE)},
+            make=_sent_large,
+            times=_RECEIVES,
+            name="fill",
+        )
     delays = (0, scope.lock // 2, scope.lock, 2 * scope.lock)
     yield Generator(
         kind=Schedule,

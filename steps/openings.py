@@ -35,6 +35,9 @@ __all__ = ["Opening", "begun_with", "openings", "themes"]
 
 OTHER: Final = "other"
 HOPS: Final = 3
+GB: Final = 2**30
+LARGE: Final = 100_000_000
+"""Bytes of the largest message that any tier takes; others refuse it as too large."""
 AT_RANDOM: Final = 1
 """How many sequences begin at random for each one that does not."""
 
@@ -139,10 +142,18 @@ def _expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Receive(queue=queue.queue, mode=mode, session_id=message.session_id)
 
 
+def _full(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """More of one key than a partition holds, and then one message of another key."""
+    for place in (*(0,) * (GB // LARGE + 2), 1):
+        message = attrs.evolve(_keyed(world, queue, place), size=LARGE)
+        yield Send(queue=queue.queue, message=message)
+
+
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
     Opening("outage", frozenset({Capability.OUTAGES}), _outage),
     Opening("transaction", frozenset({Capability.TRANSACTIONS}), _two_keys),
+    Opening("full", frozenset({Capability.DISPOSABLE_NAMESPACE}), _full),
     Opening("chain", frozenset({Capability.FORWARDING}), _chain),
     Opening("expiry", frozenset({Capability.TIME_TO_LIVE}), _expiry),
     Opening("subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), _subscriptions),

@@ -101,6 +101,7 @@ class SeededBus(Sizing):
         self.transactions = {}
         self.now = 0
         self.assigned = 0
+        self.sized = False
 
     def stop(self) -> None:
         """Forget the namespace."""

@@ -172,8 +172,8 @@ class _Wasting(SeededBus):
         place = (queue.name, held.partition)
         self.wasted[place] = self.wasted.get(place, 0) + bytes_of(held.message)
 
-    def used(self, queue: Queue, partition: int) -> int:
-        return super().used(queue, partition) + self.wasted.get((queue.name, partition), 0)
+    def weight(self, queue: Queue, partition: int) -> int:
+        return super().weight(queue, partition) + self.wasted.get((queue.name, partition), 0)
 
 
 @faulty(
@@ -203,31 +203,31 @@ class _DeletedKeepsRoom(_Wasting):
 
 @faulty("locked-takes-no-room", "SIZE-13", "A message that is locked takes no room.")
 class _LockedTakesNoRoom(SeededBus):
-    def used(self, queue: Queue, partition: int) -> int:
+    def weight(self, queue: Queue, partition: int) -> int:
         locked = [each for each in queue.messages if each.lock and each.partition == partition]
-        return super().used(queue, partition) - sum(bytes_of(each.message) for each in locked)
+        return super().weight(queue, partition) - sum(bytes_of(each.message) for each in locked)
 
 
 @faulty("deferred-takes-no-room", "SIZE-13", "A deferred message takes no room.")
 class _DeferredTakesNoRoom(SeededBus):
-    def used(self, queue: Queue, partition: int) -> int:
+    def weight(self, queue: Queue, partition: int) -> int:
         aside = [each for each in queue.messages if each.deferred and each.partition == partition]
-        return super().used(queue, partition) - sum(bytes_of(each.message) for each in aside)
+        return super().weight(queue, partition) - sum(bytes_of(each.message) for each in aside)
 
 
 @faulty("dead-takes-no-room", "SIZE-13", "A dead letter takes no room of its queue.")
 class _DeadTakesNoRoom(SeededBus):
-    def used(self, queue: Queue, partition: int) -> int:
+    def weight(self, queue: Queue, partition: int) -> int:
         dead = [] if queue.dead is None else queue.dead.messages
         gone = [each for each in dead if each.partition == partition]
-        return super().used(queue, partition) - sum(bytes_of(each.message) for each in gone)
+        return super().weight(queue, partition) - sum(bytes_of(each.message) for each in gone)
 
 
 @faulty("scheduled-takes-no-room", "SIZE-13", "A scheduled message takes no room until it is due.")
 class _ScheduledTakesNoRoom(SeededBus):
-    def used(self, queue: Queue, partition: int) -> int:
+    def weight(self, queue: Queue, partition: int) -> int:
         later = [each for each in queue.planned if each.partition == partition]
-        return super().used(queue, partition) - sum(bytes_of(each.message) for each in later)
+        return super().weight(queue, partition) - sum(bytes_of(each.message) for each in later)
 
 
 @faulty("transaction-never-full", "SIZE-14", "A transaction is committed whether it fits or not.")

@@ -5,7 +5,7 @@ from typing import Final
 import attrs
 
 from busproof.adapters.seeded.managing import Managing
-from busproof.adapters.seeded.queues import Queue, Staged, Transaction
+from busproof.adapters.seeded.queues import Held, Planned, Queue, Staged, Transaction
 from busproof.adapters.seeded.scheduling import Scheduling
 from busproof.model.commands import CreateQueue
 from busproof.model.outcomes import Outcome, QueueDescription, Refused
@@ -26,7 +26,12 @@ def bytes_of(message: Message) -> int:
 
 
 class Sizing(Scheduling, Managing):
-    """Weighs messages and refuses those that do not fit in; every method is a hook."""
+    """Weighs messages and refuses those that do not fit in; every method is a hook.
+
+    `sized` tells whether any message said how large it is.
+    """
+
+    sized = False
 
     def objection_to_queue(self, asked: CreateQueue) -> Error | None:
         """Why no queue is created like this; Standard has no other sizes than its five."""
@@ -49,7 +54,7 @@ class Sizing(Scheduling, Managing):
     def described(self, queue: Queue) -> QueueDescription:
         """What is told of a queue, its sizes included."""
         told = super().described(queue)
-        used = sum(self.used(queue, each) for each in range(queue.partitions))
+        used = sum(self.weight(queue, each) for each in range(queue.partitions))
         return attrs.evolve(told, max_size=self.greatest(queue), size=used)
 
     def greatest(self, queue: Queue) -> int:
@@ -60,21 +65,22 @@ class Sizing(Scheduling, Managing):
         """How many bytes one partition can hold."""
         return GB * (queue.settings.max_size or 1)
 
-    def used(self, queue: Queue, partition: int) -> int:
+    def weight(self, queue: Queue, partition: int) -> int:
         """How many bytes one partition holds, whatever has become of the messages."""
-        held = [each for each in queue.messages if each.partition == partition]
         dead = [] if queue.dead is None else queue.dead.messages
-        planned = [each for each in queue.planned if each.partition == partition]
-        held += [each for each in dead if each.partition == partition]
-        return sum(bytes_of(each.message) for each in (*held, *planned))
+        there: tuple[Held | Planned, ...] = (*queue.messages, *dead, *queue.planned)
+        return sum(bytes_of(each.message) for each in there if each.partition == partition)
 
     def has_room(self, queue: Queue, partition: int, size: int) -> bool:
         """Whether so many bytes more go into a partition."""
-        used = self.used(queue, partition)
+        if not self.sized:
+            return True
+        used = self.weight(queue, partition)
         return used < self.limit(queue) and used + size <= self.limit(queue)
 
     def place(self, queue: Queue, message: Message, timeout: int) -> int | Error:
         """The partition that takes a message and has room for it, or why none does."""
+        self.sized = self.sized or bytes_of(message) > 0
         placed = super().place(queue, message, timeout)
         if isinstance(placed, Error) or self.has_room(queue, placed, bytes_of(message)):
             return placed
@@ -96,6 +102,7 @@ class Sizing(Scheduling, Managing):
 
     def stage(self, queue: Queue, message: Message, transaction: Transaction) -> int | Error:
         """Take a message into a transaction if there is room for all that is in it."""
+        self.sized = self.sized or bytes_of(message) > 0
         placed = super().stage(queue, message, transaction)
         if isinstance(placed, int) and not self.fits(transaction.staged):
             transaction.staged.pop()
