@@ -12,7 +12,7 @@ from busproof.model.describing import wrongly_told
 from busproof.model.outcomes import Described, Outcome, Refused
 from busproof.model.state import Namespace, Queue, is_unsure
 from busproof.model.transition import Transition
-from busproof.model.values import RuleId
+from busproof.model.values import RuleId, Tier
 
 __all__ = ["blamed_in_management", "is_management"]
 
@@ -49,6 +49,8 @@ def _wrongly_not_created(
     if queue is not None:
         return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
     rules: tuple[RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
+    if command.max_size is not None and namespace.profile.tier is Tier.STANDARD:
+        rules = ("SIZE-01", *rules)
     if command.queue in namespace.registry.buried:
         rules = ("MGMT-05", *rules)
     if command.api_version is not None:
