@@ -11,9 +11,8 @@ __all__ = ["is_about_room", "is_beyond", "room_denied"]
 
 def is_beyond(namespace: Namespace, queue: Queue, seen: Sighting) -> bool:
     """Whether a partition took the message that the queue cannot have (SIZE-05)."""
-    if seen.witness is None:
-        return False
-    return not everywhere(namespace, queue.settings) >> seen.witness.partition & 1
+    partitions = everywhere(namespace, queue.settings)
+    return seen.witness is not None and not partitions >> seen.witness.partition & 1
 
 
 def is_about_room(queue: Queue, outcome: Refused) -> bool:

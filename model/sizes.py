@@ -80,7 +80,7 @@ def of_size(namespace: Namespace, settings: CreateQueue) -> Iterator[RuleId]:
         yield "SIZE-04" if settings.partitioned else "SIZE-06"
         if settings.max_size == DEFAULT_SIZE:
             yield "SIZE-03"
-        yield "SIZE-01"
+    yield "SIZE-01"
 
 
 def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:

@@ -41,7 +41,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.filters import SqlFilter
-from busproof.model.values import ReceiveMode
+from busproof.model.values import Message, ReceiveMode
 
 __all__ = ["NEEDED", "needs"]
 
@@ -102,6 +102,9 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.TRANSACTIONS
     if _is_mortal(command) or _is_mortal(getattr(command, "message", None)):
         yield Capability.TIME_TO_LIVE
+    message = getattr(command, "message", None)
+    if isinstance(message, Message) and message.size is not None:
+        yield Capability.DISPOSABLE_NAMESPACE
     match command:
         case AddRule(filter=SqlFilter()):
             yield Capability.SQL_FILTERS

@@ -16,6 +16,7 @@ from busproof.model.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
     GetQueue,
     Receive,
     RollBackTransaction,
@@ -112,6 +113,12 @@ class TestSizes:
         told.queue(max_size=6)
         refuses(told, GetQueue(queue="q"), told_size(24))
         told.has(GetQueue(queue="q"), told_size(20))
+
+    def test_basic_may_have_the_default_of_standard(self) -> None:
+        told = telling({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
+        told.queue()
+        refuses(told, GetQueue(queue="q"), told_size(5), "SIZE-01")
+        told.has(GetQueue(queue="q"), told_size(4))
 
     def test_a_creation_in_an_odd_size_that_was_lost_leaves_the_queue_unknown(self) -> None:
         told = telling()
@@ -278,6 +285,17 @@ class TestEntities:
         shows(told, large(told), DONE, "SIZE-12")
         told.has(large(told), FULL)
 
+    def test_room_of_one_key_is_no_evidence_of_another(self, told: Told) -> None:
+        told.queue()
+        told.send(partition=1, partition_key="b")
+        fill(told, partition=0, partition_key="a")
+        told.has(large(told, partition_key="a"), FULL)
+        told.has(
+            Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
+            received("m1", 1, partition_key="b"),
+        )
+        assert "SIZE-12" not in told.saw(large(told, partition_key="a"), FULL).rules
+
     @pytest.mark.parametrize("fate", ["locked", "deferred", "dead"])
     def test_whatever_lies_in_a_queue_takes_its_room(self, told: Told, fate: str) -> None:
         told.queue(partitioned=False)
@@ -390,6 +408,15 @@ class TestTransactions:
             told.has(attrs.evolve(large(told, message_id="x"), transaction="t"))
         told.has(COMMIT)
 
+    def test_what_was_sent_to_a_deleted_queue_is_not_relied_on(self, told: Told) -> None:
+        told.queue()
+        told.has(BEGIN)
+        for _ in range(MORE + 1):
+            told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"))
+        told.has(DeleteQueue(queue="q"))
+        told.queue()
+        told.has(COMMIT)
+
     def test_a_message_in_it_may_be_too_large(self, told: Told) -> None:
         told.queue()
         told.has(BEGIN)
@@ -414,6 +441,15 @@ class TestOurOwnBus:
         assert only.outcome == FULL
         (small,) = told.step(large(told, partition_key="a", size=1))
         assert small.outcome == DONE
+
+    def test_it_refuses_what_does_not_fit_into_a_transaction(self) -> None:
+        told = telling(decides=True, partitions=1)
+        told.queue()
+        told.has(BEGIN)
+        for _ in range(LESS):
+            told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"))
+        sent = attrs.evolve(large(told, partition_key="a"), transaction="t")
+        assert {each.outcome for each in told.step(sent)} == {FULL}
 
     def test_it_refuses_a_commit_for_which_others_took_the_room(self) -> None:
         told = telling(decides=True)
