@@ -8,7 +8,7 @@ from busproof.model.commands import GetQueue
 from busproof.model.filling import grave
 from busproof.model.managing import FIXED
 from busproof.model.outcomes import Described, QueueDescription
-from busproof.model.sizes import of_size, told_size
+from busproof.model.sizes import of_size, told_size, wrong_size
 from busproof.model.state import NEVER, Namespace, Queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Availability, Error, RuleId, Tier, Window
@@ -102,7 +102,9 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
         yield "MGMT-11"
     size = told_size(namespace, settings)
     if size is not None and told.max_size not in (None, size):
-        yield from ("SIZE-02",) if "max_size" in managed.tried else of_size(namespace, settings)
+        resized = "max_size" in managed.tried
+        wrong = wrong_size(namespace, settings, told.max_size or 0)
+        yield from ("SIZE-02",) if resized else wrong
     changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if managed.updated else ()
     if not _is_within(told.lock_duration, managed.lock_durations):
         yield from (*changed, "MGMT-11")

@@ -189,11 +189,10 @@ def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[Rule
     room = queue.room
     if room.refused.get(key):
         yield "SIZE-12"
-    if room.full and queue.settings.partitioned:
-        if key is None:
-            yield "SIZE-09"
-        elif where.bit_count() == 1 and not where & room.full:
-            yield "SIZE-08"
+    if key is None and queue.settings.partitioned and len(room.refused):
+        yield "SIZE-09"
+    elif room.full and where.bit_count() == 1 and not where & room.full:
+        yield "SIZE-08"
 
 
 def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:

@@ -21,6 +21,7 @@ __all__ = [
     "may_refuse_size",
     "of_size",
     "told_size",
+    "wrong_size",
 ]
 
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
@@ -81,6 +82,15 @@ def of_size(namespace: Namespace, settings: CreateQueue) -> Iterator[RuleId]:
         if settings.max_size == DEFAULT_SIZE:
             yield "SIZE-03"
     yield "SIZE-01"
+
+
+def wrong_size(namespace: Namespace, settings: CreateQueue, told: int) -> Iterator[RuleId]:
+    """The rules that a queue breaks by its greatest size, in GB: that of another size first."""
+    other = attrs.evolve(settings, max_size=1)
+    parts = told_size(namespace, other) or 1
+    if told % parts == 0 and told // parts in STANDARD_SIZES:
+        yield "SIZE-03" if settings.max_size == DEFAULT_SIZE else "SIZE-01"
+    yield from of_size(namespace, settings)
 
 
 def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:

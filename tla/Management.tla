@@ -85,6 +85,17 @@ Create(name, partitioned, size) ==
   /\ UNCHANGED up
   /\ Says(CreateCommand(name, partitioned, size), Done)
 
+NotGiven == 0  \* a size that is left out
+
+(* B2: the size is the least one unless another is given. *)
+CreateWithoutSize(name, partitioned) ==
+  /\ Tier # "premium"
+  /\ ~There(name)
+  /\ IsPossible(partitioned, Least(Sizes))
+  /\ queues' = [queues EXCEPT ![name] = Made(partitioned, Least(Sizes))]
+  /\ UNCHANGED up
+  /\ Says(CreateCommand(name, partitioned, NotGiven), Done)
+
 (* B5, B9, G4: Premium makes none with partitions; whether it says so is left open. *)
 CreateUnpartitioned(name, size) ==
   /\ ~There(name)
@@ -232,6 +243,15 @@ SendInOutage(name, key) ==
   /\ UNCHANGED core
   /\ Says(SendCommand(name, key), Refused(AnyError))
 
+(* A message that is taken away leaves its room to others. *)
+TakeAway(name, p) ==
+  /\ There(name)
+  /\ p \in Stores(name) \intersect up
+  /\ queues[name].load[p] > 0
+  /\ queues' = [queues EXCEPT ![name].load[p] = @ - 1]
+  /\ UNCHANGED up
+  /\ Says([op |-> "Receive", queue |-> name], DoneIn(p))
+
 TakePartitionDown(p) ==
   /\ p \in up
   /\ up' = up \ {p}
@@ -259,6 +279,8 @@ Next ==
        \/ Missing(name, GetCommand(name)) \/ Missing(name, DeleteCommand(name))
   \/ \E name \in Names, key \in Keys \union {None} :
        Send(name, key) \/ SendToFull(name, key) \/ SendInOutage(name, key)
+  \/ \E name \in Names, partitioned \in BOOLEAN : CreateWithoutSize(name, partitioned)
+  \/ \E name \in Names, p \in Partitions : TakeAway(name, p)
   \/ \E p \in Breakable : TakePartitionDown(p) \/ BringPartitionUp(p)
 
 Spec == Init /\ [][Next]_vars
@@ -303,6 +325,10 @@ MaximumIsManyTimesTheSize ==
        LET q == queues[said'.command.queue] IN
          said'.reply.maximum_size =
            IF q.partitioned THEN Cardinality(Partitions) * q.size ELSE q.size]_vars
+
+DefaultIsTheLeast ==
+  [][Asks("CreateQueue") /\ Answers("Done") /\ said'.command.size = NotGiven =>
+       queues'[said'.command.queue].size = Least(Sizes)]_vars
 
 (* F4 *)
 LimitedWhenUnhealthy ==

@@ -80,7 +80,11 @@ class TestSizes:
     def test_a_queue_is_as_large_as_all_its_partitions(self, told: Told, size: int) -> None:
         shows(told, CreateQueue(queue="q", max_size=size), DONE, "SIZE-01")
         shows(told, GetQueue(queue="q"), told_size(4 * size), "SIZE-04", "SIZE-01")
-        refuses(told, GetQueue(queue="q"), told_size(size + 4), "SIZE-04")
+        refuses(told, GetQueue(queue="q"), told_size(4 * size + 1), "SIZE-04")
+
+    def test_a_queue_has_the_size_that_was_asked_for(self, told: Told) -> None:
+        told.queue(max_size=2)
+        refuses(told, GetQueue(queue="q"), told_size(12), "SIZE-01", "SIZE-04")
 
     def test_a_size_of_the_tier_is_not_refused(self, told: Told) -> None:
         refuses(told, CreateQueue(queue="q", max_size=5), INVALID, "SIZE-01", "MGMT-02")
@@ -96,7 +100,8 @@ class TestSizes:
 
     def test_a_queue_has_1_gb_unless_it_is_given_another_size(self, told: Told) -> None:
         told.queue(partitioned=False)
-        refuses(told, GetQueue(queue="q"), told_size(5), "SIZE-06", "SIZE-03")
+        refuses(told, GetQueue(queue="q"), told_size(5), "SIZE-03", "SIZE-06")
+        refuses(told, GetQueue(queue="q"), told_size(16), "SIZE-06", "SIZE-03")
         shows(told, GetQueue(queue="q"), told_size(1), "SIZE-03", "SIZE-06")
 
     @pytest.mark.parametrize("tier", [Tier.BASIC, Tier.PREMIUM])
