@@ -11,7 +11,15 @@ from busproof.model.room import NO_ROOM_TAKEN, Room
 from busproof.model.sizes import MOST_GB, capacity
 from busproof.model.state import Namespace, Queue, Topic, everywhere, partition_count
 
-__all__ = ["bits", "grave", "has_room", "may_be_full", "may_be_full_somewhere", "pooled"]
+__all__ = [
+    "bits",
+    "grave",
+    "has_plenty",
+    "has_room",
+    "may_be_full",
+    "may_be_full_somewhere",
+    "pooled",
+]
 
 
 def bits(where: Partitions) -> Iterator[Partitions]:
@@ -66,6 +74,11 @@ def _most(room: Room, bit: Partitions) -> int:
 def _strayed(dead: Room, bit: Partitions) -> int:
     """The same of dead letters that may be in another partition than they were before."""
     return sum(size for where, size in dead.arrived.items() if where & bit and where != bit)
+
+
+def has_plenty(queue: Queue, size: int) -> bool:
+    """Whether a bus of its own need not look at what each partition holds."""
+    return queue.room.taken + size < MOST_GB
 
 
 def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.dead_letters import SUFFIX
-from busproof.model.filling import bits, grave, has_room, may_be_full
+from busproof.model.filling import bits, grave, has_plenty, has_room, may_be_full
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Done
 from busproof.model.returning import without_perhaps_spent
@@ -38,6 +38,8 @@ def with_room(
     """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
     if namespace.vantage.decides:
         size = message.size or 0
+        if has_plenty(queue, size):
+            return spared
         return sum(bit for bit in bits(spared) if has_room(namespace, queue, bit, size))
     # A copy of an earlier message takes no room, for it is dropped.
     copied = message.message_id in queue.copies
@@ -128,6 +130,8 @@ def _own_refusals(
 ) -> Iterator[Transition]:
     """What a bus of its own refuses: what fits nowhere, and by turns if it does not go round."""
     size = (message.size or 0) + staged
+    if has_plenty(queue, size):
+        return
     full = [bit for bit in bits(where) if not has_room(namespace, queue, bit, size)]
     if full and len(full) == where.bit_count():
         yield _refused(namespace, queue, message, key, where)

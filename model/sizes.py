@@ -97,21 +97,33 @@ def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:
     """SIZE-04, SIZE-06, GB-PARTITIONS: what fits in, as far as it is known."""
     if settings.partitioned:
         return _of_partitions(namespace, settings)
-    known = _asked(settings)
+    known = _asked(namespace, settings)
     return Capacity(known, known)
 
 
-def _asked(settings: CreateQueue) -> tuple[int, int | None]:
+def _asked(namespace: Namespace, settings: CreateQueue) -> tuple[int, int | None]:
+    """The size given, in bytes; a bus of its own knows its default."""
     size = settings.max_size
-    return (LEAST_GB, None) if size is None else (size * LEAST_GB, size * MOST_GB)
+    known = size is not None and (namespace.profile.tier is not Tier.BASIC or _is_told(namespace))
+    if namespace.vantage.decides or known:
+        return (size or DEFAULT_SIZE) * LEAST_GB, (size or DEFAULT_SIZE) * MOST_GB
+    return (size or DEFAULT_SIZE) * LEAST_GB, None
+
+
+def _is_told(namespace: Namespace) -> bool:
+    return bool(_sizes(namespace.profile))
 
 
 def _of_partitions(namespace: Namespace, settings: CreateQueue) -> Capacity:
-    profile, size = namespace.profile, settings.max_size or 1
-    least, most = _asked(settings)
-    if "SIZE-04" in profile.silent and not namespace.vantage.decides:
-        # Whether the size is that of each partition or of all of them is not said.
-        return Capacity((least // profile.partitions, None), (least, None))
+    profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
+    least, most = _asked(namespace, settings)
+    if not namespace.vantage.decides:
+        if "SIZE-04" in profile.silent:
+            # Whether the size is that of each partition or of all of them is not said.
+            return Capacity((least // profile.partitions, None), (least, None))
+        if profile.tier is Tier.PREMIUM:
+            # What is there from before the tier stopped permitting it is not held to its size.
+            most = None
     reading = profile.readings.get("GB-PARTITIONS", "sixteen")
     of_all = None if most is None else most * profile.partitions
     return Capacity(

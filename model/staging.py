@@ -9,7 +9,7 @@ from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.duplicates import Fate, noted
-from busproof.model.filling import bits, has_room
+from busproof.model.filling import bits, has_plenty, has_room
 from busproof.model.forwarding import withheld_beyond
 from busproof.model.fullness import no_room, too_large
 from busproof.model.keys import (
@@ -258,9 +258,9 @@ def _lacks_room(
 def _has_room(namespace: Namespace, queue: Queue, command: Send, where: Partitions) -> bool:
     """Whether a bus of its own has room for the message; a judge waits for the commit."""
     size = _running(namespace, command).bytes + (command.message.size or 0)
-    return not namespace.vantage.decides or any(
-        has_room(namespace, queue, bit, size) for bit in bits(where)
-    )
+    if not namespace.vantage.decides or has_plenty(queue, size):
+        return True
+    return any(has_room(namespace, queue, bit, size) for bit in bits(where))
 
 
 def _stage_rules(

@@ -19,6 +19,7 @@ from busproof.model.commands import (
     DeleteQueue,
     GetQueue,
     Receive,
+    RestoreQueue,
     RollBackTransaction,
     Schedule,
     Send,
@@ -229,6 +230,20 @@ class TestPartitions:
         fill(told, LESS, partition=0, partition_key="a")
         told.has(large(told, partition_key="a"), FULL)
         fill(told, 5 * LESS, partition=0, partition_key="a")
+
+    def test_what_is_there_from_before_in_premium_is_not_held_to_its_size(self) -> None:
+        told = telling(tier=Tier.PREMIUM)
+        told.has(RestoreQueue(queue="q"))
+        fill(told, LESS, partition=0, partition_key="a")
+        told.has(large(told, partition_key="a"), FULL)
+        fill(told, LESS, partition=0, partition_key="a")
+
+    def test_in_basic_a_size_that_was_accepted_is_no_bound(self) -> None:
+        told = telling(tier=Tier.BASIC)
+        told.queue(max_size=2)
+        fill(told, 2 * LESS - 2, partition=0, partition_key="a")
+        refuses(told, large(told, partition_key="a"), FULL)
+        fill(told, LESS, partition=0, partition_key="a")
 
 
 class TestWithoutKey:
