@@ -435,6 +435,7 @@ class TestTransactions:
             told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"))
         told.has(DeleteQueue(queue="q"))
         told.queue()
+        fill(told, LESS, partition_key="a")
         told.has(COMMIT)
 
     def test_a_message_in_it_may_be_too_large(self, told: Told) -> None:
@@ -470,6 +471,11 @@ class TestOurOwnBus:
             told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"))
         sent = attrs.evolve(large(told, partition_key="a"), transaction="t")
         assert {each.outcome for each in told.step(sent)} == {FULL}
+
+    def test_a_topic_of_its_own_is_never_full(self) -> None:
+        told = telling(decides=True)
+        told.has(CreateTopic(topic="q"))
+        fill(told, 2 * MORE, partition=0, partition_key="a")
 
     def test_it_refuses_a_commit_for_which_others_took_the_room(self) -> None:
         told = telling(decides=True)
