@@ -15,12 +15,12 @@ from busproof.adapters.base import Capability
 from busproof.model.commands import CommitTransaction, CreateQueue, Defer, Schedule, Send
 from busproof.model.outcomes import Done, Outcome, Refused, Scheduled
 from busproof.model.values import Error, Message, MessageView
-from busproof.steps.creating import QUEUE, basic_may_lack
+from busproof.steps.creating import QUEUE
 from busproof.steps.dead_letters import dead_letter_it
 from busproof.steps.harness import Bus, NotApplicable, NotConforming
 from busproof.steps.patience import described
 from busproof.steps.sending import READ, send_all
-from busproof.steps.wording import Properties, queue_settings, seconds
+from busproof.steps.wording import Properties, seconds
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
 """Bytes of a message that fills: what Premium may take, what it surely takes, what all take."""
@@ -293,17 +293,6 @@ def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Propertie
 def all_received(filled: Filled, views: list[MessageView]) -> None:
     """What is full gives what it holds."""
     assert {view.body for view in views} == set(filled.taken), views
-
-
-@when(
-    parsers.re(r"a (?P<kind>partitioned|regular) queue of (?P<number>\d+) GB is asked for"),
-    target_fixture="outcome",
-)
-def asks_for_size(bus: Bus, kind: str, number: str) -> Outcome:
-    """Create a queue of a size that there may not be, whatever becomes of it."""
-    settings = queue_settings(QUEUE, kind, f"of {number} GB")
-    basic_may_lack(bus, settings)
-    return bus.do(settings)
 
 
 @then(parsers.parse("its greatest size is told to be {number:d} GB for each partition"))
