@@ -135,6 +135,8 @@ OWN_CHOICES: Final = {
     "FORWARD-LIFETIME": ("either", "anew"),
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
     "MESSAGES-EXPIRE": ("message", "lock"),
+    "GB-PARTITIONS": ("either", "sixteen"),
+    "FULL-PARTITION": ("either", "per-partition"),
 }
 """Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
 

@@ -7,13 +7,14 @@ import attrs
 from busproof.model.arrivals import Arrival
 from busproof.model.dead_letters import buried
 from busproof.model.expiry import death
+from busproof.model.filling import weight
 from busproof.model.filtering import Verdict, judged
 from busproof.model.forwarding import passed_on, withheld_beyond
 from busproof.model.ledger import store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
-from busproof.model.room import filled, most
+from busproof.model.room import filled
 from busproof.model.state import (
     NEVER,
     Namespace,
@@ -70,7 +71,7 @@ def arrive(
 
 def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
     """The entity once a message has arrived that does not stay, which may have taken its room."""
-    room = filled(queue.room, arrival.where, most(arrival.message))
+    room = filled(queue.room, arrival.where, weight(queue, arrival.message))
     return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 

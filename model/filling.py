@@ -7,18 +7,24 @@ from collections.abc import Iterator
 
 from busproof.model.dead_letters import SUFFIX
 from busproof.model.outages import Partitions
-from busproof.model.room import NO_ROOM_TAKEN, Room
-from busproof.model.sizes import MOST_GB, capacity
+from busproof.model.room import NO_ROOM_TAKEN, Room, most
+from busproof.model.sizes import LEAST_GB, MOST_GB, capacity
 from busproof.model.state import Namespace, Queue, Topic, everywhere, partition_count
+from busproof.model.transition import Transition, refusal
+from busproof.model.values import Error, Message
 
 __all__ = [
+    "all_may_be_full",
     "bits",
     "grave",
     "has_plenty",
     "has_room",
     "may_be_full",
     "may_be_full_somewhere",
+    "perhaps_full",
     "pooled",
+    "surely_has_room",
+    "weight",
 ]
 
 
@@ -41,29 +47,53 @@ def grave(namespace: Namespace, queue: Queue) -> Room:
     return NO_ROOM_TAKEN if dead is None else dead.room
 
 
+def weight(queue: Queue, message: Message) -> int:
+    """The most bytes that a message takes of an entity's size.
+
+    It may be kept once for a topic, and once for each subscription.
+    """
+    copies = 1 + len(queue.role.subscriptions) if isinstance(queue.role, Topic) else 1
+    return copies * most(message)
+
+
 def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
     """SIZE-07, SIZE-10: whether one of these partitions may have no room for so many bytes.
 
     Where something is noticed to be full may vary by the size of one message.
     """
     room, dead = queue.room, grave(namespace, queue)
-    # A message may be kept once for the topic, and once for each subscription.
-    copies = 1 + len(queue.role.subscriptions) if isinstance(queue.role, Topic) else 1
     size = max(size, room.largest)
     limits = capacity(namespace, queue.settings)
-    if (room.taken + dead.taken) * copies + size <= limits.partition[0]:
+    if room.taken + dead.taken + size <= limits.partition[0]:
         return False
     if pooled(namespace):
-        return (room.taken + dead.taken) * copies + size > limits.whole[0]
-    return any(
-        (_most(room, bit) + _strayed(dead, bit)) * copies + size > limits.partition[0]
-        for bit in bits(where)
+        return room.taken + dead.taken + size > limits.whole[0]
+    # The copies of a topic's message need not be in the partition of that message.
+    return isinstance(queue.role, Topic) or any(
+        _most(room, bit) + _strayed(dead, bit) + size > limits.partition[0] for bit in bits(where)
     )
 
 
 def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
     """Whether some partition may have no room for a message as large as any so far."""
     return may_be_full(namespace, queue, everywhere(namespace, queue.settings), 0)
+
+
+def all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
+    """Whether none of these partitions surely has room for so many bytes."""
+    return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
+
+
+def perhaps_full(namespace: Namespace, queue: Queue, message: Message) -> Iterator[Transition]:
+    """A refusal for want of room, of a message that has to be refused for another reason.
+
+    Nobody says which of several reasons a bus names.
+    """
+    where = everywhere(namespace, queue.settings)
+    if namespace.vantage.decides:
+        return
+    if may_be_full(namespace, queue, where, weight(queue, message)):
+        yield refusal(namespace, Error.QUOTA_EXCEEDED)
 
 
 def _most(room: Room, bit: Partitions) -> int:
@@ -78,16 +108,24 @@ def _strayed(dead: Room, bit: Partitions) -> int:
 
 def has_plenty(queue: Queue, size: int) -> bool:
     """Whether a bus of its own need not look at what each partition holds."""
-    return queue.room.taken + size < MOST_GB
+    return queue.room.taken + size < LEAST_GB
 
 
 def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:
-    """Whether a bus of its own has room for so many bytes in this partition."""
+    """Whether a bus of its own can take so many bytes into this partition."""
+    limit = capacity(namespace, queue.settings).partition[1] or MOST_GB
+    return _fits(namespace, queue, bit, size, limit)
+
+
+def surely_has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:
+    """Whether a bus of its own has to take so many bytes into this partition."""
+    return _fits(namespace, queue, bit, size, capacity(namespace, queue.settings).partition[0])
+
+
+def _fits(namespace: Namespace, queue: Queue, bit: Partitions, size: int, limit: int) -> bool:
     if isinstance(queue.role, Topic):
         return True
     room, dead, planned = queue.room, grave(namespace, queue), queue.calendar.sizes
-    limits = capacity(namespace, queue.settings)
-    limit = limits.partition[1] or MOST_GB
     held = sum(each.get(bit, 0) for each in (room.held, dead.held, planned))
     if pooled(namespace):
         limit *= partition_count(namespace, queue.settings)

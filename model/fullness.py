@@ -5,7 +5,16 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.dead_letters import SUFFIX
-from busproof.model.filling import bits, grave, has_plenty, has_room, may_be_full
+from busproof.model.filling import (
+    all_may_be_full,
+    bits,
+    grave,
+    has_plenty,
+    has_room,
+    may_be_full,
+    surely_has_room,
+    weight,
+)
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Done
 from busproof.model.returning import without_perhaps_spent
@@ -105,17 +114,18 @@ def no_room(
         message: what is sent.
         key: its key, if it has one.
         where: the partitions that may be chosen for it.
-        staged: the most bytes that wait in its transaction.
+        staged: the bytes that wait for the queue in its transaction, if a bus of its own counts.
     """
     if namespace.vantage.decides:
         yield from _own_refusals(namespace, queue, message, key, where, staged)
         return
     # What waits in a transaction may take its room already, and is among what has arrived.
-    size = most(message)
+    size = weight(queue, message)
     if not may_be_full(namespace, queue, where, size):
         return
+    up = where & ~(queue.outages.down | queue.outages.doubt)
     goes_round = namespace.profile.readings.get("FULL-UNKEYED") == "goes-round"
-    if key is None and goes_round and not _all_may_be_full(namespace, queue, where, size):
+    if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
         return
     yield _refused(namespace, queue, message, key, where)
 
@@ -128,21 +138,21 @@ def _own_refusals(
     where: Partitions,
     staged: int,
 ) -> Iterator[Transition]:
-    """What a bus of its own refuses: what fits nowhere, and by turns if it does not go round."""
+    """What a bus of its own refuses: what fits nowhere, and by turns if it does not go round.
+
+    Where it is not said whether something fits, it may refuse it or take it.
+    """
     size = (message.size or 0) + staged
     if has_plenty(queue, size):
         return
-    full = [bit for bit in bits(where) if not has_room(namespace, queue, bit, size)]
-    if full and len(full) == where.bit_count():
+    up = queue.outages.spared(where)
+    full = [bit for bit in bits(up) if not has_room(namespace, queue, bit, size)]
+    if up and not any(surely_has_room(namespace, queue, bit, size) for bit in bits(up)):
         yield _refused(namespace, queue, message, key, where)
     elif key is None and namespace.profile.readings.get("FULL-UNKEYED") == "refused":
         for bit in full:
             refused = _refused(namespace, queue, message, key, bit)
             yield attrs.evolve(refused, choice=Choice(bit.bit_length() - 1))
-
-
-def _all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
-    return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
 
 
 def _refused(
@@ -179,7 +189,7 @@ def _is_by_others(namespace: Namespace, queue: Queue, message: Message, where: P
     dead, planned = grave(namespace, queue).held, queue.calendar.sizes
     apart = sum(sum(each.values()) for each in (room.apart, dead, planned))
     without = attrs.evolve(queue, room=_without(room, apart, where))
-    return apart > 0 and not may_be_full(namespace, without, where, most(message))
+    return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
 
 
 def _without(room: Room, size: int, where: Partitions) -> Room:

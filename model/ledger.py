@@ -18,7 +18,7 @@ from immutables import Map
 from busproof.model.heap import Heap, pop, push, settled, smallest
 from busproof.model.keys import SESSION_ID
 from busproof.model.outages import Partitions
-from busproof.model.room import filled, most, moved
+from busproof.model.room import Room, filled, most, moved
 from busproof.model.state import Queue
 from busproof.model.stored import Key, Lock, Receivers, Stored, Tally
 from busproof.model.values import Message, RuleId, Window
@@ -180,7 +180,7 @@ def hold(
             queue,
             messages=queue.messages.delete(stored.number),
             members=_members(queue, stored.message, -1),
-            room=moved(queue.room, stored, None),
+            room=_room(queue, stored.number, None),
             **{**changes, **also},
         )
     again = 0 if stored.lock is None else 1
@@ -205,7 +205,7 @@ def hold(
         locks=queue.locks.set(lock.token, stored.number),
         tokens=queue.tokens.set(lock.token, stored.number),
         timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
-        room=moved(queue.room, stored, held),
+        room=_room(queue, stored.number, held),
         **{**changes, **also},
     )
 
@@ -270,7 +270,12 @@ def doubted(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     It may no longer be sure to be there.
     """
     messages = queue.messages.set(stored.number, changed)
-    return attrs.evolve(queue, messages=messages, room=moved(queue.room, stored, changed))
+    return attrs.evolve(queue, messages=messages, room=_room(queue, stored.number, changed))
+
+
+def _room(queue: Queue, number: int, after: Stored | None) -> Room:
+    """The room that is taken once a message is as it is afterwards."""
+    return moved(queue.room, queue.messages.get(number), after)
 
 
 def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
@@ -291,7 +296,7 @@ def remove(queue: Queue, stored: Stored) -> Queue:
         queue,
         messages=queue.messages.delete(stored.number),
         members=_members(queue, stored.message, -1),
-        room=moved(queue.room, stored, None),
+        room=_room(queue, stored.number, None),
         locks=_unlocked(queue, stored),
         **changes,
     )

@@ -5,8 +5,9 @@ from typing import Final
 import attrs
 
 from busproof.model.dead_letters import owner_of
-from busproof.model.room import filled, most
-from busproof.model.state import Namespace, Queue, Staged, Transaction
+from busproof.model.filling import weight
+from busproof.model.room import filled, least
+from busproof.model.state import Namespace, Queue, Staged, Topic, Transaction
 from busproof.model.unknowable import given_up, is_unknowable
 from busproof.model.values import MICROSECONDS
 
@@ -16,6 +17,8 @@ __all__ = [
     "may_be_over",
     "occupied",
     "unless_ending",
+    "vacated",
+    "waiting_for",
     "with_staged",
     "with_transaction",
     "without_deleted",
@@ -38,7 +41,7 @@ def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Trans
         transaction,
         staged=(staged, transaction.staged),
         size=transaction.size + 1,
-        bytes=transaction.bytes + most(staged.message),
+        bytes=transaction.bytes + least(staged.message),
         queues=transaction.queues.set(staged.queue, queue.managed.born),
     )
 
@@ -53,10 +56,26 @@ def in_order(transaction: Transaction) -> list[Staged]:
     return staged[::-1]
 
 
-def occupied(queue: Queue, staged: Staged, sign: int = 1) -> Queue:
-    """The queue, of whose room a message that waits may take some; -1 gives it back."""
-    room = filled(queue.room, staged.where, sign * most(staged.message))
+def occupied(queue: Queue, staged: Staged) -> Queue:
+    """The queue, of whose room a message that waits in a transaction may take some."""
+    room = filled(queue.room, staged.where, weight(queue, staged.message))
     return attrs.evolve(queue, room=room)
+
+
+def vacated(queue: Queue, staged: Staged) -> Queue:
+    """The queue, in which the message is about to arrive for which room was taken.
+
+    A topic may have other subscriptions by now, and gives nothing back.
+    """
+    if isinstance(queue.role, Topic):
+        return queue
+    room = filled(queue.room, staged.where, -weight(queue, staged.message))
+    return attrs.evolve(queue, room=room)
+
+
+def waiting_for(transaction: Transaction, name: str) -> int:
+    """How many bytes wait in a transaction for this queue, at the least."""
+    return sum(least(each.message) for each in in_order(transaction) if each.queue == name)
 
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:

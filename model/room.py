@@ -14,10 +14,10 @@ from busproof.model.outages import Partitions
 from busproof.model.stored import Key, Stored
 from busproof.model.values import Message
 
-__all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "moved"]
+__all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
 
 OVERHEAD: Final = 4096
-"""Bytes that a message may take beyond its body and its properties."""
+"""Bytes that a message may take beyond its body and its properties, or a state beyond its text."""
 WIDEST: Final = 4
 """Bytes that a character may take."""
 
@@ -73,6 +73,11 @@ def most(message: Message) -> int:
     own = sum(len(name) + len(str(value)) for name, value in message.properties.items())
     body = max(message.size or 0, WIDEST * len(message.body))
     return body + WIDEST * (properties + own) + OVERHEAD
+
+
+def most_of_state(state: str | None) -> int:
+    """The most bytes that what is stored with a session takes."""
+    return 0 if state is None else WIDEST * len(state) + OVERHEAD
 
 
 def filled(room: Room, where: Partitions, size: int) -> Room:

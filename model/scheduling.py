@@ -12,6 +12,7 @@ from busproof.model.calendar import Waiting, entered, perhaps_gone, withdrawn
 from busproof.model.commands import CancelScheduled, Schedule
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted
+from busproof.model.filling import weight
 from busproof.model.fullness import no_room, too_large, with_room
 from busproof.model.keys import (
     effective_key,
@@ -25,6 +26,7 @@ from busproof.model.limits import (
     may_be_over,
     occupied,
     unless_ending,
+    waiting_for,
     with_staged,
     with_transaction,
     without_deleted,
@@ -32,7 +34,7 @@ from busproof.model.limits import (
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
-from busproof.model.room import filled, most
+from busproof.model.room import filled
 from busproof.model.state import (
     NEVER,
     Namespace,
@@ -73,7 +75,7 @@ def _schedule(
 ) -> Iterator[Transition]:
     """SCHED-03, SCHED-10, SCHED-12: the message is taken, unless its keys or an outage forbid."""
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, "SCHED-12")
+        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not staging.regular_accepts(namespace):
             return
     certain = True
@@ -84,9 +86,7 @@ def _schedule(
     key = effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
     reading = namespace.profile.readings.get("SCHEDULE-PLACE")
-    somewhere = everywhere(namespace, queue.settings)
-    home = somewhere if key is None else home_of(namespace, queue, key)
-    yield from no_room(namespace, queue, message, key, home)
+    yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
         for placed, where in _places(namespace, queue, message, key, seen):
@@ -108,13 +108,18 @@ def _places(
     if seen.outcome is not None:
         yield queue, 0
         return
-    home = everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
-    spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
+    spared = queue.outages.spared(_home(namespace, queue, key))
+    spared = with_room(namespace, queue, message, key, spared, seen)
     for where in choices(namespace, queue, spared, seen):
         known = queue
         if key is not None:
             known = attrs.evolve(queue, homes=narrowed(namespace, queue, key, where))
         yield known, where
+
+
+def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
+    """The partitions that may be chosen for a message of this key."""
+    return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
@@ -172,7 +177,7 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
         calendar=entered(queue.calendar, waiting, line),
         copies=copies,
         spread=Spread() if key is None else queue.spread,
-        room=filled(queue.room, everywhere(namespace, queue.settings), most(message)),
+        room=filled(queue.room, everywhere(namespace, queue.settings), weight(queue, message)),
     )
     if not somewhere_else:
         return with_queue(namespace, never_arrives(queue, message.body, "SCHED-01"))
@@ -203,7 +208,7 @@ def _schedule_in(
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, "SCHED-12")
+        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not staging.regular_accepts(namespace):
             return
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
@@ -214,6 +219,11 @@ def _schedule_in(
     if objected and reading == "all":
         return
     key = effective_key(namespace, queue.settings, message)
+    staged = waiting_for(transaction, command.queue) if namespace.vantage.decides else 0
+    for refused in no_room(namespace, queue, message, key, _home(namespace, queue, key), staged):
+        yield attrs.evolve(
+            refused, next=staging.after_refusal(refused.next, name, transaction), rules=()
+        )
     for placed, where in _places(namespace, queue, message, key, seen):
         waiting = _waiting(namespace, queue, command, message, seen, certain=True)
         waiting = attrs.evolve(waiting, where=where)

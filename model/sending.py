@@ -12,6 +12,7 @@ from busproof.model.commands import Send
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted, why_dropped, why_kept
 from busproof.model.expiry import death
+from busproof.model.filling import all_may_be_full, weight
 from busproof.model.fullness import no_room, taken_in, too_large, why_taken, with_room
 from busproof.model.keys import (
     effective_key,
@@ -61,7 +62,7 @@ def _send(
     namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
 ) -> Iterator[Transition]:
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, "KEY-08")
+        yield from staging.conflicting(namespace, queue, message, "KEY-08")
         if queue.settings.partitioned or not staging.regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
@@ -145,7 +146,7 @@ def _send_without_key(
         if also["spread"].last >= 0 and also["spread"].sent == 0:
             rules = ("KEY-14", "SIZE-05", *rules)
         yield _accepted(namespace, queue, message, None, where, rules, also)
-    if outages.any and _may_fail(queue, command, all_of_them):
+    if outages.any and _may_fail(namespace, queue, command, all_of_them):
         error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
         yield refusal(namespace, Error.UNAVAILABLE, "KEY-18", any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
@@ -158,11 +159,15 @@ def _nothing_to_go_by(queue: Queue) -> tuple[RuleId, ...]:
     return ("DUP-12",) if queue.settings.partitioned else ()
 
 
-def _may_fail(queue: Queue, command: Send, all_of_them: Partitions) -> bool:
-    """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down."""
-    outages = queue.outages
-    nothing_left = (outages.down | outages.doubt) & all_of_them == all_of_them
-    return command.timeout <= REROUTING_TIMEOUT or nothing_left
+def _may_fail(namespace: Namespace, queue: Queue, command: Send, all_of_them: Partitions) -> bool:
+    """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down.
+
+    Or if there is no room in those that are up.
+    """
+    if command.timeout <= REROUTING_TIMEOUT:
+        return True
+    up = all_of_them & ~(queue.outages.down | queue.outages.doubt)
+    return all_may_be_full(namespace, queue, up, weight(queue, command.message))
 
 
 def _spread_rules(

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import GetSessionState, ListSessions, SetSessionState
+from busproof.model.filling import may_be_full
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line
 from busproof.model.outcomes import SessionsListed, SessionState
 from busproof.model.placing import home_of
+from busproof.model.room import filled, most_of_state
 from busproof.model.sessions import holds_session, in_outage, not_held
-from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.state import Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Key, SessionData
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import Error, RuleId
@@ -29,8 +31,30 @@ def set_state(
     if holding is not False:
         late = queue.states.get(command.session_id, NOTHING).late
         stored = SessionData(command.state, late)
-        yield done(_with(namespace, queue, command.session_id, stored))
+        yield done(
+            _with(namespace, _weighed(namespace, queue, command), command.session_id, stored)
+        )
+        yield from _no_room(namespace, queue, command)
     yield from _refusals(namespace, queue, command.session_id, connection)
+
+
+def _weighed(namespace: Namespace, queue: Queue, command: SetSessionState) -> Queue:
+    """SIZE-13: the queue, of whose room the text takes some.
+
+    It is not relied on: what it takes of a gigabyte is less than what nobody states.
+    """
+    size = most_of_state(command.state)
+    room = filled(queue.room, everywhere(namespace, queue.settings), size)
+    return attrs.evolve(queue, room=room)
+
+
+def _no_room(namespace: Namespace, queue: Queue, command: SetSessionState) -> Iterator[Transition]:
+    """SIZE-13: what is stored with sessions may be refused where there is no room."""
+    if command.state is None or namespace.vantage.decides:
+        return
+    somewhere = everywhere(namespace, queue.settings)
+    if may_be_full(namespace, queue, somewhere, most_of_state(command.state)):
+        yield refusal(namespace, Error.QUOTA_EXCEEDED, "SIZE-11")
 
 
 def get_state(
@@ -89,7 +113,7 @@ def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionDa
 
 def lost_set_state(namespace: Namespace, command: SetSessionState) -> Namespace:
     """The text may be stored, now or later."""
-    queue = namespace.queues[command.queue]
+    queue = _weighed(namespace, namespace.queues[command.queue], command)
     stored = queue.states.get(command.session_id, NOTHING)
     late = attrs.evolve(stored, late=(*stored.late, command.state))
     return _with(namespace, queue, command.session_id, late)

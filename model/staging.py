@@ -9,7 +9,7 @@ from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.duplicates import Fate, noted
-from busproof.model.filling import bits, has_plenty, has_room
+from busproof.model.filling import bits, has_plenty, has_room, perhaps_full
 from busproof.model.forwarding import withheld_beyond
 from busproof.model.fullness import no_room, too_large
 from busproof.model.keys import (
@@ -26,12 +26,14 @@ from busproof.model.limits import (
     may_be_over,
     occupied,
     unless_ending,
+    waiting_for,
     with_staged,
     with_transaction,
     without_deleted,
 )
 from busproof.model.outages import Partitions
 from busproof.model.placing import choices, home_of, narrowed
+from busproof.model.room import least
 from busproof.model.state import (
     Namespace,
     Queue,
@@ -73,10 +75,11 @@ def send_in(
     yield from _refused(namespace, queue, command, too_large(namespace, message))
     if keys_conflict(message):
         rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
-        yield from _refused(namespace, queue, command, conflicting(namespace, queue, rule))
+        yield from _refused(namespace, queue, command, conflicting(namespace, queue, message, rule))
         if queue.settings.partitioned or not regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
+        yield from _refused(namespace, queue, command, perhaps_full(namespace, queue, message))
         yield from _refused(namespace, queue, command, _session_missing(namespace))
         return
     if queue.settings.partitioned:
@@ -90,11 +93,14 @@ def send_in(
         yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
 
 
-def conflicting(namespace: Namespace, queue: Queue, rule: RuleId) -> Iterator[Transition]:
+def conflicting(
+    namespace: Namespace, queue: Queue, message: Message, rule: RuleId
+) -> Iterator[Transition]:
     """KEY-08, TXN-07: SessionId and PartitionKey differ, which is an invalid operation.
 
     Where a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
+    yield from perhaps_full(namespace, queue, message)
     readings = namespace.profile.readings
     if not queue.settings.partitioned:
         if readings.get("REGULAR-KEYS") != "accepted":
@@ -147,11 +153,14 @@ def _send_in_partitioned(
     before = transaction.keys.get(command.queue)
     for key in transaction_key(namespace, queue.settings, message):
         if key is None:
-            yield from _refused(namespace, queue, command, _invalid(namespace, queue, "TXN-03"))
+            yield from _refused(
+                namespace, queue, command, _invalid(namespace, queue, message, "TXN-03")
+            )
             continue
         if before is not None and keys_may_differ(namespace.profile, before, key):
             rule = _rule_of_difference(before, key)
-            yield from _refused(namespace, queue, command, _invalid(namespace, queue, rule))
+            invalid = _invalid(namespace, queue, message, rule)
+            yield from _refused(namespace, queue, command, invalid)
         if before is None and transaction.keys:
             # A refusal may end the transaction, as any other does (TXN-AFTER-REFUSAL).
             yield from _refused(namespace, queue, command, _second_entity(namespace))
@@ -173,7 +182,10 @@ def _rule_of_difference(before: Key, key: Key) -> RuleId:
     return "TXN-08" if both_sessions else "TXN-04"
 
 
-def _invalid(namespace: Namespace, queue: Queue, rule: RuleId) -> Iterator[Transition]:
+def _invalid(
+    namespace: Namespace, queue: Queue, message: Message, rule: RuleId
+) -> Iterator[Transition]:
+    yield from perhaps_full(namespace, queue, message)
     readings = namespace.profile.readings
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
     yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
@@ -250,15 +262,25 @@ def _lacks_room(
     namespace: Namespace, queue: Queue, command: Send, key: Key | None, where: Partitions
 ) -> Iterator[Transition]:
     """SIZE-14: with what waits in the transaction there may be no room, here or at the commit."""
-    staged = _running(namespace, command).bytes
+    staged = _waiting(namespace, queue, command)
     for refused in no_room(namespace, queue, command.message, key, where, staged):
         yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
 
 
+def _waiting(namespace: Namespace, queue: Queue, command: Send) -> int:
+    """How many bytes wait in the transaction for the queue, where a bus of its own counts them."""
+    transaction = _running(namespace, command)
+    if not namespace.vantage.decides or has_plenty(queue, transaction.bytes):
+        return 0
+    return waiting_for(transaction, command.queue)
+
+
 def _has_room(namespace: Namespace, queue: Queue, command: Send, where: Partitions) -> bool:
     """Whether a bus of its own has room for the message; a judge waits for the commit."""
-    size = _running(namespace, command).bytes + (command.message.size or 0)
-    if not namespace.vantage.decides or has_plenty(queue, size):
+    if not namespace.vantage.decides:
+        return True
+    size = _waiting(namespace, queue, command) + least(command.message)
+    if has_plenty(queue, size):
         return True
     return any(has_room(namespace, queue, bit, size) for bit in bits(where))
 

@@ -209,7 +209,7 @@ class Transaction:
         begun: when, at the earliest and latest.
         staged: what was sent in it, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
-        bytes: the most that they take.
+        bytes: the least that they take.
         keys: queue to the key of its first message in this transaction.
         queues: name to `born` of each queue that was sent to in it.
         changes: changes of rules that are to take effect with it, oldest first.

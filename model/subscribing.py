@@ -12,13 +12,22 @@ from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
 from busproof.model.registry import as_created
+from busproof.model.room import filled, most
 from busproof.model.sources import (
     refused_source,
     sources,
     told_not_to_forward,
     with_lawful_locks,
 )
-from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
+from busproof.model.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    is_unsure,
+    with_queue,
+)
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, made
 from busproof.model.values import Error, Tier
@@ -134,5 +143,7 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
     created = with_queue(namespace, subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    created = with_queue(created, attrs.evolve(topic, role=listed))
+    adrift = sum(most(message) for message in topic.role.adrift)
+    room = filled(topic.room, everywhere(namespace, settings), adrift)
+    created = with_queue(created, attrs.evolve(topic, role=listed, room=room))
     return made(namespace, with_adrift(created, path, topic.role), path)

@@ -12,7 +12,7 @@ from busproof.model.duplicates import Fate, declined, fate, noted
 from busproof.model.fullness import lacks_room
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
-from busproof.model.limits import in_order, is_there, may_be_over, occupied, with_transaction
+from busproof.model.limits import in_order, is_there, may_be_over, vacated, with_transaction
 from busproof.model.rules import with_changes
 from busproof.model.scheduling import committed_later
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
@@ -137,8 +137,9 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
         same = _is_still_there(namespace, staged)
         before = namespace
-        freed = occupied(queue, staged, -1)
-        namespace = _arrived(namespace, freed, staged, certain=certain and same)
+        if same:
+            queue = vacated(queue, staged)
+        namespace = _arrived(namespace, queue, staged, certain=certain and same)
         if not same:
             # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
             continue

@@ -7,6 +7,7 @@ disagreement on one of the ways to a state, or where a state that is known is as
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from busproof.model.calendar import Waiting
 from busproof.model.dead_letters import is_dead_letter_queue
@@ -17,6 +18,9 @@ from busproof.model.stored import SessionLock, Stored
 from busproof.model.values import Message, Window
 
 __all__ = ["sameness"]
+
+NEAR: Final = 10**7
+"""Bytes below which nothing is near to being full: of what has arrived, at the most it can be."""
 
 
 def sameness(namespace: Namespace, *, alone: bool) -> object:
@@ -61,7 +65,22 @@ def _queue(namespace: Namespace, queue: Queue, now: int, *, alone: bool) -> obje
         tuple((name, each.state, each.late) for name, each in sorted(queue.states.items())),
         tuple(_waiting(each, now) for _, each in sorted(queue.calendar.entries.items())),
         tuple((body, len(each)) for body, each in sorted(queue.passed.items())),
+        _room(queue),
     )
+
+
+def _room(queue: Queue) -> object:
+    """What of its size is taken, once that may come to matter.
+
+    A spec's messages do not say how large they are. Of the few bytes that each may take besides,
+    a gigabyte is not filled within its bounds.
+    """
+    room = queue.room
+    if room.taken < NEAR:
+        return None
+    maps = (room.arrived, room.held, room.apart, room.keys, queue.calendar.sizes)
+    refused = sorted((str(key), freed) for key, freed in room.refused.items())
+    return (room.largest, room.full, refused, [sorted(each.items()) for each in maps])
 
 
 def _strict_turn(namespace: Namespace, queue: Queue) -> int:

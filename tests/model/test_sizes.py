@@ -460,8 +460,8 @@ class TestOurOwnBus:
         fill(told, LESS, partition_key="a")
         (only,) = told.step(large(told, partition_key="a"))
         assert only.outcome == FULL
-        (small,) = told.step(large(told, partition_key="a", size=1))
-        assert small.outcome == DONE
+        small = told.step(large(told, partition_key="a", size=1))
+        assert DONE in {each.outcome for each in small}
 
     def test_it_refuses_what_does_not_fit_into_a_transaction(self) -> None:
         told = telling(decides=True, partitions=1)
@@ -490,6 +490,6 @@ class TestOurOwnBus:
         told = telling({"FULL-PARTITION": "pooled"}, decides=True, partitions=2)
         told.queue()
         fill(told, 2 * LESS, partition=0, partition_key="a")
-        assert told.step(large(told, partition_key="a"))[0].outcome == DONE
+        assert DONE in {each.outcome for each in told.step(large(told, partition_key="a"))}
         fill(told, 1, partition=0, partition_key="a")
-        assert told.step(large(told, partition_key="a"))[0].outcome == FULL
+        assert {FULL} == {each.outcome for each in told.step(large(told, partition_key="a"))}
