@@ -143,8 +143,11 @@ def _expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _full(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """More of one key than a partition holds, and then one message of another key."""
-    for place in (*(0,) * (GB // LARGE + 2), 1):
+    """More of one key than a partition holds, between two messages of another key.
+
+    By the first of them it is known where the second has to go.
+    """
+    for place in (1, *(0,) * (GB // LARGE + 2), 1):
         message = attrs.evolve(_keyed(world, queue, place), size=LARGE)
         yield Send(queue=queue.queue, message=message)
 
