@@ -26,7 +26,8 @@ FILLERS: Final = (100_000_000, 900_000, 240_000)
 """Bytes of a message that fills: what Premium may take, what it surely takes, what all take."""
 GB: Final = 2**30
 """Bytes of a GB, at the most."""
-TRIES: Final = 20
+PAUSES: Final = tuple(seconds(2**power) for power in range(7))
+"""How long to wait before each further try where room is free again at some time: 2 minutes."""
 KEYS_TRIED: Final = 400
 DAY: Final = seconds(86_400)
 SIZES: Final = (1, 2, 3, 4, 5)
@@ -281,10 +282,10 @@ def none_received(views: list[MessageView]) -> None:
 def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
     """There is room again, perhaps after a while."""
     outcome = sends_large(bus, queue, filled, carried)
-    for _ in range(TRIES):
+    for pause in PAUSES:
         if isinstance(outcome, Done):
             break
-        bus.wait(seconds(1))
+        bus.wait(pause)
         outcome = sends_large(bus, queue, filled, carried)
     assert isinstance(outcome, Done), outcome
 
