@@ -18,15 +18,14 @@ from busproof.model.filling import (
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Done
 from busproof.model.returning import without_perhaps_spent
-from busproof.model.room import Room, least, most
+from busproof.model.room import Room, most
 from busproof.model.sizes import MOST_GB, capacity
-from busproof.model.state import Namespace, Queue, Staged, Topic, everywhere, with_queue
+from busproof.model.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import Error, Message, RuleId, Tier
 
 __all__ = [
-    "lacks_room",
     "no_room",
     "surely_full",
     "taken_in",
@@ -216,63 +215,6 @@ def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
         return queue
     refused = room.refused.delete(key) if key in room.refused else room.refused
     return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))
-
-
-def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tuple[bool, bool]:
-    """SIZE-14: whether a commit may find no room for what was sent, and whether it surely does."""
-    sent: dict[str, list[Staged]] = {}
-    for each in staged:
-        if each.queue in namespace.queues:
-            sent.setdefault(each.queue, []).append(each)
-    found = [
-        _lacks(namespace, namespace.queues[name], messages, seen) for name, messages in sent.items()
-    ]
-    return any(may for may, _ in found), any(surely for _, surely in found)
-
-
-def _lacks(
-    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Sighting
-) -> tuple[bool, bool]:
-    if namespace.vantage.decides:
-        lacks = _own_lacks(namespace, queue, staged)
-        return lacks, lacks
-    where = 0
-    for each in staged:
-        where |= each.where
-    if not may_be_full(namespace, queue, where, 0):
-        return False, False
-    if not isinstance(seen.outcome, Done | None):
-        return True, False
-    return True, _surely_lacks(namespace, queue, staged)
-
-
-def _own_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
-    sizes: dict[Partitions, int] = {}
-    for each in staged:
-        sizes[each.where] = sizes.get(each.where, 0) + least(each.message)
-    return any(
-        not any(has_room(namespace, queue, bit, size) for bit in bits(where))
-        for where, size in sizes.items()
-    )
-
-
-def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
-    """Whether what was sent of one key, but for its largest message, fills the partition.
-
-    Not where some of it may be dropped as a copy, or be sent to a queue that was there before.
-    """
-    keys = {each.key for each in staged if each.waiting is None}
-    if queue.settings.duplicate_detection or len(keys) != 1:
-        return False
-    if any(each.born != queue.managed.born for each in staged):
-        return False
-    sizes = [least(each.message) for each in staged if each.waiting is None]
-    key, where = staged[0].key, staged[-1].where
-    room, size = queue.room, sum(sizes) - max(sizes)
-    held = room.held.set(where, room.held.get(where, 0) + size)
-    own = room.keys if key is None else room.keys.set(key, room.keys.get(key, 0) + size)
-    fuller = attrs.evolve(queue, room=attrs.evolve(room, held=held, keys=own))
-    return surely_full(namespace, fuller, where, key)
 
 
 def too_large(namespace: Namespace, message: Message) -> Iterator[Transition]:

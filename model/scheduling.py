@@ -26,7 +26,6 @@ from busproof.model.limits import (
     may_be_over,
     occupied,
     unless_ending,
-    waiting_for,
     with_staged,
     with_transaction,
     without_deleted,
@@ -35,6 +34,7 @@ from busproof.model.outages import Partitions
 from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.room import filled
+from busproof.model.room_in_transactions import no_room_within
 from busproof.model.state import (
     NEVER,
     Namespace,
@@ -219,11 +219,9 @@ def _schedule_in(
     if objected and reading == "all":
         return
     key = effective_key(namespace, queue.settings, message)
-    staged = waiting_for(transaction, command.queue) if namespace.vantage.decides else 0
-    for refused in no_room(namespace, queue, message, key, _home(namespace, queue, key), staged):
-        yield attrs.evolve(
-            refused, next=staging.after_refusal(refused.next, name, transaction), rules=()
-        )
+    home = _home(namespace, queue, key)
+    for refused in no_room_within(namespace, queue, transaction, message, key, home):
+        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
     for placed, where in _places(namespace, queue, message, key, seen):
         waiting = _waiting(namespace, queue, command, message, seen, certain=True)
         waiting = attrs.evolve(waiting, where=where)

@@ -9,9 +9,9 @@ from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.duplicates import Fate, noted
-from busproof.model.filling import bits, has_plenty, has_room, perhaps_full
+from busproof.model.filling import perhaps_full
 from busproof.model.forwarding import withheld_beyond
-from busproof.model.fullness import no_room, too_large
+from busproof.model.fullness import too_large
 from busproof.model.keys import (
     SESSION_ID,
     effective_key,
@@ -26,14 +26,13 @@ from busproof.model.limits import (
     may_be_over,
     occupied,
     unless_ending,
-    waiting_for,
     with_staged,
     with_transaction,
     without_deleted,
 )
 from busproof.model.outages import Partitions
 from busproof.model.placing import choices, home_of, narrowed
-from busproof.model.room import least
+from busproof.model.room_in_transactions import has_room_within, no_room_within
 from busproof.model.state import (
     Namespace,
     Queue,
@@ -85,8 +84,10 @@ def send_in(
     if queue.settings.partitioned:
         yield from _send_in_partitioned(namespace, queue, command, message, seen)
         return
-    yield from _refused(namespace, queue, command, _lacks_room(namespace, queue, command, None, 1))
-    if not queue.outages.must_hit(1) and _has_room(namespace, queue, command, 1):
+    full = no_room_within(namespace, queue, transaction, message, None, 1)
+    yield from _refused(namespace, queue, command, full)
+    has_room = has_room_within(namespace, queue, transaction, message, 1)
+    if has_room and not queue.outages.must_hit(1):
         rules = _regular_rules(transaction, message)
         yield _staged(namespace, queue, command, message, None, 1, rules)
     if queue.outages.any:
@@ -243,10 +244,11 @@ def _stage(
     """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
-    full = _lacks_room(namespace, queue, command, key, home)
+    transaction = _running(namespace, command)
+    full = no_room_within(namespace, queue, transaction, message, key, home)
     yield from _refused(namespace, queue, command, full)
     for where in choices(namespace, queue, queue.outages.spared(home), seen):
-        if not _has_room(namespace, queue, command, where):
+        if not has_room_within(namespace, queue, transaction, message, where):
             continue
         rules = _stage_rules(namespace, queue, command, message, key, home)
         narrowed_queue = queue
@@ -256,33 +258,6 @@ def _stage(
     if queue.outages.may_hit(home):
         transition = unavailable(namespace, queue, key, home, "KEY-03")
         yield from _refused(namespace, queue, command, iter((transition,)))
-
-
-def _lacks_room(
-    namespace: Namespace, queue: Queue, command: Send, key: Key | None, where: Partitions
-) -> Iterator[Transition]:
-    """SIZE-14: with what waits in the transaction there may be no room, here or at the commit."""
-    staged = _waiting(namespace, queue, command)
-    for refused in no_room(namespace, queue, command.message, key, where, staged):
-        yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
-
-
-def _waiting(namespace: Namespace, queue: Queue, command: Send) -> int:
-    """How many bytes wait in the transaction for the queue, where a bus of its own counts them."""
-    transaction = _running(namespace, command)
-    if not namespace.vantage.decides or has_plenty(queue, transaction.bytes):
-        return 0
-    return waiting_for(transaction, command.queue)
-
-
-def _has_room(namespace: Namespace, queue: Queue, command: Send, where: Partitions) -> bool:
-    """Whether a bus of its own has room for the message; a judge waits for the commit."""
-    if not namespace.vantage.decides:
-        return True
-    size = _waiting(namespace, queue, command) + least(command.message)
-    if has_plenty(queue, size):
-        return True
-    return any(has_room(namespace, queue, bit, size) for bit in bits(where))
 
 
 def _stage_rules(

@@ -9,10 +9,10 @@ from busproof.model.arriving import arrive
 from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 from busproof.model.dead_letters import owner_of
 from busproof.model.duplicates import Fate, declined, fate, noted
-from busproof.model.fullness import lacks_room
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
 from busproof.model.limits import in_order, is_there, may_be_over, vacated, with_transaction
+from busproof.model.room_in_transactions import lacks_room
 from busproof.model.rules import with_changes
 from busproof.model.scheduling import committed_later
 from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
