@@ -52,6 +52,8 @@ __all__ = ["Habits", "work"]
 MILLISECOND: Final = MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
 SESSIONS: Final = tuple("stuvwxyz")
+LARGE: Final = (60_000_000, 100_000_000, 330_000_000)
+"""Bytes of a message, some of which are more than 10^9 bytes together and less than 2^30."""
 QUEUES: Final = (
     CreateQueue(queue="keyed"),
     CreateQueue(queue="sessions", requires_session=True),
@@ -68,10 +70,12 @@ class Habits:
             deletes a queue.
         mortal: how many of their messages have a time to live; those of the first queue become
             dead letters then.
+        large: how many of their messages are so large that a few fill a partition.
     """
 
     managing: float = 0
     mortal: float = 0
+    large: float = 0
 
 
 @attrs.define
@@ -140,6 +144,14 @@ class _Worker:
         return Peek(queue="keyed", count=self.random.choice((1, 4)))
 
     def _message(self, *, session: bool = False, detected: bool = False) -> Message:
+        small = self._small_message(session=session, detected=detected)
+        if not self.habits.large or self.random.random() >= self.habits.large:
+            return small
+        large = attrs.evolve(small, size=self.random.choice(LARGE))
+        # Mostly of one key, for which there is soon no room.
+        return large if small.partition_key is None else attrs.evolve(large, partition_key=KEYS[0])
+
+    def _small_message(self, *, session: bool, detected: bool) -> Message:
         self.sent += 1
         choose = self.random.choice
         return Message(

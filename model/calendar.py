@@ -71,6 +71,7 @@ class Calendar:
         cancelled: the earliest moment at which something would have come that was cancelled.
         doubted: numbers whose cancellation was answered before their transaction ended.
         sizes: for each `where`, the least bytes that the messages take which are surely there.
+        mortal: how many of these bytes have a time to live of their own.
     """
 
     scheduled: int = 0
@@ -84,6 +85,7 @@ class Calendar:
     cancelled: int = NEVER
     doubted: frozenset[int] = frozenset()
     sizes: Map[int, int] = Map()
+    mortal: int = 0
 
 
 EMPTY: Final = Calendar()
@@ -109,16 +111,19 @@ def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) 
         scheduled=max(calendar.scheduled, place + 1),
         entries=calendar.entries.set(place, waiting),
         bodies=calendar.bodies.set(body, (*calendar.bodies.get(body, ()), place)),
-        sizes=_sized(calendar, waiting, 1),
+        **_weighed(calendar, waiting, 1),
         **changes,
     )
 
 
-def _sized(calendar: Calendar, waiting: Waiting, sign: int) -> Map[int, int]:
-    size = (waiting.message.size or 0) * waiting.certain
+def _weighed(calendar: Calendar, waiting: Waiting, sign: int) -> dict[str, Any]:
+    """What changes of the bytes that are surely there."""
+    size = sign * (waiting.message.size or 0) * waiting.certain
     if not size:
-        return calendar.sizes
-    return calendar.sizes.set(waiting.where, calendar.sizes.get(waiting.where, 0) + sign * size)
+        return {}
+    mortal = 0 if waiting.message.time_to_live is None else size
+    sizes = calendar.sizes.set(waiting.where, calendar.sizes.get(waiting.where, 0) + size)
+    return {"sizes": sizes, "mortal": calendar.mortal + mortal}
 
 
 def _line(calendar: Calendar, line: tuple[str, str]) -> Map[tuple[str, str], int]:
@@ -129,13 +134,13 @@ def removed(calendar: Calendar, waiting: Waiting) -> Calendar:
     """The calendar without a message, which has arrived or never will; O(log n) in the mean."""
     entries = calendar.entries.delete(waiting.place)
     due = settled(calendar.due, lambda entry: entry[1] in entries)
-    return attrs.evolve(calendar, entries=entries, due=due, sizes=_sized(calendar, waiting, -1))
+    return attrs.evolve(calendar, entries=entries, due=due, **_weighed(calendar, waiting, -1))
 
 
 def perhaps_gone(calendar: Calendar, waiting: Waiting) -> Calendar:
     """The calendar in which a message may be gone that was there."""
     entries = calendar.entries.set(waiting.place, attrs.evolve(waiting, certain=False))
-    return attrs.evolve(calendar, entries=entries, sizes=_sized(calendar, waiting, -1))
+    return attrs.evolve(calendar, entries=entries, **_weighed(calendar, waiting, -1))
 
 
 def withdrawn(calendar: Calendar, waiting: Waiting) -> Calendar:

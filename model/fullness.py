@@ -20,7 +20,7 @@ from busproof.model.outcomes import Done
 from busproof.model.returning import without_perhaps_spent
 from busproof.model.room import Room, most
 from busproof.model.sizes import MOST_GB, capacity
-from busproof.model.state import Namespace, Queue, Topic, everywhere, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import Error, Message, RuleId, Tier
@@ -61,9 +61,12 @@ def with_room(
 def surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
     """Whether all of these partitions hold as much as they can, or that of the key does.
 
-    What may be a dead letter by now, in whichever partition, is not relied on.
+    What may be a dead letter by now, in whichever partition, is not relied on, nor what may have
+    outlived its time.
     """
     if namespace.vantage.left_out or isinstance(queue.role, Topic) or not where:
+        return False
+    if queue.managed.lifetimes_ever.earliest < NEVER:
         return False
     if not _is_full(namespace, queue, where, key):
         return False
@@ -78,7 +81,8 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
         return False
     # A receive that was never answered may have taken a message for good.
     lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
-    planned = sum(queue.calendar.sizes.values())
+    lost += room.mortal + dead.mortal
+    planned = sum(queue.calendar.sizes.values()) - queue.calendar.mortal
     held = sum(room.held.values()) + sum(dead.held.values()) + planned
     if held - lost >= whole:
         return True

@@ -32,6 +32,7 @@ class Room:
         held: for each set of partitions, the least that those messages take which are surely there.
         apart: of these, what is locked or deferred.
         keys: key to the least that its messages take which are surely there.
+        mortal: of what is held, what has a time to live of its own and may be gone after it.
         largest: the most that one message takes.
         full: partitions that have refused a message for want of room, and taken none since.
         refused: keys of which a message was refused for want of room, and none taken since, to
@@ -43,6 +44,7 @@ class Room:
     held: Map[Partitions, int] = Map()
     apart: Map[Partitions, int] = Map()
     keys: Map[Key, int] = Map()
+    mortal: int = 0
     largest: int = 0
     full: Partitions = 0
     refused: Map[Key | None, bool] = Map()
@@ -118,7 +120,8 @@ def _with(room: Room, stored: Stored, size: int) -> Room:
     if key is not None:
         keys = keys.set(key, keys.get(key, 0) + size)
     held = room.held.set(where, room.held.get(where, 0) + size)
-    return attrs.evolve(room, held=held, apart=apart, keys=keys)
+    mortal = room.mortal + (0 if stored.message.time_to_live is None else size)
+    return attrs.evolve(room, held=held, apart=apart, keys=keys, mortal=mortal)
 
 
 def _emptied(room: Room, gone: Stored) -> Map[Key | None, bool]:

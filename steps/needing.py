@@ -86,6 +86,15 @@ def _is_mortal(told: object) -> bool:
     return life is not None or getattr(told, "dead_letter_expired", False)
 
 
+def _needs_of_message(command: Command) -> Iterator[Capability]:
+    """What the message needs that it sends, or what it makes that ends messages."""
+    message = getattr(command, "message", None)
+    if isinstance(message, Message) and message.size is not None:
+        yield Capability.DISPOSABLE_NAMESPACE
+    if _is_mortal(command) or _is_mortal(message):
+        yield Capability.TIME_TO_LIVE
+
+
 def needs(command: Command) -> Iterator[Capability]:
     """What an implementation has to declare before it is asked this."""
     if type(command) in NEEDED:
@@ -100,11 +109,7 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.FORWARDING
     if getattr(command, "transaction", None) is not None:
         yield Capability.TRANSACTIONS
-    if _is_mortal(command) or _is_mortal(getattr(command, "message", None)):
-        yield Capability.TIME_TO_LIVE
-    message = getattr(command, "message", None)
-    if isinstance(message, Message) and message.size is not None:
-        yield Capability.DISPOSABLE_NAMESPACE
+    yield from _needs_of_message(command)
     match command:
         case AddRule(filter=SqlFilter()):
             yield Capability.SQL_FILTERS

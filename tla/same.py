@@ -80,7 +80,8 @@ def _room(queue: Queue) -> object:
         return None
     maps = (room.arrived, room.held, room.apart, room.keys, queue.calendar.sizes)
     refused = sorted((str(key), freed) for key, freed in room.refused.items())
-    return (room.largest, room.full, refused, [sorted(each.items()) for each in maps])
+    mortal = room.mortal + queue.calendar.mortal
+    return (room.largest, room.full, refused, mortal, [sorted(each.items()) for each in maps])
 
 
 def _strict_turn(namespace: Namespace, queue: Queue) -> int:

@@ -16,6 +16,7 @@ from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
 from busproof.model.state import Namespace, Queue, fresh_namespace
 from busproof.model.step import accept
+from busproof.model.values import Message
 from busproof.spec import load
 
 SEQUENCES = 300 if os.environ.get("BUSPROOF_SIZE") == "full" else 30
@@ -37,12 +38,18 @@ def weighed(queue: Queue) -> tuple[Mapping[object, int], ...]:
         sums((each.where, size) for each, size in there if each.lock or each.deferred),
         sums((each.key, size) for each, size in there if each.key is not None),
         sums((each.where, each.message.size or 0) for each in waiting),
+        sums(mortal(each.message) for each in (*(stored for stored, _ in there), *waiting)),
     )
+
+
+def mortal(message: Message) -> tuple[str, int]:
+    return "mortal", 0 if message.time_to_live is None else message.size or 0
 
 
 def counted(queue: Queue) -> tuple[Mapping[object, int], ...]:
     room = queue.room
-    maps = (room.held, room.apart, room.keys, queue.calendar.sizes)
+    mortal = {"mortal": room.mortal + queue.calendar.mortal}
+    maps = (room.held, room.apart, room.keys, queue.calendar.sizes, mortal)
     return tuple(sums(each.items()) for each in maps)
 
 

@@ -23,11 +23,19 @@ from busproof.judging.parts import parts
 from busproof.judging.topics import impossible_topic
 from busproof.judging.workload import Habits, work
 from busproof.model.commands import AdvanceClock, ListQueues
-from busproof.model.outcomes import Empty, Event, Outcome, Received, ReceivedSeveral, Renewed
+from busproof.model.outcomes import (
+    Empty,
+    Event,
+    Outcome,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Renewed,
+)
 from busproof.model.profiles import profile_for
 from busproof.model.state import fresh_namespace
 from busproof.model.step import accept
-from busproof.model.values import Clock, MessageView, Profile, Vantage
+from busproof.model.values import Clock, Error, MessageView, Profile, Vantage
 from busproof.spec import load
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
@@ -41,6 +49,9 @@ EDITION = "cs-2020-12"
 """The edition that states the most."""
 IDLE = Habits()
 REAL = Vantage(clock=Clock.REAL)
+NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
+FULL_SOON = "full"
+"""No fault's name; profiles of faults are of the edition that states the most."""
 
 
 @cache
@@ -88,6 +99,28 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
                 part = [events[index] for index in indices]
                 assert impossible_topic(part, profile(), vantage, ()) is None, seed
     assert undecided <= 0.05 * 2 * SEEDS / SHARDS
+
+
+@pytest.mark.slow
+def test_what_finds_no_room_is_judged_and_never_accused() -> None:
+    """Of few partitions, which are soon full, in an edition that says how large they are."""
+    refused = 0
+    for seed in range(SEEDS // 2):
+        policy, clients, connections = choice(seed)
+        adapter = ModelAdapter(policy=policy, seed=seed)
+        habits = Habits(large=0.5, mortal=0.3 * (seed % 2))
+        held_to = profile(3, FULL_SOON)
+        events = work(adapter, held_to, Random(seed), LENGTH, clients, connections, habits)
+        refused += sum(each.outcome == NO_ROOM for each in events)
+        slack = adapter.declaration.slack
+        for oracle in Oracle:
+            vantage = vantage_of(attrs.evolve(REAL, slack=slack), oracle)
+            found = judged(events, held_to, vantage)
+            assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
+            for indices in parts(events):
+                part = [events[index] for index in indices]
+                assert impossible_topic(part, held_to, vantage, ()) is None, seed
+    assert refused > SEEDS // 2
 
 
 @pytest.mark.parametrize("clients", [1, 4, 16])

@@ -6,6 +6,7 @@ from telling import DONE, GONE, INVALID, Told, telling
 
 from busproof.model.commands import (
     AcceptSession,
+    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
@@ -13,12 +14,13 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     DeleteQueue,
+    Receive,
     Schedule,
     Send,
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Indeterminate, Refused
+from busproof.model.outcomes import Empty, Indeterminate, Refused, Scheduled
 from busproof.model.values import Error
 
 FULL = Refused(error=Error.QUOTA_EXCEEDED)
@@ -198,6 +200,42 @@ class TestTopics:
         told.has(CreateTopic(topic="q"))
         fill(told, LESS, partition=0, partition_key="a")
         told.has(large(told, partition_key="b"), FULL)
+
+
+class TestTimeToLive:
+    """What may have outlived its time may be gone."""
+
+    def test_messages_that_may_die_are_not_relied_on(self, told: Told) -> None:
+        told.queue(partitioned=False)
+        fill(told, LESS)
+        fill(told, 2, time_to_live=1)
+        told.has(large(told))
+        assert denied(told, Receive(queue="q"))
+        told.has(large(told), FULL)
+
+    def test_nothing_is_relied_on_where_all_messages_may_die(self, told: Told) -> None:
+        told.queue(partitioned=False, time_to_live=1)
+        fill(told, 2 * MORE)
+
+    @pytest.mark.parametrize(("life", "full"), [(None, True), (1, False)])
+    def test_nor_are_scheduled_messages_that_may_die(
+        self, told: Told, life: int | None, full: bool
+    ) -> None:
+        told.queue(partitioned=False)
+        for number in range(MORE):
+            message = told.message(size=LARGE, time_to_live=life)
+            later = Schedule(queue="q", message=message, delay=10)
+            told.has(later, Scheduled(sequence_number=number))
+        assert told.saw(large(told)).possible != full
+
+    def test_for_a_bus_of_its_own_they_take_room_until_then(self) -> None:
+        told = telling(decides=True)
+        told.queue(partitioned=False)
+        fill(told, LESS, time_to_live=10)
+        assert {each.outcome for each in told.step(large(told))} == {FULL}
+        told.has(AdvanceClock(duration=20))
+        told.has(Receive(queue="q"), Empty())
+        assert {each.outcome for each in told.step(large(told))} == {DONE}
 
 
 class TestOurOwnBus:
