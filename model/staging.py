@@ -71,21 +71,24 @@ def send_in(
     namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
-    yield from _refused(namespace, queue, command, too_large(namespace, message))
+    for refused in too_large(namespace, message):
+        yield _turned_away(namespace, command, refused)
+        if not transaction.doomed:
+            yield from _taken_yet_doomed(namespace, queue, command, refused)
     if keys_conflict(message):
         rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
         yield from _refused(namespace, queue, command, conflicting(namespace, queue, message, rule))
         if queue.settings.partitioned or not regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
-        yield from _refused(namespace, queue, command, perhaps_full(namespace, queue, message))
-        yield from _refused(namespace, queue, command, _session_missing(namespace))
+        missing = _session_missing(namespace, queue, message)
+        yield from _refused(namespace, queue, command, missing)
         return
     if queue.settings.partitioned:
         yield from _send_in_partitioned(namespace, queue, command, message, seen)
         return
-    full = no_room_within(namespace, queue, transaction, message, None, 1)
-    yield from _refused(namespace, queue, command, full)
+    for refused in no_room_within(namespace, queue, transaction, message, None, 1):
+        yield _turned_away(namespace, command, refused)
     has_room = has_room_within(namespace, queue, transaction, message, 1)
     if has_room and not queue.outages.must_hit(1):
         rules = _regular_rules(transaction, message)
@@ -101,14 +104,15 @@ def conflicting(
 
     Where a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
-    yield from perhaps_full(namespace, queue, message)
     readings = namespace.profile.readings
     if not queue.settings.partitioned:
         if readings.get("REGULAR-KEYS") != "accepted":
             yield refusal(namespace, Error.INVALID_OPERATION)
+            yield from perhaps_full(namespace, queue, message)
         return
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
     yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
+    yield from perhaps_full(namespace, queue, message)
 
 
 def regular_accepts(namespace: Namespace) -> bool:
@@ -140,10 +144,11 @@ def _regular_rules(transaction: Transaction, message: Message) -> tuple[RuleId, 
     return ("TXN-09",) if before is not None and before != message.session_id else ()
 
 
-def _session_missing(namespace: Namespace) -> Iterator[Transition]:
+def _session_missing(namespace: Namespace, queue: Queue, message: Message) -> Iterator[Transition]:
     """TXN-06: a session-aware entity's message must say which session; no error is named."""
     error_is_free = namespace.profile.readings.get("SESSION-ERROR") != "invalid-operation"
     yield refusal(namespace, Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
+    yield from perhaps_full(namespace, queue, message)
 
 
 def _send_in_partitioned(
@@ -186,10 +191,10 @@ def _rule_of_difference(before: Key, key: Key) -> RuleId:
 def _invalid(
     namespace: Namespace, queue: Queue, message: Message, rule: RuleId
 ) -> Iterator[Transition]:
-    yield from perhaps_full(namespace, queue, message)
     readings = namespace.profile.readings
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
     yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
+    yield from perhaps_full(namespace, queue, message)
 
 
 def _second_entity(namespace: Namespace) -> Iterator[Transition]:
@@ -205,20 +210,34 @@ def _refused(
 ) -> Iterator[Transition]:
     """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
 
-    While a partition is down the send may be refused for that, by any reading (KEY-03).
+    While a partition is down the send may be refused for that, by any reading (KEY-03). Of several
+    refusals of one send the first says why it must not take effect.
     """
-    transaction = _running(namespace, command)
-    name = command.transaction or ""
     reading = namespace.profile.readings.get("TXN-REFUSAL")
-    for transition in refusals:
+    for place, transition in enumerate(refusals):
         if reading != "at-commit" or queue.outages.any:
-            after = after_refusal(transition.next, name, transaction)
-            yield attrs.evolve(transition, next=after)
-        if reading in ("at-commit", "either"):
-            doomed = attrs.evolve(transaction, doomed=True)
-            accepted = with_transaction(namespace, name, doomed)
-            gone = never_arrives(queue, command.message.body, (*transition.rules, "TXN-12")[0])
-            yield done(with_queue(accepted, gone))
+            yield _turned_away(namespace, command, transition)
+        if place == 0:
+            yield from _taken_yet_doomed(namespace, queue, command, transition)
+
+
+def _turned_away(namespace: Namespace, command: Send, refused: Transition) -> Transition:
+    """The refusal at the send."""
+    transaction = _running(namespace, command)
+    after = after_refusal(refused.next, command.transaction or "", transaction)
+    return attrs.evolve(refused, next=after)
+
+
+def _taken_yet_doomed(
+    namespace: Namespace, queue: Queue, command: Send, refused: Transition
+) -> Iterator[Transition]:
+    """The send is accepted, and its transaction's commit will be refused (TXN-REFUSAL)."""
+    if namespace.profile.readings.get("TXN-REFUSAL") not in ("at-commit", "either"):
+        return
+    doomed = attrs.evolve(_running(namespace, command), doomed=True)
+    accepted = with_transaction(namespace, command.transaction or "", doomed)
+    gone = never_arrives(queue, command.message.body, (*refused.rules, "TXN-12")[0])
+    yield done(with_queue(accepted, gone))
 
 
 def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
@@ -245,8 +264,8 @@ def _stage(
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
     transaction = _running(namespace, command)
-    full = no_room_within(namespace, queue, transaction, message, key, home)
-    yield from _refused(namespace, queue, command, full)
+    for refused in no_room_within(namespace, queue, transaction, message, key, home):
+        yield _turned_away(namespace, command, refused)
     for where in choices(namespace, queue, queue.outages.spared(home), seen):
         if not has_room_within(namespace, queue, transaction, message, where):
             continue

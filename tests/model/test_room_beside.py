@@ -154,6 +154,20 @@ class TestTransactions:
         later = Schedule(queue="q", message=told.message(size=LARGE), delay=10, transaction="t")
         assert {each.outcome for each in told.step(later)} == {FULL}
 
+    @pytest.mark.parametrize("reading", ["at-commit", "either"])
+    def test_what_may_not_fit_leaves_few_states_however_refusals_are_read(
+        self, reading: str
+    ) -> None:
+        """TXN-REFUSAL: each message may be too large, or be more than there is room for."""
+        told = telling({"TXN-REFUSAL": reading}, partitions=2)
+        told.queue()
+        told.has(BEGIN)
+        for number in range(2 * MORE):
+            told.has(within(large(told, partition_key="a")))
+            assert len(told.possible) <= number + 2
+        told.has(within(large(told, partition_key="a")), FULL)
+        told.has(COMMIT, FULL)
+
     def test_what_waits_for_one_queue_takes_no_room_of_another(self) -> None:
         told = telling(decides=True)
         told.queue(partitioned=False)
