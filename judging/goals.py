@@ -129,15 +129,15 @@ def counted(runs: Iterable[Run], terms: Terms) -> dict[str, int]:
         for goal in GOALS
         if not any(terms.inapplicable(catalogue.rule(rule)) for rule in goal.rules)
     }
-    missable = {goal.name for goal in GOALS if goal.when is None}
+    avoidable = {goal.name for goal in GOALS if goal.when is None}
     for events, decided in runs:
         for place, rules in enumerate(decided):
             for goal in GOALS:
                 if goal.name in times:
                     times[goal.name] += goal.told(events, place, rules)
                 if goal.when is not None and goal.when(events, place, rules):
-                    missable.add(goal.name)
-    return {name: number for name, number in times.items() if number or name in missable}
+                    avoidable.add(goal.name)
+    return {name: number for name, number in times.items() if number or name in avoidable}
 
 
 def missed(times: Mapping[str, int]) -> dict[RuleId, str]:
