@@ -159,7 +159,7 @@ Feature: Sizes, and what is full
       When everything is received and completed
       Then every message that was taken was received
 
-    @SIZE-11
+    @SIZE-11 @SIZE-07
     Scenario: A full partition gives what it holds
       Given a partitioned queue
       And messages with PartitionKey "a" have filled the partition of their key
@@ -187,7 +187,7 @@ Feature: Sizes, and what is full
       And a message is received and deleted
       Then in the end a large message without key is accepted
 
-    @SIZE-12
+    @SIZE-12 @SIZE-07
     Scenario: A partition that was emptied has room again
       Given a partitioned queue
       And messages with PartitionKey "a" have filled the partition of their key

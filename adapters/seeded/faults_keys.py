@@ -3,6 +3,8 @@
 from collections import Counter
 from typing import Final
 
+import attrs
+
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.placing import MESSAGE_ID, PARTITION_KEY, SESSION_ID
@@ -93,10 +95,9 @@ class _PartitionKeyNotAKey(_WithoutKey):
 @faulty("mismatch-accepted", "KEY-08", "SessionId and PartitionKey may differ.")
 class _MismatchAccepted(SeededBus):
     def place(self, queue: Queue, message: Message, timeout: int) -> int | Error:
-        key = self.key_of(queue, message)
-        if key is None:
-            return self.place_without_key(queue, timeout)
-        return self.place_with_key(queue, key)
+        if self.conflicts(message):
+            message = attrs.evolve(message, partition_key=message.session_id)
+        return super().place(queue, message, timeout)
 
 
 @faulty("mismatch-wrong-error", "KEY-08", "Keys that differ are refused, with another error.")

@@ -102,7 +102,11 @@ def test_the_commands_break_the_rule_again_wherever_it_is_broken(busproof, failu
     assert {rule} == busproof.run("bad").rules(Verdict.VIOLATED)
     assert 3 == busproof("run", "--replay", file, "--name", "good").code
     assert set() == busproof.run("good").rules(Verdict.VIOLATED)
-    assert len(read_commands(file).commands) == busproof.run("good").report.events
+    # A settlement of what another bus was not given there cannot be asked.
+    asked = [
+        each for each in read_commands(file).commands if not hasattr(each.command, "lock_token")
+    ]
+    assert len(asked) <= busproof.run("good").report.events <= len(read_commands(file).commands)
 
 
 def test_the_profile_of_the_commands_is_kept_unless_another_is_asked_for(busproof, failure) -> None:
