@@ -86,6 +86,8 @@ def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
     sent = [getattr(event.command, "message", None) for event in events]
     if any(message is not None and message.time_to_live for message in sent):
         return _BEYOND["time_to_live"]
+    if any(message is not None and message.size for message in sent):
+        return "its messages tell how large they are, and may fill it"
     ends = [event.returned or event.called for event in events]
     if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
         return "its requests overlap"
