@@ -15,7 +15,7 @@ import attrs
 from busproof.errors import HistoryError
 from busproof.history.codec import read_command, unstructure
 from busproof.history.commands import Asked
-from busproof.history.words import seconds
+from busproof.history.phrases import seconds
 from busproof.model.commands import Command
 from busproof.model.values import MICROSECONDS, RuleId
 

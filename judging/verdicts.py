@@ -14,6 +14,7 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
+from busproof.history.outcome_words import outcome_words
 from busproof.history.records import (
     AGAIN,
     EXPLORATION,
@@ -23,7 +24,6 @@ from busproof.history.records import (
     Scenario,
     ScenarioVerdict,
 )
-from busproof.history.words import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.goals import counted, missed
 from busproof.judging.judge import vantage_of

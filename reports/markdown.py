@@ -13,7 +13,8 @@ from busproof.history.conformance import (
     RuleVerdict,
     Verdict,
 )
-from busproof.history.words import one_line, story
+from busproof.history.phrases import one_line
+from busproof.history.words import story
 from busproof.reports import overview
 from busproof.spec import Catalogue
 

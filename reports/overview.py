@@ -16,7 +16,7 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
-from busproof.history.words import seconds
+from busproof.history.phrases import seconds
 from busproof.model.values import RuleId
 from busproof.spec import Catalogue, Rule
 

@@ -9,8 +9,9 @@ import attrs
 
 from busproof.adapters.base import Adapter, Capability, Observed
 from busproof.errors import AdapterError, ConformanceError
+from busproof.history.outcome_words import outcome_words
 from busproof.history.records import Oracle
-from busproof.history.words import event_words, outcome_words
+from busproof.history.words import event_words
 from busproof.judging.judge import Judge, Violation, vantage_of
 from busproof.model.commands import (
     Abandon,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.history.words import PROPERTIES
+from busproof.history.phrases import PROPERTIES
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.model.filters import (
     CorrelationFilter,

@@ -7,9 +7,9 @@ import attrs
 from immutables import Map
 
 from busproof.errors import ConformanceError
+from busproof.history.command_words import command_words
 from busproof.history.commands import REFERENCE, Asked
 from busproof.history.sentences import VERDICT, sentence
-from busproof.history.words import command_words
 from busproof.model.commands import Command, CreateQueue
 from busproof.tla.asking import asked, body_of, connection_of
 from busproof.tla.creating import creations

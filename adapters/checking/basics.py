@@ -5,7 +5,7 @@ from typing import Final
 from busproof.adapters.base import Capability, Declaration, Implementation
 from busproof.adapters.checking.findings import Check, Lesson, Wrong
 from busproof.adapters.checking.talk import Talk
-from busproof.history.words import outcome_words
+from busproof.history.outcome_words import outcome_words
 from busproof.model.commands import AdvanceClock, CreateQueue, Receive, Send
 from busproof.model.outcomes import Done, Empty, Received, Refused
 from busproof.model.values import Clock, Error, Message, ReceiveMode

@@ -7,12 +7,12 @@ from typing import Final
 import attrs
 
 from busproof.errors import HistoryError
+from busproof.history.command_words import command_words
 from busproof.history.commands import CommandFile, commands_of, write_commands
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.history.files import HistoryWriter
 from busproof.history.records import AGAIN, History, Started
 from busproof.history.sentences import scenario_of
-from busproof.history.words import command_words
 from busproof.judging.applicability import auto_oracle
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import judged

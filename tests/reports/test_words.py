@@ -6,14 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from busproof.history.words import (
-    command_words,
-    event_words,
-    one_line,
-    outcome_words,
-    seconds,
-    story,
-)
+from busproof.history.command_words import command_words
+from busproof.history.outcome_words import outcome_words
+from busproof.history.phrases import one_line, seconds
+from busproof.history.words import event_words, story
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,

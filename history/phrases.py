@@ -1,0 +1,113 @@
+"""What sentences about messages and entities are made of: names, quotes, times, counts.
+
+Whatever text came over the wire is quoted and escaped, so that a line stays a line.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from busproof.model.filters import CorrelationFilter
+from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView
+
+__all__ = [
+    "PARTITIONED",
+    "PROPERTIES",
+    "bracketed",
+    "counted",
+    "named",
+    "one_line",
+    "plain_number",
+    "properties",
+    "quoted",
+    "seconds",
+    "session_of",
+]
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+$-]{1,64}")
+"""A name that needs no quotes."""
+
+
+PROPERTIES: Final = {
+    "MessageId": "message_id",
+    "SessionId": "session_id",
+    "PartitionKey": "partition_key",
+    "CorrelationId": "correlation_id",
+    "To": "to",
+    "ReplyTo": "reply_to",
+    "Label": "subject",
+    "ReplyToSessionId": "reply_to_session_id",
+    "ContentType": "content_type",
+}
+"""The properties that a sender can set, as the documents call them."""
+
+
+PARTITIONED: Final = {True: "partitioned", False: "not partitioned", None: "partitioned or not"}
+
+
+_LONGEST: Final = 80
+
+
+_HEAD: Final = 48
+
+
+_TAIL: Final = 16
+
+
+def seconds(duration: int) -> str:
+    """A time or duration in microseconds as seconds, exactly."""
+    whole, rest = divmod(abs(duration), MICROSECONDS)
+    fraction = f".{rest:06d}".rstrip("0") if rest else ""
+    return f"{'-' if duration < 0 else ''}{whole}{fraction} s"
+
+
+def one_line(text: str) -> str:
+    """The same text on one line, with every character that does not print escaped."""
+    spaced = " ".join(text.split())
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in spaced)
+
+
+def named(text: str) -> str:
+    """A name, in quotes if it needs them."""
+    return text if _PLAIN.fullmatch(text) else quoted(text)
+
+
+def quoted(text: str) -> str:
+    """A text in quotes; of a long one its two ends and its length."""
+    if len(text) <= _LONGEST:
+        return repr(text)
+    return f"{text[:_HEAD] + '…' + text[-_TAIL:]!r} of {len(text)} characters"
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of a thing, such as `2 messages`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def bracketed(detail: str) -> str:
+    """What else was said, in brackets after it; nothing if nothing was."""
+    return f" ({one_line(detail)})" if detail else ""
+
+
+def session_of(queue: str, session: str) -> str:
+    """A session and where it belongs."""
+    return f"session {quoted(session)} of {named(queue)}"
+
+
+def plain_number(number: int) -> str:
+    """A sequence number as it was asked for: whatever its upper bits name, if they name any."""
+    partition, within = divmod(number, 1 << SEQUENCE_BITS)
+    return f"{within} of partition {partition}" if partition > 0 else str(number)
+
+
+def properties(message: Message | MessageView | CorrelationFilter) -> Iterator[str]:
+    """The properties that are set, each with its value."""
+    for name, field in PROPERTIES.items():
+        value = getattr(message, field, None)
+        if value is not None:
+            yield f"{name} {quoted(value)}"
+    for name, own in sorted(message.properties.items()):
+        yield f"property {named(name)} {quoted(own) if isinstance(own, str) else repr(own)}"
+    life = getattr(message, "time_to_live", None)
+    if life is not None:
+        yield f"time to live {seconds(life)}"
