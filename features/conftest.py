@@ -17,7 +17,7 @@ from busproof.model.values import MessageView  # noqa: E402
 from busproof.steps import allure  # noqa: E402
 from busproof.steps.asking import Asking  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
-from busproof.steps.lookups import remember_definitions  # noqa: E402
+from busproof.steps.lookups import remember_definitions, scenario_name  # noqa: E402
 from busproof.steps.options import rule_asked_for  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 
@@ -114,24 +114,7 @@ def _rules(item: pytest.Item) -> tuple[str, ...]:
 @pytest.fixture
 def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
     """The bus under test, empty."""
-    yield from _run(request.config).bus(_name(request.node), _rules(request.node))
-
-
-def _name(item: pytest.Item) -> str:
-    """The scenario's name as the feature words it, with the values of its row; or the path's."""
-    if (path := _path(item)) is not None:
-        return path
-    name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]
-    row = getattr(item, "callspec", None)
-    example = row.params.get("_pytest_bdd_example", {}) if row is not None else {}
-    values = ", ".join(f"{key} {value}" for key, value in example.items())
-    return f"{name} ({values})" if values else name
-
-
-def _path(item: pytest.Item) -> str | None:
-    row = getattr(item, "callspec", None)
-    path = row.params.get("path") if row is not None else None
-    return None if path is None else str(path.name)
+    yield from _run(request.config).bus(scenario_name(request.node), _rules(request.node))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import attrs
 from busproof.history.conformance import Conformance, Verdict
 from busproof.model.values import RuleId
 
-__all__ = ["Audited", "Result", "audited", "explored"]
+__all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
 
 
 class Result(StrEnum):
@@ -58,6 +58,13 @@ def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Au
         commands=len(told.counterexample.events),
         violated=violated,
     )
+
+
+def unnoticed(fault: str, rule: RuleId, equivalent: str) -> Audited:
+    """A fault with which every scenario is answered as it is without."""
+    result = Result.EQUIVALENT if equivalent else Result.SILENT
+    why = equivalent or "no scenario is answered otherwise than without it"
+    return Audited(id=fault, rule=rule, result=result, why=why)
 
 
 def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:

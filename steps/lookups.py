@@ -1,4 +1,4 @@
-"""Finding the definition of a step once for each text.
+"""Finding the definition of a step once for each text; and the name of a scenario.
 
 pytest-bdd asks at every step every fixture of the session whether it is in reach and fits. That
 grows with steps times definitions, and takes longer than the scenarios themselves. All of our
@@ -13,7 +13,19 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-__all__ = ["remember_definitions"]
+__all__ = ["remember_definitions", "scenario_name"]
+
+
+def scenario_name(item: pytest.Item) -> str:
+    """The scenario's name as the feature words it, with the values of its row; or the path's."""
+    row = getattr(item, "callspec", None)
+    params = {} if row is None else row.params
+    if "path" in params:
+        return str(params["path"].name)
+    name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]
+    example = params.get("_pytest_bdd_example", {})
+    values = ", ".join(f"{key} {value}" for key, value in example.items())
+    return f"{name} ({values})" if values else name
 
 
 def remember_definitions(is_ours: Callable[[pytest.Item], bool]) -> None:

@@ -1,19 +1,24 @@
 """One seeded fault after another, each in a process that begins with everything imported.
 
-A fresh interpreter takes longer to import than the scenarios of one rule take to run.
+A fresh interpreter takes longer to import than the scenarios of one rule take to run. Where all
+scenarios are to be run on each fault, those are left out in which it answers nothing else than its
+counterpart without the fault did, whose run is recorded before: of a hundred scenarios that is all
+but a few.
 """
 
 import gc
 import multiprocessing
 import os
 import sys
+from collections.abc import Callable, Set
 from multiprocessing.connection import Connection
 from multiprocessing.context import DefaultContext, ForkServerContext
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import attrs
 
+from busproof.adapters.base import Adapter
 from busproof.adapters.faults import fault as fault_named
 from busproof.errors import AdapterError, ConformanceError
 from busproof.judging.audit import Audited
@@ -21,8 +26,14 @@ from busproof.runs import HISTORY, LOG, Request, environment, pytest_arguments, 
 from busproof.spec import Rule
 from busproof.spec import load as load_catalogue
 from busproof.steps import STEP_MODULES
+from busproof.steps.lookups import scenario_name
 
-__all__ = ["Job", "audited_apart"]
+if TYPE_CHECKING:
+    import pytest
+
+__all__ = ["Job", "audited_apart", "recorded_apart"]
+
+Found = TypeVar("Found")
 
 METHOD: Final = "forkserver"
 """Of starting a process; where there is none of that kind, each imports for itself."""
@@ -30,6 +41,7 @@ METHOD: Final = "forkserver"
 IMPORTED: Final = (
     "pytest_bdd.plugin",
     "busproof.auditing",
+    "busproof.judging.differing",
     "busproof.judging.verdicts",
     "busproof.steps.running",
     *(f"busproof.steps.{name}" for name in STEP_MODULES),
@@ -44,12 +56,14 @@ class Job:
         fault: its id.
         explored: whether the exploration alone has to; else the scenarios.
         whole: whether all scenarios are run, or those of the fault's own rule.
+        beside: the history of its counterpart; scenarios that would run alike are left out.
         seed: of the exploration.
     """
 
     fault: str
     explored: bool = False
     whole: bool = False
+    beside: Path | None = None
     seed: int = 0
 
     def request(self) -> Request:
@@ -60,6 +74,11 @@ class Job:
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
         return attrs.evolve(about, rule=None if self.whole else rule.id)
+
+    def counterpart(self) -> Request:
+        """The same run on the same bus without the fault."""
+        bus = fault_named(self.fault).counterpart
+        return attrs.evolve(self.request(), adapter=f"{bus.__module__}:{bus.__qualname__}")
 
 
 def _where_it_holds(rule: Rule) -> tuple[str, str]:
@@ -77,21 +96,38 @@ def audited_apart(job: Job, scratch: Path) -> Audited:
     Raises:
         ConformanceError: its run could not begin, or came to no end.
     """
+    return _apart(_audited, job.fault, job, scratch)
+
+
+def recorded_apart(request: Request, scratch: Path) -> Path:
+    """The history of a run of the scenarios, recorded by a process of its own.
+
+    Args:
+        request: the run.
+        scratch: a folder for what it leaves behind.
+
+    Raises:
+        ConformanceError: it could not begin, or came to no end.
+    """
+    return _apart(_recorded, request.adapter, request, scratch)
+
+
+def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
-    process = context.Process(target=_tell, args=(writer, job, scratch))
+    process = context.Process(target=_tell, args=(writer, work, *about))
     process.start()
     writer.close()
     try:
-        found = reader.recv()
+        found: Found | ConformanceError = reader.recv()
     except EOFError:
-        raise AdapterError(f"the process that audits {job.fault} broke; {LOG} is empty") from None
+        raise AdapterError(f"the process that runs {name} broke; {LOG} is empty") from None
     finally:
         process.join()
         reader.close()
-    if isinstance(found, Audited):
-        return found
-    raise found
+    if isinstance(found, ConformanceError):
+        raise found
+    return found
 
 
 def _context() -> DefaultContext | ForkServerContext:
@@ -102,36 +138,73 @@ def _context() -> DefaultContext | ForkServerContext:
     return context
 
 
-def _tell(writer: Connection, job: Job, scratch: Path) -> None:
+def _tell(writer: Connection, work: Callable[..., object], *about: object) -> None:
     gc.disable()  # The process ends before it could need what it would find.
     try:
-        writer.send(_audited(job, scratch))
+        writer.send(work(*about))
     except ConformanceError as error:
         writer.send(error)
     except KeyboardInterrupt:
         writer.send(AdapterError("interrupted"))
 
 
-def _audited(job: Job, scratch: Path) -> Audited:
-    import pytest  # noqa: PLC0415 - only where tests are run
+def _recorded(request: Request, scratch: Path) -> Path:
+    return _run(request, run_folder(None, "counterpart", scratch))
 
+
+def _audited(job: Job, scratch: Path) -> Audited:
     from busproof.history.files import load  # noqa: PLC0415
-    from busproof.judging.audit import audited, explored  # noqa: PLC0415
+    from busproof.judging.audit import audited, explored, unnoticed  # noqa: PLC0415
     from busproof.judging.verdicts import conformance  # noqa: PLC0415
 
     fault = fault_named(job.fault)
-    folder = run_folder(fault.id, "faulty", scratch)
+    names = None if job.beside is None else _differing(fault.bus(), job.beside)
+    if names is not None and not names:
+        return unnoticed(fault.id, fault.rule, fault.equivalent)
+    history = _run(job.request(), run_folder(fault.id, "faulty", scratch), names)
+    found = conformance(load(history), load_catalogue())
+    told_of = explored if job.explored else audited
+    return told_of(fault.id, fault.rule, fault.equivalent, found)
+
+
+def _differing(adapter: Adapter, beside: Path) -> Set[str]:
+    """The names of the scenarios in which the adapter answers otherwise than was recorded."""
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.judging.differing import answers_alike  # noqa: PLC0415
+
+    recorded = load(beside)
+    profile = recorded.header.profile
+    return {
+        scenario.name
+        for scenario in recorded.scenarios
+        if not answers_alike(adapter, profile, scenario)
+    }
+
+
+def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
+    """Run the scenarios in this process, those of these names or all; the history of it."""
+    import pytest  # noqa: PLC0415 - only where tests are run
+
     _write_to(folder / LOG)
     os.environ.update(environment())
     # What pytest looks for in garbage would cost a tenth of the run, and nobody reads of it.
     options = ("-p", "no:unraisableexception")
-    pytest.main([*pytest_arguments(job.request(), folder, allure=False), *options])
+    only = () if names is None else (_Only(names),)
+    pytest.main([*pytest_arguments(request, folder, allure=False), *options], plugins=only)
     if not (folder / HISTORY).exists():
         told = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
-        raise AdapterError(f"{fault.id} could not be audited; the run said: {told[-1]}")
-    found = conformance(load(folder / HISTORY), load_catalogue())
-    told_of = explored if job.explored else audited
-    return told_of(fault.id, fault.rule, fault.equivalent, found)
+        raise AdapterError(f"{request.adapter} could not be run; the run said: {told[-1]}")
+    return folder / HISTORY
+
+
+class _Only:
+    """A plugin of pytest that leaves out scenarios of other names than these."""
+
+    def __init__(self, names: Set[str]) -> None:
+        self._names = names
+
+    def pytest_collection_modifyitems(self, items: "list[pytest.Item]") -> None:
+        items[:] = [item for item in items if scenario_name(item) in self._names]
 
 
 def _write_to(log: Path) -> None:

@@ -13,6 +13,7 @@ from busproof.errors import UsageError
 
 if TYPE_CHECKING:
     from busproof.adapters.faults import Fault
+    from busproof.auditing import Job
     from busproof.judging.audit import Audited
 
 __all__ = ["add_parser", "run"]
@@ -86,19 +87,35 @@ def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audit
     console = Console(stderr=True)
     explored, whole = args.by == "exploration", args.matrix == "full"
     jobs = [Job(fault=each.id, explored=explored, whole=whole, seed=args.seed) for each in faults]
+    compared = whole and not explored
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
         ThreadPoolExecutor(args.jobs) as pool,
         Progress(console=console, disable=not console.is_terminal) as progress,
     ):
         task = progress.add_task("Seeded faults", total=len(faults))
+        folder = Path(scratch)
         try:
-            for found in pool.map(audited_apart, jobs, repeat(Path(scratch))):
+            if compared:
+                jobs = _beside(jobs, pool, folder)
+            for found in pool.map(audited_apart, jobs, repeat(folder)):
                 progress.advance(task)
                 yield found
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
+    """The jobs, each beside a run of its counterpart, of which there are only a few."""
+    import attrs  # noqa: PLC0415
+
+    from busproof.auditing import recorded_apart  # noqa: PLC0415
+
+    requests = list(dict.fromkeys(job.counterpart() for job in jobs))
+    histories = pool.map(recorded_apart, requests, repeat(scratch))
+    recorded = dict(zip(requests, histories, strict=True))
+    return [attrs.evolve(job, beside=recorded[job.counterpart()]) for job in jobs]
 
 
 def _view(found: "Audited") -> dict[str, object]:

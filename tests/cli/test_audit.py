@@ -1,14 +1,19 @@
 """The suite notices every seeded fault by the tests of the fault's own rule."""
 
 import json
+import os
 import subprocess
 import sys
 
+import attrs
 import pytest
 
 from busproof.adapters.faults import FAULTS
-from busproof.auditing import Job, audited_apart
+from busproof.auditing import Job, audited_apart, recorded_apart
 from busproof.errors import ConformanceError, UsageError
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+COMPARED = [each.id for each in FAULTS[:: len(FAULTS) // 12]] if FULL else ["abandoned-is-lost"]
 
 
 @pytest.mark.slow
@@ -33,3 +38,22 @@ def test_what_goes_wrong_in_a_fault_s_own_process_is_told_here(tmp_path):
     with pytest.raises(ConformanceError, match=r"there is a run .*mismatch-accepted"):
         for _ in range(2):
             assert "killed" == audited_apart(Job(fault="mismatch-accepted"), tmp_path).result.value
+
+
+@pytest.mark.slow
+def test_what_is_answered_alike_needs_no_run(tmp_path):
+    """The matrix is the same as if every scenario were run on every fault."""
+    for fault in COMPARED:
+        whole = Job(fault=fault, whole=FULL)
+        beside = recorded_apart(whole.counterpart(), tmp_path)
+        left_out = audited_apart(attrs.evolve(whole, beside=beside), tmp_path / "left out")
+        assert left_out == audited_apart(whole, tmp_path / "whole")
+        assert left_out.violated
+
+
+def test_a_fault_that_changes_no_answer_is_silent(tmp_path):
+    own = Job(fault="mismatch-accepted")
+    beside = recorded_apart(own.request(), tmp_path)
+    found = audited_apart(attrs.evolve(own, beside=beside), tmp_path)
+    assert ("silent", ()) == (found.result.value, found.killed_by)
+    assert "no scenario is answered otherwise than without it" == found.why

@@ -1,0 +1,64 @@
+"""A scenario needs no second run on a bus that answers it as the recorded one did."""
+
+import attrs
+
+from busproof.adapters.base import Adapter
+from busproof.adapters.faults import SeededBus, fault
+from busproof.history.records import Scenario
+from busproof.judging.differing import answers_alike
+from busproof.model.commands import Command, CreateQueue, Peek, Receive, Send
+from busproof.model.outcomes import Event
+from busproof.model.profiles import profile_for
+from busproof.model.values import Message
+from busproof.spec import load
+
+PROFILE = profile_for(load())
+
+MISMATCH = Send(queue="q", message=Message(body="m1", session_id="a", partition_key="b"))
+ASKED = (CreateQueue(queue="q"), MISMATCH, Receive(queue="q"))
+
+
+def recorded(adapter: Adapter, *commands: Command) -> Scenario:
+    adapter.start(PROFILE)
+    events = []
+    for command in commands:
+        came = adapter.do(command, "c1")
+        events.append(Event(command=command, outcome=came.outcome, witness=came.witness))
+    return Scenario(events=tuple(events))
+
+
+def test_a_bus_answers_as_itself_whatever_it_held_before():
+    scenario = recorded(SeededBus(), *ASKED)
+    bus = SeededBus()
+    assert answers_alike(bus, PROFILE, scenario)
+    assert answers_alike(bus, PROFILE, scenario)
+
+
+def test_one_other_outcome_is_a_difference():
+    scenario = recorded(SeededBus(), *ASKED)
+    assert not answers_alike(fault("mismatch-accepted").bus(), PROFILE, scenario)
+
+
+def test_a_fault_that_is_not_come_to_makes_no_difference():
+    scenario = recorded(SeededBus(), ASKED[0], Peek(queue="q"))
+    assert answers_alike(fault("mismatch-accepted").bus(), PROFILE, scenario)
+
+
+def test_another_partition_alone_is_a_difference():
+    scenario = recorded(
+        SeededBus(), CreateQueue(queue="q"), Send(queue="q", message=Message(body="m1"))
+    )
+    *first, last = scenario.events
+    assert last.witness is not None
+    other = attrs.evolve(
+        last, witness=attrs.evolve(last.witness, partition=last.witness.partition + 1)
+    )
+    assert not answers_alike(SeededBus(), PROFILE, attrs.evolve(scenario, events=(*first, other)))
+
+
+def test_nothing_is_asked_where_nothing_was_recorded():
+    class Unasked(SeededBus):
+        def start(self, profile):
+            raise AssertionError(f"nothing has to begin with {profile}")
+
+    assert answers_alike(Unasked(), PROFILE, Scenario())
