@@ -94,7 +94,8 @@ class SeededBus(Sizing):
         return Declaration(implementation=implementation, capabilities=self.capabilities)
 
     def start(self, profile: Profile) -> None:
-        """Begin with an empty namespace."""
+        """Begin with an empty namespace, and with nothing left of what a fault had kept."""
+        vars(self).clear()
         self.profile = profile
         self.queues = {}
         self.dark = {}

@@ -9,7 +9,7 @@ from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
 from busproof.model.commands import BringPartitionUp, TakePartitionDown
 from busproof.model.outcomes import Outcome
-from busproof.model.values import SEQUENCE_BITS, MessageView
+from busproof.model.values import SEQUENCE_BITS, MessageView, Profile
 
 __all__ = ["FAULTS"]
 
@@ -44,8 +44,8 @@ class _NumbersFall(_Numbering):
     deep=True,
 )
 class _NumbersBeginAnewAfterOutage(_Numbering):
-    def __init__(self) -> None:
-        super().__init__()
+    def start(self, profile: Profile) -> None:
+        super().start(profile)
         self.before: dict[tuple[str, int], int] = {}
 
     def switch(self, queue: Queue, command: TakePartitionDown | BringPartitionUp) -> Outcome:

@@ -100,6 +100,10 @@ def test_a_faulty_bus_can_be_started_again(seeded: Fault, profile: Profile) -> N
     """Nothing of one scenario is left in the next."""
     bus = seeded.bus()
     once = [event.outcome for event in playing(bus, profile, SHOWN[seeded.id])]
+    new = seeded.bus()
+    for each in (bus, new):
+        each.start(profile)
+    assert vars(new) == vars(bus)
     assert once == [event.outcome for event in playing(bus, profile, SHOWN[seeded.id])]
 
 

@@ -62,3 +62,11 @@ def test_nothing_is_asked_where_nothing_was_recorded():
             raise AssertionError(f"nothing has to begin with {profile}")
 
     assert answers_alike(Unasked(), PROFILE, Scenario())
+
+
+def test_a_bus_that_breaks_does_not_answer():
+    class Broken(SeededBus):
+        def do(self, command, connection):
+            raise KeyError(command, connection)
+
+    assert not answers_alike(Broken(), PROFILE, recorded(SeededBus(), *ASKED))
