@@ -1,7 +1,7 @@
 """Deliveries that are counted, dead letters, and what is known of either."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, received, telling, view
+from telling import DONE, INVALID, LOST, OTHER, Told, received, telling, view
 
 from busproof.model.commands import (
     Abandon,
@@ -17,7 +17,7 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Peeked, Refused
+from busproof.model.outcomes import Empty, Peeked, Refused
 from busproof.model.step import step
 from busproof.model.values import Clock, Error, Message, ReceiveMode
 
@@ -26,7 +26,6 @@ RECEIVE = Receive(queue="q")
 FROM_DEAD = Receive(queue=DEAD)
 ABANDON = Abandon(queue="q", lock_token="l")
 BURY = DeadLetter(queue="q", lock_token="l", reason="bad")
-LOST = Indeterminate()
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
 MINUTE = 60_000_000
 TOO_OFTEN = "MaxDeliveryCountExceeded"

@@ -1,7 +1,7 @@
 """Messages that are set aside, and receiving them by their numbers."""
 
 import pytest
-from telling import INVALID, OTHER, Told, received, telling, view
+from telling import INVALID, LOST, OTHER, Told, received, telling, view
 
 from busproof.model.commands import (
     Abandon,
@@ -18,7 +18,6 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import (
     Empty,
-    Indeterminate,
     Peeked,
     Received,
     ReceivedSeveral,
@@ -29,7 +28,6 @@ from busproof.model.values import SEQUENCE_BITS, Error, MessageState, MessageVie
 
 RECEIVE = Receive(queue="q")
 DEFER = Defer(queue="q", lock_token="l")
-LOST = Indeterminate()
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
 NOT_FOUND = Refused(error=Error.MESSAGE_NOT_FOUND)
 MINUTE = 60_000_000

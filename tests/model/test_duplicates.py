@@ -1,7 +1,7 @@
 """DUP-01 to DUP-12: which messages are copies, and what it shows that one is or is none."""
 
 import pytest
-from telling import GONE, Told, received, telling
+from telling import GONE, LOST, Told, received, telling
 
 from busproof.model.commands import (
     AdvanceClock,
@@ -12,14 +12,13 @@ from busproof.model.commands import (
     RollBackTransaction,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty, Indeterminate
+from busproof.model.outcomes import Empty
 from busproof.model.values import ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 BEGIN = BeginTransaction(transaction="t")
 COMMIT = CommitTransaction(transaction="t")
 ROLL_BACK = RollBackTransaction(transaction="t")
-LOST = Indeterminate()
 MINUTE = 60_000_000
 X = {"message_id": "x"}
 

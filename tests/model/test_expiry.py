@@ -1,7 +1,7 @@
 """Messages that outlive their time to live: what may be done with them, and what may not."""
 
 import pytest
-from telling import GONE, Told, received, telling, view
+from telling import GONE, LOST, SECOND, Told, is_allowed, passes, received, telling, view
 
 from busproof.adapters.model import ModelAdapter
 from busproof.model.commands import (
@@ -26,7 +26,6 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import (
     Empty,
-    Indeterminate,
     Peeked,
     Received,
     ReceivedSeveral,
@@ -39,14 +38,12 @@ from busproof.model.step import Acceptance, step
 from busproof.model.values import Clock, Error, Message, ReceiveMode
 from busproof.spec import load
 
-SECOND = 1_000_000
 LIFE = 10 * SECOND
 DEAD = "q/$deadletterqueue"
 RECEIVE = Receive(queue="q")
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 DEAD_RECEIVE = Receive(queue=DEAD)
 PEEK = Peek(queue="q", count=4)
-LOST = Indeterminate()
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
 NOT_FOUND = Refused(error=Error.MESSAGE_NOT_FOUND)
 EXPIRED = "TTLExpiredException"
@@ -55,18 +52,6 @@ SETTLEMENTS = [
     DeadLetter(queue="q", lock_token="l"),
     Defer(queue="q", lock_token="l"),
 ]
-
-
-def passes(told: Told, seconds: float) -> None:
-    told.has(AdvanceClock(duration=int(seconds * SECOND)))
-
-
-def is_allowed(told: Told, command: object, outcome: object, connection: str = "c1") -> bool:
-    """Whether this may be answered now; the answer is forgotten."""
-    before = told.possible
-    found = bool(told.saw(command, outcome, connection=connection).possible)
-    told.possible = before
-    return found
 
 
 def may_be_given(told: Told, body: str = "m1", **seen: object) -> bool:

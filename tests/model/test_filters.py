@@ -1,7 +1,7 @@
 """FILTER-01 to FILTER-20 and FEAT-01 to FEAT-04: what subscriptions take, and how that changes."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, received, telling
+from telling import DONE, INVALID, LOST, OTHER, Told, received, telling
 
 from busproof.model.commands import (
     AddRule,
@@ -26,10 +26,9 @@ from busproof.model.filters import (
     SubscriptionRule,
     TrueFilter,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Outcome, Refused, RulesListed
+from busproof.model.outcomes import Empty, Outcome, Refused, RulesListed
 from busproof.model.values import Error, Message, ReceiveMode
 
-LOST = Indeterminate()
 EXISTS = Refused(error=Error.ALREADY_EXISTS)
 NOT_FOUND = Refused(error=Error.NOT_FOUND)
 LABEL = CorrelationFilter(subject="x")

@@ -1,7 +1,7 @@
 """Where messages go: keys, homes, spread, outages."""
 
 import pytest
-from telling import DONE, GONE, INVALID, OTHER, Told, received, telling
+from telling import DONE, GONE, INVALID, LOST, OTHER, Told, received, telling
 
 from busproof.model.commands import (
     BringPartitionUp,
@@ -10,12 +10,10 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Empty, Indeterminate, Received, Refused
+from busproof.model.outcomes import Done, Empty, Received, Refused
 from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import Clock, Error, Message, MessageView, Tier
 from busproof.spec import load
-
-LOST = Indeterminate()
 
 
 def down(told: Told, *partitions: int) -> None:

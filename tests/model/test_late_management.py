@@ -1,7 +1,7 @@
 """Requests on queues that were never answered, and take effect when nobody expects it any more."""
 
 import pytest
-from telling import DONE, GONE, OTHER, Told, received, telling
+from telling import DONE, GONE, LOST, MISSING, OTHER, Told, down, received, telling, up
 
 from busproof.model.commands import (
     AddRule,
@@ -28,7 +28,6 @@ from busproof.model.filters import DEFAULT_RULE, TrueFilter
 from busproof.model.outcomes import (
     Described,
     Empty,
-    Indeterminate,
     Listed,
     Outcome,
     QueueDescription,
@@ -38,22 +37,12 @@ from busproof.model.outcomes import (
 )
 from busproof.model.values import Error, Message
 
-LOST = Indeterminate()
-MISSING = Refused(error=Error.NOT_FOUND)
 TAKEN = Refused(error=Error.ALREADY_EXISTS)
 CREATE = CreateQueue(queue="q")
 DELETE = DeleteQueue(queue="q")
 RECEIVE = Receive(queue="q")
 SUBSCRIPTION = "t/subscriptions/s"
 SENT = Message(body="sent")
-
-
-def down(partition: int) -> TakePartitionDown:
-    return TakePartitionDown(queue="q", partition=partition)
-
-
-def up(partition: int) -> BringPartitionUp:
-    return BringPartitionUp(queue="q", partition=partition)
 
 
 def knows_nothing_of(told: Told, name: str) -> None:

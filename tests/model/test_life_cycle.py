@@ -1,7 +1,7 @@
 """Locks, settlement, sessions, peeks, caches and answers that never came."""
 
 import pytest
-from telling import DONE, GONE, INVALID, OTHER, Told, received, telling, view
+from telling import DONE, GONE, INVALID, LOST, OTHER, Told, received, telling, view
 
 from busproof.model.commands import (
     Abandon,
@@ -19,7 +19,6 @@ from busproof.model.commands import (
 from busproof.model.heap import pop, push, smallest
 from busproof.model.outcomes import (
     Empty,
-    Indeterminate,
     Peeked,
     Received,
     Refused,
@@ -28,7 +27,6 @@ from busproof.model.outcomes import (
 from busproof.model.state import Namespace
 from busproof.model.values import Clock, Error, Message, MessageView, ReceiveMode
 
-LOST = Indeterminate()
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
 RECEIVE = Receive(queue="q")
 DELETE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)

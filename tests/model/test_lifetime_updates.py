@@ -1,7 +1,7 @@
 """Updates of how long messages live in a queue: what they change, and what they leave as it was."""
 
 import pytest
-from telling import Told, received, telling, view
+from telling import LOST, SECOND, Told, passes, received, telling, view
 
 from busproof.adapters.model import ModelAdapter
 from busproof.model.commands import (
@@ -22,7 +22,6 @@ from busproof.model.outcomes import (
     Described,
     Done,
     Empty,
-    Indeterminate,
     Peeked,
     QueueDescription,
     Received,
@@ -34,23 +33,17 @@ from busproof.model.profiles import profile_for
 from busproof.model.values import Error, Message, ReceiveMode
 from busproof.spec import load
 
-SECOND = 1_000_000
 SHORT, LONG = 10 * SECOND, 60 * SECOND
 DEAD = Receive(queue="q/$deadletterqueue")
 RECEIVE = Receive(queue="q")
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 RENEW = RenewLock(queue="q", lock_token="l")
-LOST = Indeterminate()
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
 LETTER = received("m1", dead_letter_reason="TTLExpiredException")
 
 
 def update(life: int | None = SHORT, queue: str = "q") -> UpdateQueue:
     return UpdateQueue(queue=queue, time_to_live=life)
-
-
-def passes(told: Told, seconds: int) -> None:
-    told.has(AdvanceClock(duration=seconds * SECOND))
 
 
 def answers(told: Told, command: object, *outcomes: object) -> list[bool]:

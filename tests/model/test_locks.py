@@ -1,7 +1,7 @@
 """How long a lock lasts, what it is told to last, and renewing it."""
 
 import pytest
-from telling import INVALID, OTHER, Told, received
+from telling import INVALID, LOST, OTHER, SECOND, Told, received
 
 from busproof.model.commands import (
     Abandon,
@@ -13,7 +13,7 @@ from busproof.model.commands import (
     RenewLock,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Refused, Renewed
+from busproof.model.outcomes import Empty, Refused, Renewed
 from busproof.model.step import step
 from busproof.model.values import Error, ReceiveMode
 
@@ -21,8 +21,6 @@ RECEIVE = Receive(queue="q")
 RENEW = RenewLock(queue="q", lock_token="l")
 COMPLETE = Complete(queue="q", lock_token="l")
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
-LOST = Indeterminate()
-SECOND = 1_000_000
 MINUTE = 60 * SECOND
 
 

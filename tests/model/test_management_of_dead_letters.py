@@ -1,7 +1,7 @@
 """What management does to dead letters and locks, and what a dead-letter queue is asked."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, received, telling
+from telling import DONE, INVALID, LOST, MISSING, OTHER, SECOND, Told, received, telling
 
 from busproof.model.commands import (
     BringPartitionUp,
@@ -17,20 +17,14 @@ from busproof.model.commands import (
 from busproof.model.outcomes import (
     Described,
     Empty,
-    Indeterminate,
     Listed,
     QueueDescription,
-    Refused,
 )
-from busproof.model.values import Error
 
-SECOND = 1_000_000
 MINUTE = 60 * SECOND
 DEAD = "q/$deadletterqueue"
 RECEIVE = Receive(queue="q")
 FROM_DEAD = Receive(queue=DEAD)
-LOST = Indeterminate()
-MISSING = Refused(error=Error.NOT_FOUND)
 
 
 def buried(told: Told) -> None:

@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from telling import DONE, GONE, INVALID, Told, telling
+from telling import DONE, GONE, INVALID, LOST, Told, telling
 
 from busproof.model.commands import (
     AcceptSession,
@@ -20,11 +20,10 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Refused, Scheduled
+from busproof.model.outcomes import Empty, Refused, Scheduled
 from busproof.model.values import Error
 
 FULL = Refused(error=Error.QUOTA_EXCEEDED)
-LOST = Indeterminate()
 LARGE = 100_000_000
 LESS_LARGE = 99_000_000
 LESS = 10

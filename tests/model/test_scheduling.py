@@ -2,7 +2,20 @@
 
 import attrs
 import pytest
-from telling import DONE, GONE, INVALID, OTHER, Told, received, telling, view
+from telling import (
+    DONE,
+    GONE,
+    INVALID,
+    LOST,
+    OTHER,
+    SECOND,
+    Told,
+    is_allowed,
+    passes,
+    received,
+    telling,
+    view,
+)
 
 from busproof.adapters.model import ModelAdapter
 from busproof.model.commands import (
@@ -27,7 +40,6 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import (
     Empty,
-    Indeterminate,
     Peeked,
     Received,
     Refused,
@@ -40,9 +52,7 @@ from busproof.model.values import Error, Message, MessageState
 
 RECEIVE = Receive(queue="q")
 PEEK = Peek(queue="q", count=4)
-LOST = Indeterminate()
 NOT_FOUND = Refused(error=Error.MESSAGE_NOT_FOUND)
-SECOND = 1_000_000
 NUMBER = 77
 CANCEL = CancelScheduled(queue="q", sequence_number=NUMBER)
 DOWN = TakePartitionDown(queue="q", partition=1)
@@ -63,24 +73,9 @@ def scheduled(told: Told, number: int | None = NUMBER, **options: object) -> Tol
     return told
 
 
-def passes(told: Told, seconds: float) -> None:
-    told.has(AdvanceClock(duration=int(seconds * SECOND)))
-
-
 def may_be_given(told: Told, body: str = "m1", **told_of_it: object) -> bool:
     """Whether the message may be given now; the answer is forgotten."""
-    before = told.possible
-    found = bool(told.saw(RECEIVE, received(body, 1, **told_of_it)).possible)
-    told.possible = before
-    return found
-
-
-def allowed(told: Told, command: object, outcome: object) -> bool:
-    """Whether this may happen now; that it did is forgotten."""
-    before = told.possible
-    found = bool(told.saw(command, outcome).possible)
-    told.possible = before
-    return found
+    return is_allowed(told, RECEIVE, received(body, 1, **told_of_it))
 
 
 @pytest.fixture
@@ -434,8 +429,8 @@ def test_what_comes_after_it_may_find_the_transaction_without_a_key_or_over(
     again = Send(queue="q", message=message, transaction="t")
     if scheduled_next:
         again = later("m2", transaction="t", partition_key="other")
-    assert allowed(queue, again, Refused(error=Error.NOT_FOUND))
-    assert allowed(queue, again, Scheduled(sequence_number=1) if scheduled_next else DONE)
+    assert is_allowed(queue, again, Refused(error=Error.NOT_FOUND))
+    assert is_allowed(queue, again, Scheduled(sequence_number=1) if scheduled_next else DONE)
 
 
 def test_a_copy_may_be_dropped_and_makes_others_copies(told: Told) -> None:

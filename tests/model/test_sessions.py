@@ -1,7 +1,7 @@
 """Sessions: the next one, their state, their list, renewal, and answers that never came."""
 
 import pytest
-from telling import DONE, GONE, OTHER, Told, received, telling
+from telling import DONE, GONE, LOST, OTHER, Told, received, telling
 
 from busproof.model.commands import (
     Abandon,
@@ -22,7 +22,6 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import (
     Empty,
-    Indeterminate,
     Outcome,
     Peeked,
     Refused,
@@ -33,7 +32,6 @@ from busproof.model.outcomes import (
 )
 from busproof.model.values import Error
 
-LOST = Indeterminate()
 SESSION_LOST = Refused(error=Error.SESSION_LOCK_LOST)
 NEXT = AcceptNextSession(queue="q")
 LIST = ListSessions(queue="q")

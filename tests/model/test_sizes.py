@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
-from telling import DONE, GONE, INVALID, Told, received, telling
+from telling import DONE, GONE, INVALID, LOST, Told, received, refuses, shows, telling
 
 from busproof.model.commands import (
     BeginTransaction,
@@ -26,8 +26,6 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import (
     Described,
-    Indeterminate,
-    Outcome,
     QueueDescription,
     Refused,
     Scheduled,
@@ -37,7 +35,6 @@ from busproof.model.values import Availability, Error, Message, ReceiveMode, Tie
 
 FULL = Refused(error=Error.QUOTA_EXCEEDED)
 TOO_LARGE = Refused(error=Error.MESSAGE_TOO_LARGE)
-LOST = Indeterminate()
 LARGE = 100_000_000
 LESS = 10
 """So many large messages may fill a partition of 1 GB,"""
@@ -50,20 +47,6 @@ COMMIT = CommitTransaction(transaction="t")
 
 def told_size(size: int) -> Described:
     return Described(description=QueueDescription(queue="q", max_size=size))
-
-
-def refuses(told: Told, command: object, outcome: Outcome, *blamed: str) -> None:
-    """An answer that nothing allows, and the rules that it breaks, the first one first."""
-    found = told.saw(command, outcome)
-    assert not found.possible, (command, outcome)
-    assert blamed == found.rules[: len(blamed)], found.rules
-
-
-def shows(told: Told, command: object, outcome: Outcome, *rules: str) -> None:
-    """An answer that is allowed and shows these rules, among others."""
-    found = told.saw(command, outcome)
-    assert found.possible, (command, outcome, found.rules)
-    assert set(rules) <= set(found.rules), found.rules
 
 
 def large(told: Told, **properties: Any) -> Send:

@@ -1,7 +1,7 @@
 """TOPIC-01 to TOPIC-20: what a topic and its subscriptions may answer, and what they may not."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, received, telling, view
+from telling import DONE, INVALID, LOST, OTHER, Told, received, telling, view
 
 from busproof.model.commands import (
     AcceptSession,
@@ -19,10 +19,9 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Empty, Indeterminate, Outcome, Peeked, Refused
+from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Refused
 from busproof.model.values import Error, Message, ReceiveMode, Tier
 
-LOST = Indeterminate()
 NOT_FOUND = Refused(error=Error.NOT_FOUND)
 EXISTS = Refused(error=Error.ALREADY_EXISTS)
 UNAVAILABLE = Refused(error=Error.UNAVAILABLE)

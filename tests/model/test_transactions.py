@@ -1,7 +1,7 @@
 """What may be sent in a transaction, and what becomes of it."""
 
 import pytest
-from telling import DONE, GONE, INVALID, OTHER, Told, received, telling
+from telling import DONE, GONE, INVALID, LOST, OTHER, Told, received, telling
 
 from busproof.model.commands import (
     AdvanceClock,
@@ -14,10 +14,9 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty, Indeterminate, Refused
+from busproof.model.outcomes import Empty, Refused
 from busproof.model.values import Error, Message, ReceiveMode, Tier
 
-LOST = Indeterminate()
 UNKNOWN = Refused(error=Error.NOT_FOUND)
 BEGIN = BeginTransaction(transaction="t")
 COMMIT = CommitTransaction(transaction="t")

@@ -1,7 +1,26 @@
 """A judge to talk to in tests of the model."""
 
-from busproof.model.commands import CreateQueue, Send
-from busproof.model.outcomes import Done, Event, Outcome, Received, Refused, Witness
+from typing import Any
+
+from busproof.model.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    CreateQueue,
+    Send,
+    TakePartitionDown,
+    UpdateQueue,
+)
+from busproof.model.outcomes import (
+    Described,
+    Done,
+    Event,
+    Indeterminate,
+    Outcome,
+    QueueDescription,
+    Received,
+    Refused,
+    Witness,
+)
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept, step
 from busproof.model.transition import Transition
@@ -19,6 +38,9 @@ DONE = Done()
 INVALID = Refused(error=Error.INVALID_OPERATION)
 GONE = Refused(error=Error.UNAVAILABLE)
 OTHER = Refused(error=Error.OTHER)
+MISSING = Refused(error=Error.NOT_FOUND)
+LOST = Indeterminate()
+SECOND = 1_000_000
 
 
 class Told:
@@ -83,6 +105,50 @@ class Told:
 
     def step(self, command: object, connection: str = "c1") -> tuple[Transition, ...]:
         return step(self.possible[0], command, connection)
+
+
+def refuses(told: Told, command: object, outcome: Outcome, *blamed: str) -> None:
+    """An answer that nothing allows, and the rules that it breaks, the first one first."""
+    found = told.saw(command, outcome)
+    assert not found.possible, (command, outcome)
+    assert blamed == found.rules[: len(blamed)], found.rules
+
+
+def shows(told: Told, command: object, outcome: Outcome, *rules: str) -> None:
+    """An answer that is allowed and shows these rules, among others."""
+    found = told.saw(command, outcome)
+    assert found.possible, (command, outcome, found.rules)
+    assert set(rules) <= set(found.rules), found.rules
+
+
+def is_allowed(told: Told, command: object, outcome: Outcome, **options: object) -> bool:
+    """Whether this may be answered now; the answer is forgotten."""
+    before = told.possible
+    found = bool(told.saw(command, outcome, **options).possible)
+    told.possible = before
+    return found
+
+
+def passes(told: Told, seconds: float) -> None:
+    """So many seconds pass on the virtual clock."""
+    told.has(AdvanceClock(duration=int(seconds * SECOND)))
+
+
+def down(partition: int) -> TakePartitionDown:
+    return TakePartitionDown(queue="q", partition=partition)
+
+
+def up(partition: int) -> BringPartitionUp:
+    return BringPartitionUp(queue="q", partition=partition)
+
+
+def update(**changes: Any) -> UpdateQueue:
+    return UpdateQueue(queue="q", **changes)
+
+
+def told_of(**told: Any) -> Described:
+    """What is told of the queue q."""
+    return Described(description=QueueDescription(queue="q", **told))
 
 
 def view(body: str, partition: int = 0, number: int = 1, **seen: object) -> MessageView:
