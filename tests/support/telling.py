@@ -6,6 +6,7 @@ from busproof.model.commands import (
     AdvanceClock,
     BringPartitionUp,
     CreateQueue,
+    Receive,
     Send,
     TakePartitionDown,
     UpdateQueue,
@@ -160,6 +161,27 @@ def view(body: str, partition: int = 0, number: int = 1, **seen: object) -> Mess
 
 def received(body: str, partition: int = 0, number: int = 1, **seen: object) -> Received:
     return Received(message=view(body, partition, number, **seen))
+
+
+def knows_nothing_of(told: Told, name: str) -> None:
+    """Nothing is told of this entity any more."""
+    told.has(Receive(queue=name), received("never sent"))
+    told.has(Receive(queue=name), MISSING)
+
+
+def knows(told: Told, name: str) -> None:
+    """What this entity gives is held against the bus."""
+    assert not told.saw(Receive(queue=name), received("never sent")).possible
+
+
+def locked(
+    told: Told, token: str = "l", until: int | None = 60 * SECOND, **settings: object
+) -> Told:
+    """A queue with one message, which is locked."""
+    told.queue(**settings)
+    told.send(partition=1)
+    told.has(Receive(queue="q"), received("m1", 1, lock_token=token, locked_until=until))
+    return told
 
 
 def telling(

@@ -1,0 +1,31 @@
+"""Messages that are scheduled, for the tests of the model."""
+
+from telling import SECOND, Told, is_allowed, received
+
+from busproof.model.commands import CancelScheduled, Receive, Schedule
+from busproof.model.outcomes import Scheduled
+from busproof.model.values import Message
+
+__all__ = ["CANCEL", "NUMBER", "later", "may_be_given", "scheduled"]
+
+NUMBER = 77
+CANCEL = CancelScheduled(queue="q", sequence_number=NUMBER)
+
+
+def later(
+    body: str = "m1", delay: int = 5, transaction: str | None = None, **keys: str
+) -> Schedule:
+    """Schedule a message in so many seconds."""
+    message = Message(body=body, **keys)
+    return Schedule(queue="q", message=message, delay=delay * SECOND, transaction=transaction)
+
+
+def scheduled(told: Told, number: int | None = NUMBER, **options: object) -> Told:
+    """A message is scheduled under this number."""
+    told.has(later(**options), Scheduled(sequence_number=number))
+    return told
+
+
+def may_be_given(told: Told, body: str = "m1", **told_of_it: object) -> bool:
+    """Whether the message may be given now; the answer is forgotten."""
+    return is_allowed(told, Receive(queue="q"), received(body, 1, **told_of_it))
