@@ -1,0 +1,166 @@
+"""What is asked about entities: queues, topics, subscriptions and the rules of these."""
+
+import attrs
+
+from busproof.model.filters import Filter
+from busproof.model.values import MICROSECONDS
+
+__all__ = [
+    "AddRule",
+    "CreateQueue",
+    "CreateSubscription",
+    "CreateTopic",
+    "DeleteQueue",
+    "GetQueue",
+    "ListQueues",
+    "ListRules",
+    "RemoveRule",
+    "RestoreQueue",
+    "UpdateQueue",
+]
+
+
+@attrs.frozen(kw_only=True)
+class CreateQueue:
+    """Create a queue.
+
+    `partitioned` is `None` where the request leaves the option out. `duplicate_window` and
+    `lock_duration` are in microseconds. `max_size` is in GB, of each partition if the queue is
+    partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
+    name one of its own. `forward_to` names the queue or topic that its messages go on to.
+    `time_to_live` is in microseconds, `None` for ever; `dead_letter_expired` says whether a message
+    that has outlived its own becomes a dead letter.
+    """
+
+    queue: str
+    partitioned: bool | None = True
+    requires_session: bool = False
+    duplicate_detection: bool = False
+    duplicate_window: int = attrs.field(
+        default=600 * MICROSECONDS, validator=attrs.validators.gt(0)
+    )
+    lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
+    max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    max_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
+    api_version: str | None = None
+    forward_to: str | None = None
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    dead_letter_expired: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class RestoreQueue:
+    """Begin with a partitioned queue from when the namespace's tier still permitted it.
+
+    `max_size` is in GB, of each partition.
+    """
+
+    queue: str
+    requires_session: bool = False
+    duplicate_detection: bool = False
+    max_size: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen(kw_only=True)
+class GetQueue:
+    """Ask what a queue is and what it holds."""
+
+    queue: str
+
+
+@attrs.frozen(kw_only=True)
+class ListQueues:
+    """Ask for the names of all queues."""
+
+
+@attrs.frozen(kw_only=True)
+class UpdateQueue:
+    """Change a queue; `None` leaves a setting as it is, times are in microseconds."""
+
+    queue: str
+    partitioned: bool | None = None
+    requires_session: bool | None = None
+    duplicate_detection: bool | None = None
+    lock_duration: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    max_delivery_count: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+
+
+@attrs.frozen(kw_only=True)
+class DeleteQueue:
+    """Delete a queue and all that it holds."""
+
+    queue: str
+
+
+@attrs.frozen(kw_only=True)
+class CreateTopic:
+    """Create a topic; `duplicate_window` and `time_to_live` are in microseconds."""
+
+    topic: str
+    partitioned: bool = True
+    duplicate_detection: bool = False
+    duplicate_window: int = attrs.field(
+        default=600 * MICROSECONDS, validator=attrs.validators.gt(0)
+    )
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+
+
+@attrs.frozen(kw_only=True)
+class CreateSubscription:
+    """Create a subscription of a topic; `lock_duration` and `time_to_live` are in microseconds.
+
+    It is addressed as `topic/subscriptions/name` wherever a queue can be.
+    """
+
+    topic: str
+    subscription: str
+    requires_session: bool = False
+    lock_duration: int = attrs.field(default=60 * MICROSECONDS, validator=attrs.validators.gt(0))
+    max_delivery_count: int = attrs.field(default=10, validator=attrs.validators.ge(1))
+    forward_to: str | None = None
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    dead_letter_expired: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class AddRule:
+    """Add a rule to a subscription, in a transaction if one is named."""
+
+    topic: str
+    subscription: str
+    rule: str
+    filter: Filter
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RemoveRule:
+    """Remove a rule from a subscription, in a transaction if one is named."""
+
+    topic: str
+    subscription: str
+    rule: str
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ListRules:
+    """Ask for the rules of a subscription."""
+
+    topic: str
+    subscription: str
