@@ -54,6 +54,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     Send,
+    SessionCommand,
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
@@ -64,24 +65,13 @@ __all__ = ["command_words"]
 _OfALock = Complete | Abandon | DeadLetter | Defer | RenewLock
 
 
-_SessionCommands = (
-    AcceptSession
-    | AcceptNextSession
-    | RenewSessionLock
-    | CloseSession
-    | SetSessionState
-    | GetSessionState
-    | ListSessions
-)
-
-
 _RestOfCommands = (
     CreateTopic
     | CreateSubscription
     | AddRule
     | RemoveRule
     | ListRules
-    | _SessionCommands
+    | SessionCommand
     | Schedule
     | CancelScheduled
     | BeginTransaction
@@ -173,7 +163,7 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return 
             return _session_words(command)
 
 
-def _session_words(command: _SessionCommands) -> str:  # noqa: PLR0911 - one return a case
+def _session_words(command: SessionCommand) -> str:  # noqa: PLR0911 - one return a case
     match command:
         case AcceptSession(queue=queue, session_id=session):
             return f"Accept {session_of(queue, session)}"

@@ -42,6 +42,7 @@ from busproof.model.commands_sessions import (
     GetSessionState,
     ListSessions,
     RenewSessionLock,
+    SessionCommand,
     SetSessionState,
 )
 
@@ -82,6 +83,7 @@ __all__ = [
     "RollBackTransaction",
     "Schedule",
     "Send",
+    "SessionCommand",
     "SetSessionState",
     "TakePartitionDown",
     "UpdateQueue",
@@ -156,13 +158,7 @@ Operation = (
     | ReceiveDeferred
     | RenewLock
     | Peek
-    | AcceptSession
-    | AcceptNextSession
-    | RenewSessionLock
-    | CloseSession
-    | SetSessionState
-    | GetSessionState
-    | ListSessions
+    | SessionCommand
     | BeginTransaction
     | CommitTransaction
     | RollBackTransaction

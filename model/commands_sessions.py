@@ -9,6 +9,7 @@ __all__ = [
     "GetSessionState",
     "ListSessions",
     "RenewSessionLock",
+    "SessionCommand",
     "SetSessionState",
 ]
 
@@ -66,3 +67,14 @@ class ListSessions:
     """Ask for the ids of the sessions that have messages."""
 
     queue: str
+
+
+SessionCommand = (
+    AcceptSession
+    | AcceptNextSession
+    | RenewSessionLock
+    | CloseSession
+    | SetSessionState
+    | GetSessionState
+    | ListSessions
+)

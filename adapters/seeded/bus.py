@@ -11,7 +11,6 @@ import attrs
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
-from busproof.adapters.seeded.sessions import SessionCommand
 from busproof.adapters.seeded.sizing import Sizing
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
@@ -33,7 +32,7 @@ NamespaceCommand = (
 TopicCommand = c.Send | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
 RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
-    SessionCommand
+    c.SessionCommand
     | c.Schedule
     | c.CancelScheduled
     | c.Receive

@@ -14,6 +14,7 @@ from busproof.model.commands import (
     ListSessions,
     Peek,
     RenewSessionLock,
+    SessionCommand,
     SetSessionState,
 )
 from busproof.model.outcomes import (
@@ -29,17 +30,7 @@ from busproof.model.outcomes import (
 )
 from busproof.model.values import Error, Message
 
-__all__ = ["SessionCommand", "Sessions"]
-
-SessionCommand = (
-    AcceptSession
-    | AcceptNextSession
-    | RenewSessionLock
-    | CloseSession
-    | SetSessionState
-    | GetSessionState
-    | ListSessions
-)
+__all__ = ["Sessions"]
 
 _DONE: Final = Done()
 _LOST: Final = Refused(error=Error.SESSION_LOCK_LOST)
