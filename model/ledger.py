@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 from immutables import Map
 
-from busproof.model.heap import Heap, pop, push, settled, smallest
+from busproof.model.heap import Heap, push, settled, smallest
 from busproof.model.keys import SESSION_ID
 from busproof.model.outages import Partitions
 from busproof.model.room import Room, filled, most, moved
@@ -118,13 +118,14 @@ def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
 
 def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
     """The changes that make a message available."""
-    changes: dict[str, Any] = {"tallies": _counted(queue, stored, 1)}
-    if stored.line is None:
-        heap = queue.ready.get(stored.where)
-        changes["ready"] = queue.ready.set(stored.where, push(heap, stored.number))
-    else:
-        heap = queue.lines.get(stored.line)
-        changes["lines"] = queue.lines.set(stored.line, push(heap, stored.number))
+    ready, number = queue.ready, stored.number
+    changes: dict[str, Any] = {
+        "tallies": _counted(queue, stored, 1),
+        "ready": ready.set(stored.where, push(ready.get(stored.where), number)),
+    }
+    if stored.line is not None:
+        lines = queue.lines
+        changes["lines"] = lines.set(stored.line, push(lines.get(stored.line), number))
     return changes
 
 
@@ -213,23 +214,22 @@ def hold(
 def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
     """The changes that take an available message away."""
     changes: dict[str, Any] = {"tallies": _counted(queue, stored, -1)}
+    ready = queue.ready.get(stored.where)
+    if (rest := _without(queue, ready, stored)) is not ready:
+        changes["ready"] = queue.ready.set(stored.where, rest)
     if stored.line is None:
-        heap = queue.ready.get(stored.where)
-        if smallest(heap) == stored.number:
-            changes["ready"] = queue.ready.set(stored.where, _next(queue, heap))
         return changes
-    heap = queue.lines.get(stored.line)
-    if smallest(heap) == stored.number:
-        rest = _next(queue, heap)
-        lines = queue.lines
+    lines, line = queue.lines, queue.lines.get(stored.line)
+    if (rest := _without(queue, line, stored)) is not line:
         changes["lines"] = (
             lines.delete(stored.line) if rest is None else lines.set(stored.line, rest)
         )
     return changes
 
 
-def _next(queue: Queue, heap: Heap[int]) -> Heap[int]:
-    return settled(pop(heap), lambda number: _is_available(queue, number))
+def _without(queue: Queue, heap: Heap[int], gone: Stored) -> Heap[int]:
+    """The heap with a first entry that is available and not the one that goes."""
+    return settled(heap, lambda number: number != gone.number and _is_available(queue, number))
 
 
 def _is_available(queue: Queue, number: int) -> bool:
@@ -244,7 +244,7 @@ def first_in_line(queue: Queue, line: Key) -> Stored | None:
 
 
 def first_ready(queue: Queue, where: Partitions) -> Stored | None:
-    """The oldest available message without a key in this set of partitions."""
+    """The oldest available message in this set of partitions, whatever its key."""
     heap = settled(
         queue.ready.get(where),
         lambda number: _is_available(queue, number) and queue.messages[number].where == where,

@@ -308,7 +308,7 @@ def _handed_out(
 
 
 def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
-    """What the model's own bus can give: the oldest of each partition, or of the session."""
+    """What the model's own bus can give: the oldest of partitions and keys, or of the session."""
     for stored in _heads(queue, command):
         if queue.outages.may_hit(stored.where):
             continue
@@ -320,12 +320,20 @@ def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
         yield _handed_out(namespace, candidate, command, view, rules)
 
 
+KEYS_OFFERED: Final = 64
+"""How many keys a queue may have for the first message of each to be offered.
+
+Of more there are only the oldest of each partition, so that a receive does not grow with the keys.
+"""
+
+
 def _heads(queue: Queue, command: Receive) -> list[Stored]:
     if command.session_id is not None:
         heads = [first_in_line(queue, Key(SESSION_ID, command.session_id))]
     else:
         heads = [first_ready(queue, where) for where in queue.ready]
-        heads += [first_in_line(queue, line) for line in queue.lines]
+        if len(queue.lines) <= KEYS_OFFERED:
+            heads += [first_in_line(queue, line) for line in queue.lines]
     found = {head.number: head for head in heads if head is not None}
     return [found[number] for number in sorted(found)]
 

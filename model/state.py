@@ -101,7 +101,7 @@ class Queue:
         arrivals: messages stored so far.
         messages: arrival number to message.
         bodies: body to the arrival numbers that had it, or to the rule by which it never arrived.
-        ready: for each set of partitions, its available messages without a line, by number.
+        ready: for each set of partitions, its available messages by arrival number.
         lines: for each key, its available messages by arrival number.
         tallies: for each set of partitions, how many messages are available there.
         locks: lock token to arrival number.

@@ -361,3 +361,17 @@ def test_a_copy_with_the_body_of_its_original_hides_nothing() -> None:
     assert told.saw(
         Receive(queue="q"), received("same", 1, message_id="x", lock_token="l")
     ).possible
+
+
+@pytest.mark.parametrize(("keys", "offered"), [(8, 8), (100, 4)])
+def test_the_own_bus_offers_the_first_of_each_key_unless_there_are_many(
+    keys: int, offered: int
+) -> None:
+    told = telling()
+    told.queue()
+    for number in range(keys):
+        told.send(partition=number % 4, partition_key=f"key {number}")
+    offered_now = told.step(Receive(queue="q"))
+    bodies = [each.outcome.message.body for each in offered_now if each.outcome != Empty()]
+    assert offered == len(bodies)
+    assert bodies[:4] == ["m1", "m2", "m3", "m4"]
