@@ -19,7 +19,7 @@ TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types check format nightly modelcheck audit bench schemas dist wheel lock base dev clean \
+.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams dist wheel lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -74,6 +74,9 @@ bench: $(DEV)/.installed ## run every benchmark
 schemas: $(DEV)/.installed ## write the JSON Schemas anew
 	$(DEV)/bin/python -m busproof.history.schemas
 	$(DEV)/bin/python -m busproof.reports.schemas
+
+diagrams: $(DEV)/.installed ## draw the states in docs/states.md anew
+	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
 
 dist: $(DEV)/.installed ## build the wheel and the source distribution into dist/
 	rm -rf dist build

@@ -1,14 +1,4 @@
-"""Messages coming, being held, given back and going, and what is available meanwhile.
-
-| from | action | to |
-| --- | --- | --- |
-| absent | store | Active |
-| Active | hold | Locked |
-| Active | remove | absent |
-| Locked | unlock | Active, Deferred, or uncertain |
-| Deferred | hold | Locked, and Deferred again |
-| Locked | remove | absent |
-"""
+"""Messages coming, being held, given back and going, and what is available meanwhile."""
 
 from typing import Any
 

@@ -204,3 +204,11 @@ def test_every_dependency_has_its_line() -> None:
         asked += extra
     names = {re.split(r"[\[<>=~]", each)[0] for each in asked} - {"busproof"}
     assert [] == [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
+
+
+def test_the_states_are_drawn_as_the_model_has_them() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "state_diagrams.py")]
+    drawn = subprocess.run(  # noqa: S603 - our own script
+        command, capture_output=True, text=True, check=True
+    )
+    assert drawn.stdout == (ROOT / "docs" / "states.md").read_text(encoding="utf-8")
