@@ -94,7 +94,7 @@ describe('the conversation', () => {
 describe('commands', () => {
   it('applies the defaults to fields that are missing or null', async () => {
     const [, , received, empty, again] = await outcomes(
-      command('CreateQueue', { queue: 'q', lock_duration: null, partitioned: null }),
+      command('CreateQueue', { queue: 'q', lock_duration: null, requires_session: null }),
       command('Send', { queue: 'q', timeout: null, transaction: null, message: { body: 'b' } }),
       command('Receive', { queue: 'q' }),
       command('Receive', { queue: 'q', mode: null, session_id: null }),
@@ -105,6 +105,7 @@ describe('commands', () => {
       message_id: null,
       session_id: null,
       partition_key: null,
+      time_to_live: null,
       sequence_number: 1,
       delivery_count: 1,
     };
@@ -112,7 +113,7 @@ describe('commands', () => {
     assert.deepEqual(rest, { ...stored, locked_until: 60_000_000 });
     assert.equal(typeof token, 'string');
     assert.deepEqual(empty, { type: 'Empty' });
-    assert.deepEqual(again, { type: 'Peeked', messages: [stored] });
+    assert.deepEqual(again, { type: 'Peeked', messages: [{ ...stored, state: 'active' }] });
   });
 
   it('tells the partition of a sent message, and nothing of a refused one', async () => {

@@ -1,20 +1,24 @@
+import { Partition } from './partition.js';
 import { Queue } from './queue.js';
-import { alreadyExists, invalidOperation, notFound } from './refusal.js';
+import { alreadyExists, notFound } from './refusal.js';
+import { DEAD_LETTERS, refuseImpossible, settingsOfDeadLetters } from './settings.js';
 import { Transaction } from './transaction.js';
 
-const LONGEST_LOCK = 300_000_000;
+/** How long the scheduling of a message tries, as it names no time itself (µs). */
+const TIME_TO_SCHEDULE = 60_000_000;
 
 /**
  * A namespace: its queues, its transactions and its clock.
  *
- * A message is `{body, messageId, sessionId, partitionKey}`, with null for what is not set.
- * Whatever the bus does not grant is thrown as a `Refusal`.
+ * A message is `{body, messageId, sessionId, partitionKey, timeToLive}`, with null for what is not
+ * set. Whatever the bus does not grant is thrown as a `Refusal`.
  */
 export class Namespace {
   #tier;
   #partitions;
   #clock = { now: 0 };
   #queues = new Map();
+  #created = 0;
   #transactions = new Map();
 
   constructor({ tier, partitions }) {
@@ -23,20 +27,36 @@ export class Namespace {
   }
 
   createQueue(settings) {
-    if (settings.partitioned && this.#tier === 'premium') {
-      throw invalidOperation('the premium tier has no partitioned queues');
-    }
-    if (settings.lockDuration > LONGEST_LOCK) {
-      throw invalidOperation('a lock lasts for 5 minutes at most');
-    }
+    refuseImpossible(settings, this.#tier);
     if (this.#queues.has(settings.name)) {
       throw alreadyExists(`there is a queue ${settings.name} already`);
     }
-    this.#queues.set(settings.name, new Queue(settings, this.#partitions, this.#clock));
+    this.#created += 1;
+    this.#queues.set(settings.name, this.#made({ ...settings, id: this.#created }));
   }
 
-  /** @throws {Refusal} if there is none of this name */
-  queue(name) {
+  // A queue and the queue of its dead letters, partition by partition.
+  #made(settings) {
+    const ofDeadLetters = settingsOfDeadLetters(settings);
+    const deadLetters = [];
+    const partitions = [];
+    for (let number = 0; number < (settings.partitioned ? this.#partitions : 1); number += 1) {
+      deadLetters.push(new Partition(number, ofDeadLetters, this.#clock, null));
+      partitions.push(new Partition(number, settings, this.#clock, deadLetters[number]));
+    }
+    return new Queue(settings, partitions, new Queue(ofDeadLetters, deadLetters, null));
+  }
+
+  /**
+   * The queue with this name, or the dead-letter queue with this path.
+   * @throws {Refusal} if there is none
+   */
+  queue(path) {
+    if (!path.endsWith(DEAD_LETTERS)) return this.#named(path);
+    return this.#named(path.slice(0, -DEAD_LETTERS.length)).deadLetterQueue;
+  }
+
+  #named(name) {
     const queue = this.#queues.get(name);
     if (queue === undefined) throw notFound(`there is no queue ${name}`);
     return queue;
@@ -46,7 +66,16 @@ export class Namespace {
   send(queueName, message, timeout, transactionName) {
     const queue = this.queue(queueName);
     if (transactionName === null) return queue.send(message, timeout).number;
-    return queue.stage(message, this.#transaction(transactionName)).number;
+    return queue.stage(message, null, this.#transaction(transactionName)).number;
+  }
+
+  /** Returns the number that cancels; in a transaction null, as there is none before the commit. */
+  schedule(queueName, message, delay, transactionName) {
+    const queue = this.queue(queueName);
+    const dueAt = this.#clock.now + delay;
+    if (transactionName === null) return queue.schedule(message, dueAt, TIME_TO_SCHEDULE);
+    queue.stage(message, dueAt, this.#transaction(transactionName));
+    return null;
   }
 
   beginTransaction(name) {
@@ -70,6 +99,11 @@ export class Namespace {
     const transaction = this.#transactions.get(name);
     if (transaction === undefined) throw notFound(`transaction ${name} is not open`);
     return transaction;
+  }
+
+  /** Takes a partition of a queue down, or brings it up, with its dead letters. */
+  setUp(queueName, partition, isUp) {
+    this.#named(queueName).setUp(partition, isUp);
   }
 
   advanceClock(duration) {

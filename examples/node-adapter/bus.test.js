@@ -295,7 +295,8 @@ describe('receiving', () => {
 
   it('returns a message as it was sent', () => {
     const bus = new TestBus();
-    const message = { body: 'b', messageId: 'm', sessionId: 'k', partitionKey: 'k' };
+    const keys = { sessionId: 'k', partitionKey: 'k' };
+    const message = { body: 'b', messageId: 'm', ...keys, timeToLive: 7 * SECOND };
     const home = bus.send(message);
     const sequenceNumber = home * 2 ** 48 + 1;
     assert.deepEqual(bus.take(), { ...message, sequenceNumber, deliveryCount: 1 });

@@ -1,7 +1,7 @@
 import { Namespace } from './bus.js';
 import { runCommand, unsupported } from './commands.js';
 import { isRecord, Malformed, UnknownToUs } from './fields.js';
-import { MOST_PARTITIONS } from './partition.js';
+import { MOST_PARTITIONS } from './store.js';
 import { Refusal } from './refusal.js';
 
 export const DECLARATION = {

@@ -22,9 +22,17 @@ export const text = () => (value, where) => {
   return value;
 };
 
-export const textOrNull = () => (value, where) => (
-  isMissing(value) ? null : text()(value, where)
-);
+/** A field that may be null, which then says something; it may also have a default. */
+const orNull = (field, byDefault = null) => (value, where) => {
+  if (value === undefined) return byDefault;
+  return value === null ? null : field(value, where);
+};
+
+export const textOrNull = () => orNull(text());
+
+export const wholeOrNull = () => orNull(whole());
+
+export const flagOrNull = (byDefault) => orNull(flag(), byDefault);
 
 export const flag = (byDefault) => (value, where) => {
   if (isMissing(value)) return byDefault;
@@ -39,6 +47,17 @@ export const whole = (byDefault) => (value, where) => {
     throw new Malformed(`${where} is not a whole number from 0`);
   }
   return value;
+};
+
+/** Any whole number. One that JavaScript does not hold exactly is none that this bus gave out. */
+export const integer = () => (value, where) => {
+  if (!Number.isInteger(value)) throw new Malformed(`${where} is not a whole number`);
+  return value;
+};
+
+export const listOf = (item) => (value, where) => {
+  if (!Array.isArray(value)) throw new Malformed(`${where} is not a list`);
+  return value.map((each, index) => item(each, `${where}[${index}]`));
 };
 
 export const oneOf = (values, byDefault) => (value, where) => {

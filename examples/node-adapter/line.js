@@ -1,45 +1,56 @@
 /**
- * Messages that wait to be received, the lowest number first.
+ * Messages that wait to be received, the lowest sequence number first.
  *
- * Messages leave at the front only, so whatever comes back is older than all that never left.
- * Two lists are therefore enough: those that came back, kept sorted, go before the fresh ones.
+ * Nearly all come at the end and leave at the front, and those that come back were near the front.
+ * So it is an array whose front moves: only what comes or goes in the midst costs a shift.
  */
 export class Line {
-  #fresh = [];
+  #messages = [];
   #front = 0;
-  #returned = [];
 
-  /** A message that was just stored stands at the end. */
+  /** The oldest message, which goes on waiting; null if nobody waits. */
+  get first() {
+    return this.#messages[this.#front] ?? null;
+  }
+
+  /** A fresh message stands at the end, and one that comes back takes its old place. */
   join(message) {
-    this.#fresh.push(message);
-  }
-
-  /** A message that was handed out and not settled takes its old place again. */
-  rejoin(message) {
-    let low = 0;
-    let high = this.#returned.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#returned[middle].number < message.number) low = middle + 1;
-      else high = middle;
+    const place = this.#placeOf(message);
+    if (place > 0 && place === this.#front) {
+      this.#front -= 1;
+      this.#messages[this.#front] = message;
+    } else {
+      this.#messages.splice(place, 0, message);
     }
-    this.#returned.splice(low, 0, message);
   }
 
-  /** Takes the oldest message out; null if nobody waits. */
-  next() {
-    if (this.#returned.length > 0) return this.#returned.shift();
-    if (this.#front === this.#fresh.length) return null;
-    const message = this.#fresh[this.#front];
+  /** Takes out one that waits, from wherever it stands. */
+  leave(message) {
+    const place = this.#placeOf(message);
+    if (place !== this.#front) {
+      this.#messages.splice(place, 1);
+      return;
+    }
     this.#front += 1;
     this.#forgetThePast();
-    return message;
+  }
+
+  // By halves; messages that left at the front are not looked at.
+  #placeOf({ sequenceNumber }) {
+    let low = this.#front;
+    let high = this.#messages.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#messages[middle].sequenceNumber < sequenceNumber) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   // Cutting the array at each message would copy it each time; half of it at once is cheap.
   #forgetThePast() {
-    if (this.#front * 2 < this.#fresh.length) return;
-    this.#fresh = this.#fresh.slice(this.#front);
+    if (this.#front * 2 < this.#messages.length) return;
+    this.#messages = this.#messages.slice(this.#front);
     this.#front = 0;
   }
 }

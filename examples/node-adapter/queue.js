@@ -1,35 +1,30 @@
 import { Partition } from './partition.js';
-import { partitionForKey, partitionKeyOf, refuseTwoKeys } from './partition-key.js';
-import { invalidOperation, lockLost, notFound, unavailable } from './refusal.js';
-
-/** An unkeyed message finds another partition only if its sender waits longer than this (µs). */
-const TIME_TO_TRY_ANOTHER_PARTITION = 15_000_000;
+import { partitionKeyOf, refuseTwoKeys } from './partition-key.js';
+import { Partitions } from './partitions.js';
+import { invalidOperation } from './refusal.js';
 
 /**
- * A queue as its clients see it: it selects partitions, and the partitions do the work.
+ * A queue as its clients see it: it checks a request and finds the partition, which does the work.
  * A regular queue is one with a single store, in which keys select nothing.
  *
  * A request is checked in this order: what it says (`invalid-operation`), whether its partition is
- * up (`unavailable`), and only then what that partition knows (lost locks).
+ * up (`unavailable`), and only then what that partition knows (lost locks, numbers of messages).
  */
 export class Queue {
   #settings;
   #partitions;
-  #nextToSendTo = 0;
-  #nextToAsk = 0;
+  #deadLetters;
 
   /**
-   * @param {object} settings name, partitioned, requiresSession, duplicateDetection,
-   *   duplicateWindow, lockDuration, maxDeliveryCount
-   * @param {number} partitions how many a partitioned queue has
-   * @param {{now: number}} clock
+   * @param {object} settings id, name, partitioned, requiresSession, duplicateDetection,
+   *   duplicateWindow, lockDuration, maxDeliveryCount, timeToLive, deadLetterExpired
+   * @param {Partition[]} partitions
+   * @param {Queue | null} deadLetters its dead-letter queue, which has none itself
    */
-  constructor(settings, partitions, clock) {
+  constructor(settings, partitions, deadLetters) {
     this.#settings = settings;
-    this.#partitions = Array.from(
-      { length: settings.partitioned ? partitions : 1 },
-      (_, number) => new Partition(number, settings, clock),
-    );
+    this.#partitions = new Partitions(settings.name, partitions);
+    this.#deadLetters = deadLetters;
   }
 
   get name() {
@@ -44,30 +39,41 @@ export class Queue {
 
   /** Stores a message and returns the partition that took it. */
   send(message, timeout) {
-    this.#refuseUnfit(message);
-    const key = this.keyOf(message);
-    const partition = key === null ? this.#partitionByTurn(timeout) : this.#partitionOfKey(key);
+    const partition = this.#partitionFor(message, timeout);
     partition.store(message);
     return partition;
   }
 
-  /** Finds the partition for a message, which the transaction keeps until it commits. */
-  stage(message, transaction) {
+  /** Stores a message that arrives at a later time; returns its number until then. */
+  schedule(message, dueAt, timeout) {
+    return this.#partitionFor(message, timeout).schedule(message, dueAt);
+  }
+
+  cancelScheduled(sequenceNumber) {
+    this.#partitions.ofNumber(sequenceNumber).cancelScheduled(sequenceNumber);
+  }
+
+  /**
+   * Finds the partition for a message, which the transaction keeps until it commits.
+   * @param {number | null} dueAt when it is to arrive, if not with the commit
+   */
+  stage(message, dueAt, transaction) {
     this.#refuseUnfit(message);
     const key = this.keyOf(message);
     if (this.isPartitioned) transaction.refuseOtherKey(key);
-    const partition = this.isPartitioned ? this.#partitionOfKey(key) : this.#reach(0);
-    transaction.keep({ queue: this, partition, message, key });
+    const partition = this.isPartitioned ? this.#partitions.ofKey(key) : this.#partitions.reach(0);
+    transaction.keep({ queue: this, partition, message, dueAt, key });
     return partition;
   }
 
   /** Stores what a transaction kept. Its partition was found up by `refuseIfDown`. */
-  storeStaged({ partition, message }) {
-    partition.store(message);
+  storeStaged({ partition, message, dueAt }) {
+    if (dueAt === null) partition.store(message);
+    else partition.schedule(message, dueAt);
   }
 
   refuseIfDown(partition) {
-    this.#reach(partition.number);
+    this.#partitions.reach(partition.number);
   }
 
   /** The key that selects a partition, or null; in a regular queue there is nothing to select. */
@@ -76,130 +82,138 @@ export class Queue {
     return partitionKeyOf(message, this.#settings.duplicateDetection);
   }
 
+  #partitionFor(message, timeout) {
+    this.#refuseUnfit(message);
+    const key = this.keyOf(message);
+    return key === null ? this.#partitions.byTurn(timeout) : this.#partitions.ofKey(key);
+  }
+
   #refuseUnfit(message) {
+    if (this.#deadLetters === null) throw invalidOperation(`nothing is sent to ${this.name}`);
     if (this.#settings.requiresSession && message.sessionId === null) {
       throw invalidOperation(`queue ${this.name} is session-aware: a SessionId is needed`);
     }
     if (this.isPartitioned) refuseTwoKeys(message);
   }
 
-  // A key pins: when its partition is down, no other one may take the message.
-  #partitionOfKey(key) {
-    return this.#reach(partitionForKey(key, this.#partitions.length));
-  }
-
-  // The turn passes on even when the send fails, so that trying again meets another partition.
-  #partitionByTurn(timeout) {
-    const chosen = this.#nextToSendTo;
-    this.#nextToSendTo = this.#after(chosen);
-    if (this.#partitions[chosen].isUp || timeout <= TIME_TO_TRY_ANOTHER_PARTITION) {
-      return this.#reach(chosen);
-    }
-    const [other] = this.#upFrom(chosen);
-    if (other === undefined) throw this.#allDown();
-    this.#nextToSendTo = this.#after(other.number);
-    return other;
-  }
-
   // --- receiving ---
 
   /** The first message that any partition gives, or null. */
   receive(mode) {
-    if (this.#settings.requiresSession) {
-      throw invalidOperation(`queue ${this.name} is session-aware: receive from a session`);
-    }
-    for (const partition of this.#askedPartitions()) {
-      const message = partition.receive(mode);
-      if (message === null) continue;
-      this.#nextToAsk = this.#after(partition.number);
-      return message;
-    }
-    return null;
+    this.#refuseWithoutSession();
+    return this.#partitions.firstThatGives((partition) => partition.receive(mode));
   }
 
   receiveFromSession(sessionId, connection, mode) {
-    return this.#partitionOfSession(sessionId).receiveFromSession(sessionId, connection, mode);
+    return this.#ofSession(sessionId).receiveFromSession(sessionId, connection, mode);
+  }
+
+  /** The deferred messages with these numbers: all of them, or a refusal. */
+  receiveDeferred(sequenceNumbers, mode) {
+    this.#refuseWithoutSession();
+    const partition = this.#partitions.ofNumbers(sequenceNumbers);
+    return partition.receiveDeferred(sequenceNumbers, mode);
+  }
+
+  receiveDeferredFromSession(sessionId, connection, sequenceNumbers, mode) {
+    const partition = this.#ofSession(sessionId);
+    return partition.receiveDeferredFromSession(sessionId, connection, sequenceNumbers, mode);
   }
 
   /** The oldest messages of the first partition that has any: possibly fewer than asked for. */
   peek(count) {
-    const partition = this.#askedPartitions().find(({ isEmpty }) => !isEmpty);
-    return partition === undefined ? [] : partition.peek(count);
+    return this.#partitions.firstWithMessages()?.peek(count) ?? [];
   }
 
   /** The oldest messages of one session, whoever holds it. */
   peekSession(sessionId, count) {
-    return this.#partitionOfSession(sessionId).peek(count, sessionId);
+    return this.#ofSession(sessionId).peek(count, sessionId);
   }
 
+  #refuseWithoutSession() {
+    if (!this.#settings.requiresSession) return;
+    throw invalidOperation(`queue ${this.name} is session-aware: receive from a session`);
+  }
+
+  // --- settling ---
+
   complete(lockToken) {
-    this.#partitionOfLock(lockToken).complete(lockToken);
+    this.#partitions.ofLock(lockToken).complete(lockToken);
   }
 
   abandon(lockToken) {
-    this.#partitionOfLock(lockToken).abandon(lockToken);
+    this.#partitions.ofLock(lockToken).abandon(lockToken);
   }
 
+  defer(lockToken) {
+    this.#partitions.ofLock(lockToken).defer(lockToken);
+  }
+
+  deadLetter(lockToken, reason) {
+    if (this.#deadLetters === null) throw invalidOperation(`${this.name} has no dead letters`);
+    this.#partitions.ofLock(lockToken).deadLetter(lockToken, reason);
+  }
+
+  renewLock(lockToken) {
+    return this.#partitions.ofLock(lockToken).renewLock(lockToken);
+  }
+
+  /** The queue of its dead letters. What is overdue becomes one first. */
+  get deadLetterQueue() {
+    this.#partitions.allUp();
+    return this.#deadLetters;
+  }
+
+  // --- sessions ---
+
   acceptSession(sessionId, connection) {
-    this.#partitionOfSession(sessionId).acceptSession(sessionId, connection);
+    this.#ofSession(sessionId).sessions.accept(sessionId, connection);
+  }
+
+  /** The id of a free session that has messages, which is accepted; null if there is none. */
+  acceptNextSession(connection) {
+    this.#refuseWithoutSessions();
+    return this.#partitions.firstThatGives(({ sessions }) => sessions.acceptNext(connection));
+  }
+
+  renewSession(sessionId, connection) {
+    return this.#ofSession(sessionId).sessions.renew(sessionId, connection);
   }
 
   closeSession(sessionId, connection) {
-    this.#partitionOfSession(sessionId).closeSession(sessionId, connection);
+    this.#ofSession(sessionId).closeSession(sessionId, connection);
   }
 
-  // Receives go round too: the partition after the last giver is asked first, so none starves.
-  #askedPartitions() {
-    const up = this.#upFrom(this.#nextToAsk);
-    if (up.length === 0) throw this.#allDown();
-    return up;
+  setSessionState(sessionId, connection, state) {
+    this.#ofSession(sessionId).sessions.heldBy(connection, sessionId).state = state;
+  }
+
+  getSessionState(sessionId, connection) {
+    return this.#ofSession(sessionId).sessions.heldBy(connection, sessionId).state;
+  }
+
+  /** A list that leaves some out is none: all partitions have to be up. */
+  listSessions() {
+    this.#refuseWithoutSessions();
+    return this.#partitions.all().flatMap(({ sessionIds }) => sessionIds);
+  }
+
+  #refuseWithoutSessions() {
+    if (this.#settings.requiresSession) return;
+    throw invalidOperation(`queue ${this.name} has no sessions`);
   }
 
   // A whole session lives where its SessionId, being the key, puts its messages.
-  #partitionOfSession(sessionId) {
-    if (!this.#settings.requiresSession) {
-      throw invalidOperation(`queue ${this.name} has no sessions`);
-    }
-    return this.isPartitioned ? this.#partitionOfKey(sessionId) : this.#reach(0);
-  }
-
-  // A lock token tells which partition gave it: the queue need not remember.
-  #partitionOfLock(lockToken) {
-    const number = Number(/\/(\d+)\/\d+$/.exec(lockToken)?.[1]);
-    if (!(number < this.#partitions.length)) {
-      throw lockLost(`queue ${this.name} never gave the lock ${JSON.stringify(lockToken)}`);
-    }
-    return this.#reach(number);
+  #ofSession(sessionId) {
+    this.#refuseWithoutSessions();
+    return this.isPartitioned ? this.#partitions.ofKey(sessionId) : this.#partitions.reach(0);
   }
 
   // --- outages ---
 
+  /** Dead letters stay in their partition, and share its outages. */
   setUp(number, isUp) {
-    if (!(number < this.#partitions.length)) {
-      throw notFound(`queue ${this.name} has no partition ${number}`);
-    }
-    this.#partitions[number].isUp = isUp;
-  }
-
-  /** The one way to a single store: it must be up, and its overdue locks lapse first. */
-  #reach(number) {
-    const partition = this.#partitions[number];
-    if (!partition.isUp) throw unavailable(`partition ${number} of queue ${this.name} is down`);
-    partition.lapseLocks();
-    return partition;
-  }
-
-  /** All partitions that are up, in turn from the given one. */
-  #upFrom(first) {
-    const inTurn = [...this.#partitions.slice(first), ...this.#partitions.slice(0, first)];
-    return inTurn.filter(({ isUp }) => isUp).map(({ number }) => this.#reach(number));
-  }
-
-  #after(number) {
-    return (number + 1) % this.#partitions.length;
-  }
-
-  #allDown() {
-    return unavailable(`all partitions of queue ${this.name} are down`);
+    this.#partitions.setUp(number, isUp);
+    this.#deadLetters?.setUp(number, isUp);
   }
 }

@@ -18,3 +18,4 @@ export const alreadyExists = (detail) => new Refusal('already-exists', detail);
 export const lockLost = (detail) => new Refusal('lock-lost', detail);
 export const sessionLockLost = (detail) => new Refusal('session-lock-lost', detail);
 export const sessionCannotBeLocked = (detail) => new Refusal('session-cannot-be-locked', detail);
+export const messageNotFound = (detail) => new Refusal('message-not-found', detail);

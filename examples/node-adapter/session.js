@@ -1,8 +1,9 @@
 import { Line } from './line.js';
 
-/** A session's messages, and the connection that has the session to itself for a while. */
+/** A session's messages and state, and the connection that has both to itself for a while. */
 export class Session {
   line = new Line();
+  state = null;
   holder = null;
   lockedUntil = 0;
   /** The tokens of the messages handed out under the present session lock. */
@@ -10,5 +11,9 @@ export class Session {
 
   isHeldByAnother(connection) {
     return this.holder !== null && this.holder !== connection;
+  }
+
+  get isFreeWithMessages() {
+    return this.holder === null && this.line.first !== null;
   }
 }

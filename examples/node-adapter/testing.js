@@ -25,6 +25,8 @@ export class TestBus {
       duplicateWindow: 600 * SECOND,
       lockDuration: 60 * SECOND,
       maxDeliveryCount: 10,
+      timeToLive: null,
+      deadLetterExpired: false,
       ...settings,
     });
   }
@@ -35,10 +37,13 @@ export class TestBus {
 
   /** Sends a message with the given properties; returns the partition that took it. */
   send(properties = {}, { queue = 'q', timeout = 60 * SECOND, transaction = null } = {}) {
+    return this.namespace.send(queue, this.#message(properties), timeout, transaction);
+  }
+
+  #message(properties) {
     this.#sent += 1;
-    const unset = { messageId: null, sessionId: null, partitionKey: null };
-    const message = { body: `body ${this.#sent}`, ...unset, ...properties };
-    return this.namespace.send(queue, message, timeout, transaction);
+    const unset = { messageId: null, sessionId: null, partitionKey: null, timeToLive: null };
+    return { body: `body ${this.#sent}`, ...unset, ...properties };
   }
 
   sendMany(count, properties) {
@@ -63,11 +68,11 @@ export class TestBus {
   }
 
   takeDown(...partitions) {
-    for (const partition of partitions) this.queue.setUp(partition, false);
+    for (const partition of partitions) this.namespace.setUp('q', partition, false);
   }
 
   bringUp(...partitions) {
-    for (const partition of partitions) this.queue.setUp(partition, true);
+    for (const partition of partitions) this.namespace.setUp('q', partition, true);
   }
 
   takeAllDown() {

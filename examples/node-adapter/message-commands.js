@@ -1,0 +1,52 @@
+// Messages: sending, receiving, settling and looking at them.
+import { integer, listOf, oneOf, record, text, textOrNull, whole } from './fields.js';
+import { MESSAGE_FIELDS, sent, told } from './words.js';
+
+const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
+const LOCK_FIELDS = { queue: text(), lock_token: text() };
+
+export const MESSAGE_COMMANDS = {
+  Send: {
+    fields: {
+      queue: text(),
+      message: record(MESSAGE_FIELDS),
+      timeout: whole(60_000_000),
+      transaction: textOrNull(),
+    },
+    run: (bus, { queue, message, timeout, transaction }) => {
+      const partition = bus.send(queue, sent(message), timeout, transaction);
+      return { outcome: { type: 'Done' }, witness: { partition } };
+    },
+  },
+  Receive: {
+    fields: { queue: text(), mode: MODE, session_id: textOrNull() },
+    run: receive,
+  },
+  Complete: {
+    fields: LOCK_FIELDS,
+    run: (bus, { queue, lock_token }) => bus.queue(queue).complete(lock_token),
+  },
+  Abandon: {
+    fields: LOCK_FIELDS,
+    run: (bus, { queue, lock_token }) => bus.queue(queue).abandon(lock_token),
+  },
+  Peek: {
+    fields: { queue: text(), count: whole(1), session_id: textOrNull() },
+    run: peek,
+  },
+};
+
+function receive(bus, { queue: name, mode, session_id: sessionId }, connection) {
+  const queue = bus.queue(name);
+  const message = sessionId === null
+    ? queue.receive(mode)
+    : queue.receiveFromSession(sessionId, connection, mode);
+  if (message === null) return { outcome: { type: 'Empty' } };
+  return { outcome: { type: 'Received', message: told(message) } };
+}
+
+function peek(bus, { queue: name, count, session_id: sessionId }) {
+  const queue = bus.queue(name);
+  const messages = sessionId === null ? queue.peek(count) : queue.peekSession(sessionId, count);
+  return { outcome: { type: 'Peeked', messages: messages.map(told) } };
+}
