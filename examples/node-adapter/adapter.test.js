@@ -47,7 +47,7 @@ describe('the conversation', () => {
     assert.equal(declared.hello.clock, 'virtual');
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
-      'regular-queues', 'sequence-numbers',
+      'regular-queues', 'sequence-numbers', 'lock-renewal',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });
@@ -154,6 +154,8 @@ describe('commands', () => {
       command('Receive', { queue, session_id: 's' }),
       command('Complete', { queue, lock_token: 'none' }),
       command('Abandon', { queue, lock_token: 'none' }),
+      command('RenewLock', { queue, lock_token: 'none' }),
+      command('RenewSessionLock', { queue, session_id: 's' }),
       command('CloseSession', { queue, session_id: 's' }),
       command('Peek', { queue, count: 3 }),
       command('TakePartitionDown', { queue, partition: 15 }),
@@ -162,7 +164,7 @@ describe('commands', () => {
     );
     assert.deepEqual(all.map(({ type, error }) => error ?? type), [
       'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'session-cannot-be-locked',
-      'Received', 'Empty', 'lock-lost', 'lock-lost', 'Done', 'Peeked', 'Done', 'Done', 'Done',
+      'Received', 'Empty', 'lock-lost', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
     ]);
   });
 

@@ -17,6 +17,7 @@ export const DECLARATION = {
     'peek-lock',
     'regular-queues',
     'sequence-numbers',
+    'lock-renewal',
   ],
   clock: 'virtual',
   slack: 0,

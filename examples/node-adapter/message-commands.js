@@ -1,6 +1,6 @@
 // Messages: sending, receiving, settling and looking at them.
-import { integer, listOf, oneOf, record, text, textOrNull, whole } from './fields.js';
-import { MESSAGE_FIELDS, sent, told } from './words.js';
+import { oneOf, record, text, textOrNull, whole } from './fields.js';
+import { MESSAGE_FIELDS, renewed, sent, told } from './words.js';
 
 const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
 const LOCK_FIELDS = { queue: text(), lock_token: text() };
@@ -29,6 +29,10 @@ export const MESSAGE_COMMANDS = {
   Abandon: {
     fields: LOCK_FIELDS,
     run: (bus, { queue, lock_token }) => bus.queue(queue).abandon(lock_token),
+  },
+  RenewLock: {
+    fields: LOCK_FIELDS,
+    run: (bus, { queue, lock_token }) => renewed(bus.queue(queue).renewLock(lock_token)),
   },
   Peek: {
     fields: { queue: text(), count: whole(1), session_id: textOrNull() },

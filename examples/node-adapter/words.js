@@ -1,4 +1,4 @@
-// Messages in the words of the protocol, and in those of the bus.
+// Messages in the words of the protocol and in those of the bus, and some answers about them.
 import { textOrNull, text, wholeOrNull } from './fields.js';
 
 export const MESSAGE_FIELDS = {
@@ -35,4 +35,8 @@ export function told(message) {
     state: message.state,
     dead_letter_reason: message.deadLetterReason,
   };
+}
+
+export function renewed(lockedUntil) {
+  return { outcome: { type: 'Renewed', locked_until: lockedUntil } };
 }
