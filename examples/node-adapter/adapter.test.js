@@ -47,7 +47,8 @@ describe('the conversation', () => {
     assert.equal(declared.hello.clock, 'virtual');
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
-      'regular-queues', 'sequence-numbers', 'lock-renewal',
+      'regular-queues', 'sequence-numbers', 'lock-renewal', 'next-session',
+      'session-state', 'session-listing',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });
@@ -150,6 +151,10 @@ describe('commands', () => {
       command('RollBackTransaction', { transaction: 't' }),
       command('AcceptSession', { queue, session_id: 's' }),
       command('AcceptSession', { queue, session_id: 's' }, 'c2'),
+      command('AcceptNextSession', { queue }),
+      command('SetSessionState', { queue, session_id: 's', state: 'half done' }),
+      command('GetSessionState', { queue, session_id: 's' }),
+      command('ListSessions', { queue }),
       command('Receive', { queue, session_id: 's', mode: 'receive-and-delete' }),
       command('Receive', { queue, session_id: 's' }),
       command('Complete', { queue, lock_token: 'none' }),
@@ -164,7 +169,8 @@ describe('commands', () => {
     );
     assert.deepEqual(all.map(({ type, error }) => error ?? type), [
       'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'session-cannot-be-locked',
-      'Received', 'Empty', 'lock-lost', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
+      'Empty', 'Done', 'SessionState', 'SessionsListed', 'Received', 'Empty', 'lock-lost',
+      'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
     ]);
   });
 
