@@ -424,20 +424,6 @@ describe('settling', () => {
     assert.equal(bus.receive().deliveryCount, 2);
   });
 
-  it('dead-letters a message that came back from its last delivery', () => {
-    const bus = new TestBus({ maxDeliveryCount: 3 });
-    bus.sendMany(2, { partitionKey: 'k' });
-    for (const count of [1, 2]) {
-      const { body, deliveryCount, lockToken } = bus.receive();
-      assert.deepEqual([body, deliveryCount], ['body 1', count]);
-      bus.queue.abandon(lockToken);
-    }
-    assert.equal(bus.receive().body, 'body 1');
-    bus.advance(60 * SECOND);
-    assert.deepEqual(bus.queue.peek(5).map(({ body }) => body), ['body 2']);
-    assert.deepEqual(bus.drain(), ['body 2']);
-  });
-
   it('lets the last delivery be completed', () => {
     const bus = new TestBus({ maxDeliveryCount: 1 });
     bus.send();

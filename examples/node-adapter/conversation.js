@@ -21,6 +21,7 @@ export const DECLARATION = {
     'next-session',
     'session-state',
     'session-listing',
+    'dead-letter',
   ],
   clock: 'virtual',
   slack: 0,

@@ -22,6 +22,11 @@ export const text = () => (value, where) => {
   return value;
 };
 
+/** A string that may be left out. */
+export const textOr = (byDefault) => (value, where) => (
+  isMissing(value) ? byDefault : text()(value, where)
+);
+
 /** A field that may be null, which then says something; it may also have a default. */
 const orNull = (field, byDefault = null) => (value, where) => {
   if (value === undefined) return byDefault;

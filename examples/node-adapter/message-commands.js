@@ -1,5 +1,5 @@
 // Messages: sending, receiving, settling and looking at them.
-import { oneOf, record, text, textOrNull, whole } from './fields.js';
+import { oneOf, record, text, textOr, textOrNull, whole } from './fields.js';
 import { MESSAGE_FIELDS, renewed, sent, told } from './words.js';
 
 const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
@@ -29,6 +29,10 @@ export const MESSAGE_COMMANDS = {
   Abandon: {
     fields: LOCK_FIELDS,
     run: (bus, { queue, lock_token }) => bus.queue(queue).abandon(lock_token),
+  },
+  DeadLetter: {
+    fields: { ...LOCK_FIELDS, reason: textOr('') },
+    run: (bus, { queue, lock_token, reason }) => bus.queue(queue).deadLetter(lock_token, reason),
   },
   RenewLock: {
     fields: LOCK_FIELDS,

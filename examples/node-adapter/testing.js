@@ -35,6 +35,11 @@ export class TestBus {
     return this.namespace.queue('q');
   }
 
+  /** The queue of `q`'s dead letters. */
+  get deadLetters() {
+    return this.namespace.queue('q/$deadletterqueue');
+  }
+
   /** Sends a message with the given properties; returns the partition that took it. */
   send(properties = {}, { queue = 'q', timeout = 60 * SECOND, transaction = null } = {}) {
     return this.namespace.send(queue, this.#message(properties), timeout, transaction);
@@ -56,11 +61,12 @@ export class TestBus {
 
   /** Takes everything out; returns the bodies in the order of receipt. */
   drain() {
-    const bodies = [];
-    for (let message = this.take(); message !== null; message = this.take()) {
-      bodies.push(message.body);
-    }
-    return bodies;
+    return drained(this.queue).map(({ body }) => body);
+  }
+
+  /** Takes all dead letters out; returns their bodies and reasons. */
+  drainDeadLetters() {
+    return drained(this.deadLetters).map(({ body, deadLetterReason }) => [body, deadLetterReason]);
   }
 
   take() {
@@ -82,6 +88,13 @@ export class TestBus {
   advance(duration) {
     this.namespace.advanceClock(duration);
   }
+}
+
+function drained(queue) {
+  const take = () => queue.receive('receive-and-delete');
+  const messages = [];
+  for (let message = take(); message !== null; message = take()) messages.push(message);
+  return messages;
 }
 
 export function allPartitions() {
