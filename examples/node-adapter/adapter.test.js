@@ -48,7 +48,7 @@ describe('the conversation', () => {
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
       'regular-queues', 'sequence-numbers', 'lock-renewal', 'next-session',
-      'session-state', 'session-listing', 'dead-letter',
+      'session-state', 'session-listing', 'dead-letter', 'deferral',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });
@@ -159,6 +159,8 @@ describe('commands', () => {
       command('Receive', { queue, session_id: 's' }),
       command('Complete', { queue, lock_token: 'none' }),
       command('Abandon', { queue, lock_token: 'none' }),
+      command('Defer', { queue, lock_token: 'none' }),
+      command('ReceiveDeferred', { queue, sequence_numbers: [-1], session_id: 's' }),
       command('DeadLetter', { queue, lock_token: 'none' }),
       command('RenewLock', { queue, lock_token: 'none' }),
       command('RenewSessionLock', { queue, session_id: 's' }),
@@ -171,13 +173,13 @@ describe('commands', () => {
     assert.deepEqual(all.map(({ type, error }) => error ?? type), [
       'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'session-cannot-be-locked',
       'Empty', 'Done', 'SessionState', 'SessionsListed', 'Received', 'Empty', 'lock-lost',
-      'lock-lost', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
+      'lock-lost', 'lock-lost', 'message-not-found', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
     ]);
   });
 
   it('answers Unsupported to what it does not know', async () => {
     const all = await outcomes(
-      command('Defer', { queue: 'q' }),
+      command('Ponder', { queue: 'q' }),
       command('constructor'),
       command('CreateQueue', { queue: 'q', forward_to: 'r' }),
       command('Receive', { queue: 'q', mode: 'push' }),

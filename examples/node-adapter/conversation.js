@@ -22,6 +22,7 @@ export const DECLARATION = {
     'session-state',
     'session-listing',
     'dead-letter',
+    'deferral',
   ],
   clock: 'virtual',
   slack: 0,

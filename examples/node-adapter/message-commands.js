@@ -1,5 +1,5 @@
 // Messages: sending, receiving, settling and looking at them.
-import { oneOf, record, text, textOr, textOrNull, whole } from './fields.js';
+import { integer, listOf, oneOf, record, text, textOr, textOrNull, whole } from './fields.js';
 import { MESSAGE_FIELDS, renewed, sent, told } from './words.js';
 
 const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
@@ -30,6 +30,19 @@ export const MESSAGE_COMMANDS = {
     fields: LOCK_FIELDS,
     run: (bus, { queue, lock_token }) => bus.queue(queue).abandon(lock_token),
   },
+  Defer: {
+    fields: LOCK_FIELDS,
+    run: (bus, { queue, lock_token }) => bus.queue(queue).defer(lock_token),
+  },
+  ReceiveDeferred: {
+    fields: {
+      queue: text(),
+      sequence_numbers: listOf(integer()),
+      mode: MODE,
+      session_id: textOrNull(),
+    },
+    run: receiveDeferred,
+  },
   DeadLetter: {
     fields: { ...LOCK_FIELDS, reason: textOr('') },
     run: (bus, { queue, lock_token, reason }) => bus.queue(queue).deadLetter(lock_token, reason),
@@ -51,6 +64,16 @@ function receive(bus, { queue: name, mode, session_id: sessionId }, connection) 
     : queue.receiveFromSession(sessionId, connection, mode);
   if (message === null) return { outcome: { type: 'Empty' } };
   return { outcome: { type: 'Received', message: told(message) } };
+}
+
+function receiveDeferred(bus, command, connection) {
+  const { mode, session_id: sessionId } = command;
+  const queue = bus.queue(command.queue);
+  const numbers = [...new Set(command.sequence_numbers)];
+  const messages = sessionId === null
+    ? queue.receiveDeferred(numbers, mode)
+    : queue.receiveDeferredFromSession(sessionId, connection, numbers, mode);
+  return { outcome: { type: 'ReceivedSeveral', messages: messages.map(told) } };
 }
 
 function peek(bus, { queue: name, count, session_id: sessionId }) {
