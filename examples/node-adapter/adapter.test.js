@@ -48,7 +48,7 @@ describe('the conversation', () => {
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
       'regular-queues', 'sequence-numbers', 'lock-renewal', 'next-session',
-      'session-state', 'session-listing', 'dead-letter', 'deferral',
+      'session-state', 'session-listing', 'dead-letter', 'deferral', 'scheduling',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });
@@ -149,6 +149,8 @@ describe('commands', () => {
       command('CommitTransaction', { transaction: 't' }),
       command('BeginTransaction', { transaction: 't' }),
       command('RollBackTransaction', { transaction: 't' }),
+      command('Schedule', { queue, message, delay: -1, transaction: null }),
+      command('CancelScheduled', { queue, sequence_number: 1 }),
       command('AcceptSession', { queue, session_id: 's' }),
       command('AcceptSession', { queue, session_id: 's' }, 'c2'),
       command('AcceptNextSession', { queue }),
@@ -171,7 +173,8 @@ describe('commands', () => {
       command('AdvanceClock', { duration: 0 }),
     );
     assert.deepEqual(all.map(({ type, error }) => error ?? type), [
-      'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'session-cannot-be-locked',
+      'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Scheduled', 'message-not-found', 'Done',
+      'session-cannot-be-locked',
       'Empty', 'Done', 'SessionState', 'SessionsListed', 'Received', 'Empty', 'lock-lost',
       'lock-lost', 'lock-lost', 'message-not-found', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
     ]);

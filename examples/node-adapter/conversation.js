@@ -23,6 +23,7 @@ export const DECLARATION = {
     'session-listing',
     'dead-letter',
     'deferral',
+    'scheduling',
   ],
   clock: 'virtual',
   slack: 0,

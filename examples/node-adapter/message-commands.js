@@ -18,6 +18,22 @@ export const MESSAGE_COMMANDS = {
       return { outcome: { type: 'Done' }, witness: { partition } };
     },
   },
+  Schedule: {
+    fields: {
+      queue: text(),
+      message: record(MESSAGE_FIELDS),
+      delay: integer(),
+      transaction: textOrNull(),
+    },
+    run: (bus, { queue, message, delay, transaction }) => {
+      const sequence_number = bus.schedule(queue, sent(message), delay, transaction);
+      return { outcome: { type: 'Scheduled', sequence_number } };
+    },
+  },
+  CancelScheduled: {
+    fields: { queue: text(), sequence_number: integer() },
+    run: (bus, { queue, sequence_number }) => bus.queue(queue).cancelScheduled(sequence_number),
+  },
   Receive: {
     fields: { queue: text(), mode: MODE, session_id: textOrNull() },
     run: receive,

@@ -45,6 +45,11 @@ export class TestBus {
     return this.namespace.send(queue, this.#message(properties), timeout, transaction);
   }
 
+  /** Schedules a message for so long from now; returns the number that cancels it. */
+  schedule(delay, properties = {}, transaction = null) {
+    return this.namespace.schedule('q', this.#message(properties), delay, transaction);
+  }
+
   #message(properties) {
     this.#sent += 1;
     const unset = { messageId: null, sessionId: null, partitionKey: null, timeToLive: null };
