@@ -49,6 +49,7 @@ describe('the conversation', () => {
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
       'regular-queues', 'sequence-numbers', 'lock-renewal', 'next-session',
       'session-state', 'session-listing', 'dead-letter', 'deferral', 'scheduling',
+      'time-to-live',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });
@@ -143,6 +144,8 @@ describe('commands', () => {
         duplicate_window: 20_000_000,
         lock_duration: 5_000_000,
         max_delivery_count: 3,
+        time_to_live: 3600_000_000,
+        dead_letter_expired: true,
       }),
       command('BeginTransaction', { transaction: 't' }),
       command('Send', { queue, message, transaction: 't' }),

@@ -24,6 +24,7 @@ export const DECLARATION = {
     'dead-letter',
     'deferral',
     'scheduling',
+    'time-to-live',
   ],
   clock: 'virtual',
   slack: 0,
