@@ -49,7 +49,7 @@ describe('the conversation', () => {
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
       'regular-queues', 'sequence-numbers', 'lock-renewal', 'next-session',
       'session-state', 'session-listing', 'dead-letter', 'deferral', 'scheduling',
-      'time-to-live',
+      'time-to-live', 'management', 'availability',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);
   });
@@ -152,7 +152,7 @@ describe('commands', () => {
       command('CommitTransaction', { transaction: 't' }),
       command('BeginTransaction', { transaction: 't' }),
       command('RollBackTransaction', { transaction: 't' }),
-      command('Schedule', { queue, message, delay: -1, transaction: null }),
+      command('Schedule', { queue, message, delay: 3600_000_000, transaction: null }),
       command('CancelScheduled', { queue, sequence_number: 1 }),
       command('AcceptSession', { queue, session_id: 's' }),
       command('AcceptSession', { queue, session_id: 's' }, 'c2'),
@@ -173,13 +173,18 @@ describe('commands', () => {
       command('Peek', { queue, count: 3 }),
       command('TakePartitionDown', { queue, partition: 15 }),
       command('BringPartitionUp', { queue, partition: 15 }),
+      command('GetQueue', { queue }),
+      command('ListQueues'),
+      command('UpdateQueue', { queue, max_delivery_count: 4 }),
+      command('DeleteQueue', { queue }),
       command('AdvanceClock', { duration: 0 }),
     );
     assert.deepEqual(all.map(({ type, error }) => error ?? type), [
       'Done', 'Done', 'Done', 'Done', 'Done', 'Done', 'Scheduled', 'message-not-found', 'Done',
       'session-cannot-be-locked',
       'Empty', 'Done', 'SessionState', 'SessionsListed', 'Received', 'Empty', 'lock-lost',
-      'lock-lost', 'lock-lost', 'message-not-found', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked', 'Done', 'Done', 'Done',
+      'lock-lost', 'lock-lost', 'message-not-found', 'lock-lost', 'lock-lost', 'Renewed', 'Done', 'Peeked',
+      'Done', 'Done', 'Described', 'Listed', 'Done', 'Done', 'Done',
     ]);
   });
 

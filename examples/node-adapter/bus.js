@@ -35,6 +35,26 @@ export class Namespace {
     this.#queues.set(settings.name, this.#made({ ...settings, id: this.#created }));
   }
 
+  /** What a queue was created with or updated to, and what it holds. */
+  describeQueue(name) {
+    return this.#named(name).describe();
+  }
+
+  get queueNames() {
+    return [...this.#queues.keys()];
+  }
+
+  /** @param {object} update settings; null leaves one as it is */
+  updateQueue(name, update) {
+    this.#named(name).update(update, this.#tier);
+  }
+
+  /** With all that it holds: whoever still knows a lock or a transaction finds nothing there. */
+  deleteQueue(name) {
+    this.#named(name).close();
+    this.#queues.delete(name);
+  }
+
   // A queue and the queue of its dead letters, partition by partition.
   #made(settings) {
     const ofDeadLetters = settingsOfDeadLetters(settings);

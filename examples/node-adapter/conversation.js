@@ -25,6 +25,8 @@ export const DECLARATION = {
     'deferral',
     'scheduling',
     'time-to-live',
+    'management',
+    'availability',
   ],
   clock: 'virtual',
   slack: 0,

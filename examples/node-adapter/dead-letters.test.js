@@ -79,7 +79,7 @@ for (const partitioned of [true, false]) {
     it('gives its messages like a queue, again and again', () => {
       const bus = new TestBus({ partitioned, maxDeliveryCount: 1, lockDuration: 30 * SECOND });
       bus.send();
-      bury(bus);
+      bus.queue.abandon(bus.receive().lockToken);
       for (const count of [1, 2, 3]) {
         const { lockToken, deliveryCount } = bus.deadLetters.receive('peek-lock');
         assert.equal(deliveryCount, count);

@@ -99,10 +99,9 @@ export class Partition {
     return this.#duplicates.isRepeated(messageId, now);
   }
 
-  // A dead letter has no time to live, and keeps count of its failed deliveries.
-  #takeDeadLetter({ sent, deliveryCount }, reason) {
-    const message = this.#store.add({ ...sent, deadLetterReason: reason }, { deliveryCount });
-    this.#line.join(message);
+  // A dead letter has no time to live, and its deliveries are counted anew.
+  #takeDeadLetter({ sent }, reason) {
+    this.#line.join(this.#store.add({ ...sent, deadLetterReason: reason }));
   }
 
   // --- handing messages out ---

@@ -14,6 +14,7 @@ export class Partitions {
   #partitions;
   #nextToSendTo = 0;
   #nextToAsk = 0;
+  #areGone = false;
 
   constructor(queueName, partitions) {
     this.#queueName = queueName;
@@ -22,6 +23,7 @@ export class Partitions {
 
   /** The one way to a single store: it must be up, and it catches up with the clock first. */
   reach(number) {
+    if (this.#areGone) throw notFound(`queue ${this.#queueName} was deleted`);
     const partition = this.#partitions[number];
     if (!partition.isUp) {
       throw unavailable(`partition ${number} of queue ${this.#queueName} is down`);
@@ -35,8 +37,10 @@ export class Partitions {
     return this.reach(partitionForKey(key, this.#partitions.length));
   }
 
-  /** The partition for a message without key. */
-  // The turn passes on even when the send fails, so that trying again meets another partition.
+  /**
+   * The partition for a message without key.
+   * The turn passes on even when the send fails, so that trying again meets another partition.
+   */
   byTurn(timeout) {
     const chosen = this.#nextToSendTo;
     this.#nextToSendTo = this.#after(chosen);
@@ -112,6 +116,11 @@ export class Partitions {
       throw notFound(`queue ${this.#queueName} has no partition ${number}`);
     }
     this.#partitions[number].setUp(isUp);
+  }
+
+  /** The queue is deleted: a transaction may still know a partition, but no longer reaches it. */
+  close() {
+    this.#areGone = true;
   }
 
   /** All partitions that are up, in turn from the given one. */

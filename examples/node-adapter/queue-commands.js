@@ -16,6 +16,33 @@ export const QUEUE_COMMANDS = {
     },
     run: (bus, command) => bus.createQueue(settingsOf(command)),
   },
+  GetQueue: {
+    fields: { queue: text() },
+    run: (bus, { queue }) => {
+      const description = described(bus.describeQueue(queue));
+      return { outcome: { type: 'Described', description } };
+    },
+  },
+  ListQueues: {
+    fields: {},
+    run: (bus) => ({ outcome: { type: 'Listed', names: bus.queueNames } }),
+  },
+  UpdateQueue: {
+    fields: {
+      queue: text(),
+      partitioned: flagOrNull(null),
+      requires_session: flagOrNull(null),
+      duplicate_detection: flagOrNull(null),
+      lock_duration: wholeOrNull(),
+      max_delivery_count: wholeOrNull(),
+      time_to_live: wholeOrNull(),
+    },
+    run: (bus, { queue, ...update }) => bus.updateQueue(queue, inWordsOfTheBus(update)),
+  },
+  DeleteQueue: {
+    fields: { queue: text() },
+    run: (bus, { queue }) => bus.deleteQueue(queue),
+  },
   BeginTransaction: {
     fields: { transaction: text() },
     run: (bus, { transaction }) => bus.beginTransaction(transaction),
@@ -42,17 +69,40 @@ export const QUEUE_COMMANDS = {
   },
 };
 
+/** The settings of a queue as the protocol and as the bus calls them. */
+const SETTINGS = {
+  partitioned: 'partitioned',
+  requires_session: 'requiresSession',
+  duplicate_detection: 'duplicateDetection',
+  duplicate_window: 'duplicateWindow',
+  lock_duration: 'lockDuration',
+  max_delivery_count: 'maxDeliveryCount',
+  time_to_live: 'timeToLive',
+  dead_letter_expired: 'deadLetterExpired',
+};
+
+function inWordsOfTheBus(settings) {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [SETTINGS[name], value]),
+  );
+}
+
 /** A request that leaves the partitioning out asks for a regular queue. */
-function settingsOf(command) {
+function settingsOf({ queue, partitioned, ...others }) {
+  return { name: queue, partitioned: partitioned ?? false, ...inWordsOfTheBus(others) };
+}
+
+function described({ name, messageCount, isLimited, ...settings }) {
   return {
-    name: command.queue,
-    partitioned: command.partitioned ?? false,
-    requiresSession: command.requires_session,
-    duplicateDetection: command.duplicate_detection,
-    duplicateWindow: command.duplicate_window,
-    lockDuration: command.lock_duration,
-    maxDeliveryCount: command.max_delivery_count,
-    timeToLive: command.time_to_live,
-    deadLetterExpired: command.dead_letter_expired,
+    queue: name,
+    partitioned: settings.partitioned,
+    requires_session: settings.requiresSession,
+    duplicate_detection: settings.duplicateDetection,
+    duplicate_window: settings.duplicateWindow,
+    lock_duration: settings.lockDuration,
+    max_delivery_count: settings.maxDeliveryCount,
+    time_to_live: settings.timeToLive,
+    message_count: messageCount,
+    availability: isLimited ? 'limited' : 'available',
   };
 }

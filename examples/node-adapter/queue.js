@@ -2,6 +2,7 @@ import { Partition } from './partition.js';
 import { partitionKeyOf, refuseTwoKeys } from './partition-key.js';
 import { Partitions } from './partitions.js';
 import { invalidOperation } from './refusal.js';
+import { changeSettings } from './settings.js';
 
 /**
  * A queue as its clients see it: it checks a request and finds the partition, which does the work.
@@ -209,7 +210,26 @@ export class Queue {
     return this.isPartitioned ? this.#partitions.ofKey(sessionId) : this.#partitions.reach(0);
   }
 
-  // --- outages ---
+  // --- management and outages ---
+
+  /** Its settings, how many messages are in the partitions that are up, and whether all are. */
+  describe() {
+    let messageCount = 0;
+    for (const partition of this.#partitions.allUp()) messageCount += partition.messageCount;
+    return { ...this.#settings, messageCount, isLimited: !this.#partitions.areAllUp };
+  }
+
+  /** It acts on all partitions or on none: all have to be up. */
+  update(update, tier) {
+    this.#partitions.all();
+    changeSettings(this.#settings, update, tier);
+  }
+
+  /** Nobody reaches a partition of it any more. For this too, all have to be up. */
+  close() {
+    this.#partitions.all();
+    this.#partitions.close();
+  }
 
   /** Dead letters stay in their partition, and share its outages. */
   setUp(number, isUp) {
