@@ -17,9 +17,6 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 NODE = EXAMPLES / "node-adapter"
 PACKAGE = EXAMPLES / "python-package"
 
-AT_LEAST = 60
-"""Rules that the bus in JavaScript shows, whatever else there is that it does not do."""
-
 pytestmark = pytest.mark.slow
 
 
@@ -47,7 +44,7 @@ def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> No
     assert [] == [rule for rule, reason in listed.items() if not str(reason).strip()]
     assert rules(bus, Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE) == set()
     assert shown == rules(bus, *set(Verdict) - {Verdict.NOT_APPLICABLE})
-    assert len(shown) >= AT_LEAST
+    assert len(shown & asked) >= len(asked) / 2, "it shows less than half of what the model can"
 
 
 @pytest.fixture(scope="module")
