@@ -14,6 +14,7 @@ from busproof import (
     commands_modelcheck,
     commands_rules,
     commands_run,
+    commands_serve,
 )
 from busproof.errors import ConformanceError, SpecificationError, UsageError
 from busproof.saying import give_up_output, say
@@ -50,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         commands_check_adapter,
         commands_audit,
         commands_modelcheck,
+        commands_serve,
     ):
         module.add_parser(subparsers)
     return parser

@@ -1,0 +1,168 @@
+"""The administration endpoint: health, what a test needs under `/busproof/`, and entities."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from busproof.broker.http import Answer, Request
+from busproof.broker.hub import Hub
+from busproof.errors import UsageError
+from busproof.model.commands import BringPartitionUp, TakePartitionDown
+from busproof.model.dead_letters import SUFFIX
+from busproof.model.state import Queue, Subscription, Topic
+
+__all__ = ["Administration", "Problem"]
+
+OWN: Final = "/busproof/"
+
+
+class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
+    """What a client is told instead of what it asked for."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
+class Administration:
+    """Answers HTTP requests.
+
+    Args:
+        hub: the broker's inside.
+    """
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one request."""
+        url = urlsplit(request.target)
+        path, query = unquote(url.path), dict(parse_qsl(url.query))
+        try:
+            if path == "/health":
+                return _json({"status": "healthy", "message": "Service is healthy."})
+            if path.startswith(OWN):
+                return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
+        except Problem as problem:
+            return _json({"error": problem.sentence}, problem.status)
+        except UsageError as error:
+            return _json({"error": str(error)}, 400)
+        return _json({"error": f"There is nothing at {path}."}, 404)
+
+    def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
+        asked = f"{request.method} {what}"
+        match asked:
+            case "GET state":
+                return self._state()
+            case "GET clock":
+                return self._clock()
+            case "GET decisions":
+                return self._hub.bus.decisions(_whole(query.get("after", "0"), "after"))
+            case "POST clock":
+                self._hub.bus.advance(round(_number(_body(request), "advance") * 1_000_000))
+                self._hub.changed()
+                return self._clock()
+            case "POST partitions/down" | "POST partitions/up":
+                return self._outage(_body(request), down=what.endswith("down"))
+        raise Problem(
+            404,
+            f"There is no {asked!r}; there are GET state, GET clock, GET decisions?after=N, "
+            "POST clock, POST partitions/down and POST partitions/up.",
+        )
+
+    def _clock(self) -> dict[str, Any]:
+        bus = self._hub.bus
+        now = bus.now
+        return {"clock": bus.clock.value, "now": now, "time": (bus.epoch + now) / 1_000_000}
+
+    def _outage(self, said: Mapping[str, Any], *, down: bool) -> Any:
+        bus = self._hub.bus
+        name, partition = said.get("entity"), said.get("partition")
+        if not isinstance(name, str) or bus.entity(bus.path(name)) is None:
+            raise Problem(404, f"There is no entity {name!r}; the body has to name one.")
+        path = bus.path(name)
+        count = self._partitions(bus.namespace.queues[path])
+        if not isinstance(partition, int) or not 0 <= partition < count:
+            raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
+        command = TakePartitionDown if down else BringPartitionUp
+        refused = bus.ask(command(queue=path, partition=partition), "administration").refused
+        if refused is not None:
+            raise Problem(400, f"The model refuses it: {refused.error.value}.")
+        self._hub.changed()
+        return self._described(bus.namespace.queues[path])
+
+    def _state(self) -> dict[str, Any]:
+        bus = self._hub.bus
+        profile = bus.namespace.profile
+        queues = bus.namespace.queues
+        return {
+            "edition": profile.edition,
+            "tier": profile.tier.value,
+            "partitions": profile.partitions,
+            "readings": dict(sorted(profile.readings.items())),
+            **self._clock(),
+            "connections": len(self._hub.connections),
+            "contents": len(self._hub.contents),
+            "entities": {name: self._described(queues[name]) for name in bus.names()},
+        }
+
+    def _partitions(self, queue: Queue) -> int:
+        return self._hub.bus.namespace.profile.partitions if queue.settings.partitioned else 1
+
+    def _described(self, queue: Queue) -> dict[str, Any]:
+        dead = self._hub.bus.namespace.queues.get(queue.settings.queue + SUFFIX)
+        count = self._partitions(queue)
+        held = [0] * count
+        locked = deferred = 0
+        for stored in queue.messages.values():
+            held[stored.where.bit_length() - 1] += 1
+            locked += stored.lock is not None
+            deferred += stored.deferred is True
+        return {
+            "kind": _kind(queue),
+            "partitioned": bool(queue.settings.partitioned),
+            "requires_session": queue.settings.requires_session,
+            "down": [each for each in range(count) if queue.outages.down >> each & 1],
+            "held": held,
+            "locked": locked,
+            "deferred": deferred,
+            "scheduled": len(queue.calendar.entries),
+            "dead_letters": 0 if dead is None else len(dead.messages),
+        }
+
+
+def _kind(queue: Queue) -> str:
+    if isinstance(queue.role, Topic):
+        return "topic"
+    return "subscription" if isinstance(queue.role, Subscription) else "queue"
+
+
+def _json(value: Any, status: int = 200) -> Answer:
+    return Answer(status, json.dumps(value, indent=2).encode() + b"\n")
+
+
+def _body(request: Request) -> Mapping[str, Any]:
+    try:
+        said = json.loads(request.body or b"null")
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise Problem(400, "The body has to be a JSON object.")
+    return said
+
+
+def _number(said: Mapping[str, Any], name: str) -> float:
+    value = said.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise Problem(400, f"{name} is {value!r}; it has to be a number of seconds, 0 or more.")
+    return float(value)
+
+
+def _whole(text: str, name: str) -> int:
+    if not text.isdecimal():
+        raise Problem(400, f"{name} is {text!r}; it has to be a whole number.")
+    return int(text)
+
+

@@ -1,0 +1,190 @@
+"""Which node a link gets: by its address, its direction and what the client may do."""
+
+from typing import Any, Final
+
+from proton import Link, Message, Terminus, symbol, ulong
+
+from busproof.broker.coordinator import Coordinator
+from busproof.broker.engine import Connection, Node
+from busproof.broker.intake import Intake
+from busproof.broker.management import Management
+from busproof.broker.outlet import Outlet
+from busproof.broker.refusals import NOT_FOUND, Refusal
+from busproof.broker.requests import CBS_STATUS, Replies, Reply, Requests, said_in
+from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
+from busproof.broker.tokens import TokenError, path_of
+from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.state import Subscription, Topic
+from busproof.model.values import ReceiveMode
+
+__all__ = ["attach"]
+
+CBS: Final = "$cbs"
+MANAGEMENT: Final = "/$management"
+SETTLED: Final = 1
+MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
+
+
+def attach(connection: Connection, link: Link) -> None:
+    """Give a link its node, and open it.
+
+    Raises:
+        Refusal: there is no such node, or the client may not use it so.
+    """
+    if link.is_receiver and link.remote_target.type == Terminus.COORDINATOR:
+        _coordinate(connection, link)
+        return
+    address = (link.remote_target if link.is_receiver else link.remote_source).address
+    if not address:
+        raise Refusal("amqp:invalid-field", "The link names no address.")
+    path = _bare(address)
+    if path == CBS:
+        _ask(connection, link, CBS)
+    elif path.endswith(MANAGEMENT):
+        _ask(connection, link, path.removesuffix(MANAGEMENT))
+    elif link.is_receiver:
+        _take_in(connection, link, _entity(connection, path))
+    else:
+        _give_out(connection, link, _entity(connection, path))
+
+
+def _bare(address: str) -> str:
+    """The path in an address, in small letters."""
+    return path_of(address)
+
+
+def _entity(connection: Connection, path: str) -> str:
+    """The path of an entity as the model knows it."""
+    known = connection.hub.bus.path(path)
+    if connection.hub.bus.entity(known) is None:
+        raise Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
+    return known
+
+
+def _opened(connection: Connection, link: Link, node: Node) -> None:
+    """The link as the client asked for it, its addresses word for word."""
+    link.source.copy(link.remote_source)
+    link.target.copy(link.remote_target)
+    link.snd_settle_mode = link.remote_snd_settle_mode
+    link.rcv_settle_mode = link.remote_rcv_settle_mode
+    connection.links[link] = node
+    link.open()
+
+
+def _permitted(connection: Connection, right: str, path: str) -> None:
+    if not connection.permits(right, path):
+        raise Refusal(
+            "amqp:unauthorized-access",
+            f"Unauthorized access. '{right}' claim is required to perform this operation on "
+            f"'{path}'; no token that was put has it.",
+            401,
+        )
+
+
+def _take_in(connection: Connection, link: Link, path: str) -> None:
+    _permitted(connection, "Send", path)
+    queue = connection.hub.bus.entity(path)
+    if is_dead_letter_queue(path) or (queue is not None and isinstance(queue.role, Subscription)):
+        raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
+    node = Intake(connection, link, path)
+    link.max_message_size = connection.hub.max_message
+    link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
+    _opened(connection, link, node)
+    node.grant()
+
+
+def _give_out(connection: Connection, link: Link, path: str) -> None:
+    _permitted(connection, "Listen", path)
+    queue = connection.hub.bus.entity(path)
+    if queue is None or isinstance(queue.role, Topic):
+        raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
+    settled = link.remote_snd_settle_mode == SETTLED
+    mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
+    filters = _filters(link)
+    if SESSION_FILTER in filters:
+        _session(connection, link, path, mode, filters[SESSION_FILTER])
+        return
+    if queue.settings.requires_session and not path.endswith(SUFFIX):
+        raise Refusal(
+            "amqp:not-allowed",
+            f"'{path}' requires sessions: it is not possible to receive from it without one "
+            "(SESS-02).",
+        )
+    _opened(connection, link, Outlet(connection, link, path, mode, None, connection.name))
+
+
+def _filters(link: Link) -> dict[str, Any]:
+    tree = link.remote_source.filter
+    tree.rewind()
+    found = tree.get_object() if tree.next() else None
+    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _session(
+    connection: Connection, link: Link, path: str, mode: ReceiveMode, session_id: Any
+) -> None:
+    """A link to one session: to a certain one, or to the next that is free and has messages."""
+    holder = f"{connection.name}/{link.name}"
+
+    def opened(taken: str, until: int) -> Outlet:
+        node = Outlet(connection, link, path, mode, taken, holder)
+        connection.sessions[path, taken] = holder
+        link.source.copy(link.remote_source)
+        link.source.filter.clear()
+        link.source.filter.put_dict({symbol(SESSION_FILTER): taken})
+        link.target.copy(link.remote_target)
+        link.snd_settle_mode = link.remote_snd_settle_mode
+        link.rcv_settle_mode = link.remote_rcv_settle_mode
+        link.properties = {symbol("com.microsoft:locked-until-utc"): until}
+        connection.links[link] = node
+        link.open()
+        return node
+
+    if session_id is None:
+        SessionSeeker(connection, link, path, holder, opened).begin()
+        return
+    if not isinstance(session_id, str):
+        raise Refusal("amqp:invalid-field", "A session's id is a text.")
+    opened(session_id, accepted(connection, path, session_id, holder))
+
+
+def _coordinate(connection: Connection, link: Link) -> None:
+    node = Coordinator(connection, link)
+    _opened(connection, link, node)
+    node.grant()
+
+
+def _ask(connection: Connection, link: Link, path: str) -> None:
+    """One of the two links of `$cbs`, or of an entity's management."""
+    if link.is_sender:
+        wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
+        kind = path
+        _opened(connection, link, Replies(connection, link, kind, wanted))
+        if not link.target.address:
+            link.target.address = link.remote_target.address or path
+        return
+    if path == CBS:
+        node = Requests(connection, link, CBS, lambda asked: _put_token(connection, asked), CBS_STATUS)
+    else:
+        entity = _entity(connection, path)
+        if not (connection.permits("Listen", entity) or connection.permits("Send", entity)):
+            _permitted(connection, "Listen", entity)
+        node = Requests(connection, link, path, Management(connection, entity).answer)
+    _opened(connection, link, node)
+    node.grant()
+
+
+def _put_token(connection: Connection, request: Message) -> Reply:
+    """A claim that the client proves by a token."""
+    said = said_in(request)
+    if said.get("operation") != "put-token":
+        raise Refusal("amqp:not-implemented", f"$cbs knows no {said.get('operation')!r}.", 501)
+    token = request.body
+    text = bytes(token).decode("utf-8", "replace") if isinstance(token, bytes | memoryview) else str(token)
+    hub = connection.hub
+    try:
+        claim = hub.keys.claim(text, str(said.get("name", "")), hub.wall())
+    except TokenError as error:
+        raise Refusal("amqp:unauthorized-access", str(error), 401) from None
+    connection.prove(claim)
+    return Reply(status=202, description="Accepted")

@@ -1,0 +1,205 @@
+"""The model as a bus that decides: its state, its clock, and a record of what it decided."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import attrs
+
+from busproof.broker.choosing import Chooser, decided
+from busproof.errors import UsageError
+from busproof.model.commands import (
+    AcceptNextSession,
+    AdvanceClock,
+    Command,
+    Peek,
+    Receive,
+    Schedule,
+    Send,
+)
+from busproof.model.dead_letters import SUFFIX
+from busproof.model.outcomes import Outcome, Refused
+from busproof.model.returning import give_back, prepared
+from busproof.model.settling import has_ended, locked
+from busproof.model.state import Namespace, Queue, fresh_namespace
+from busproof.model.transition import Transition
+from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
+
+__all__ = ["Answer", "Bus"]
+
+DECISIONS_KEPT: Final = 100_000
+"""How many decisions are remembered; whoever needs more asks more often."""
+
+
+@attrs.frozen
+class Answer:
+    """What the bus decided: the outcome, the rules by which, and the partition it chose, if any."""
+
+    outcome: Outcome
+    rules: tuple[str, ...] = ()
+    partition: int | None = None
+
+    @property
+    def refused(self) -> Refused | None:
+        """The refusal, if it is one."""
+        return self.outcome if isinstance(self.outcome, Refused) else None
+
+
+class Bus:
+    """A namespace that the model decides, one request after another.
+
+    Args:
+        profile: what it is held to.
+        policy: how it chooses where it may.
+        seed: of its choices.
+        clock: whether time passes by itself or by request.
+        monotonic: tells the time of a real clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        policy: str = "round-robin",
+        seed: int = 0,
+        clock: str = Clock.REAL,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._chooser = Chooser(policy, seed)
+        self.clock = Clock(clock)
+        self._monotonic = monotonic
+        self._started = monotonic()
+        self.epoch = int(time.time() * MICROSECONDS)
+        self.namespace = fresh_namespace(decided(profile), Vantage(decides=True))
+        self._names: dict[str, str] = {}
+        self._decided = 0
+        self._decisions: deque[dict[str, Any]] = deque(maxlen=DECISIONS_KEPT)
+
+    @property
+    def now(self) -> int:
+        """Microseconds since the start."""
+        self._keep_time()
+        return self.namespace.now.latest
+
+    def epoch_ms(self, moment: int) -> int:
+        """A moment of the bus as clients are told it: milliseconds since 1970."""
+        return (self.epoch + moment) // 1000
+
+    def advance(self, duration: int) -> None:
+        """Let time pass, in microseconds.
+
+        Raises:
+            UsageError: the clock is a real one.
+        """
+        if self.clock is Clock.REAL:
+            raise UsageError("the clock is real and cannot be moved; start with --clock virtual")
+        self.ask(AdvanceClock(duration=duration), "clock")
+
+    def path(self, address: str) -> str:
+        """The path of an entity as it was created; letters may differ in case."""
+        low = address.lower()
+        bare = low.removesuffix(SUFFIX)
+        known = self._names.get(bare, address[: len(bare)])
+        return known + low[len(bare) :]
+
+    def entity(self, path: str) -> Queue | None:
+        """The entity with this path, brought up to the present."""
+        self._keep_time()
+        ready = prepared(self.namespace, path)
+        if ready is None:
+            return None
+        self.namespace = ready
+        return ready.queues.get(path)
+
+    def ask(self, command: Command, connection: str) -> Answer:
+        """Decide a request that is answered at once."""
+        self._keep_time()
+        return self._taken(
+            self._chooser.chosen(self.namespace, command, connection), command, connection
+        )
+
+    def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
+        """Decide several requests of which all take effect, or none: then the refusal comes last."""
+        before, answers = self.namespace, []
+        for command in commands:
+            answers.append(self.ask(command, connection))
+            if answers[-1].refused is not None:
+                self.namespace = before
+                break
+        return answers
+
+    def wait_for(self, command: Receive | AcceptNextSession, connection: str) -> Answer | None:
+        """Decide a request that may wait; `None` while there is nothing to answer."""
+        self._keep_time()
+        found = self._chooser.waited_for(self.namespace, command, connection)
+        return None if found is None else self._taken(found, command, connection)
+
+    def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
+        """Decide a peek that begins at a sequence number."""
+        self._keep_time()
+        entity = self.entity(queue)
+        held = 0 if entity is None else len(entity.messages) + len(entity.calendar.entries)
+        wanted = count if not first else max(count, held)
+        command = Peek(queue=queue, count=max(1, wanted), session_id=session_id)
+        found = self._chooser.browsed(self.namespace, command, "peek", first, count)
+        return self._taken(found, command, "peek")
+
+    def release(self, queue: str, token: str) -> None:
+        """Give a locked message back as though it had never been delivered."""
+        entity = self.entity(queue)
+        stored = None if entity is None else locked(entity, token)
+        if entity is None or stored is None or has_ended(self.namespace, stored):
+            return
+        now = self.namespace.now
+        self.namespace = give_back(self.namespace, entity, stored, now, "LIFE-04", counts=False)
+
+    def decisions(self, after: int = 0) -> list[dict[str, Any]]:
+        """What was decided since decision number `after`, oldest first."""
+        return [each for each in self._decisions if each["number"] > after]
+
+    def known_as(self, path: str) -> None:
+        """Remember an entity's name as it was given."""
+        self._names[path.lower()] = path
+
+    def forget(self, path: str) -> None:
+        """Forget the name of an entity that is gone, and of all beneath it."""
+        low = path.lower()
+        for name in [each for each in self._names if each == low or each.startswith(f"{low}/")]:
+            del self._names[name]
+
+    def names(self) -> list[str]:
+        """The paths of all queues, topics and subscriptions."""
+        return sorted(name for name in self.namespace.queues if not name.endswith(SUFFIX))
+
+    def _keep_time(self) -> None:
+        if self.clock is Clock.REAL:
+            now = int((self._monotonic() - self._started) * MICROSECONDS)
+            if now > self.namespace.now.latest:
+                self.namespace = attrs.evolve(self.namespace, now=Window(now, now))
+
+    def _taken(self, chosen: Transition, command: Command, connection: str) -> Answer:
+        self.namespace = chosen.next
+        partition = None if chosen.choice is None else chosen.choice.partition
+        answer = Answer(chosen.outcome, chosen.rules, partition)
+        if isinstance(command, Send | Schedule):
+            self._record(command, answer, connection)
+        return answer
+
+    def _record(self, command: Send | Schedule, answer: Answer, connection: str) -> None:
+        self._decided += 1
+        message = command.message
+        self._decisions.append(
+            {
+                "number": self._decided,
+                "at": self.namespace.now.latest,
+                "command": type(command).__name__,
+                "entity": command.queue,
+                "message_id": message.message_id,
+                "session_id": message.session_id,
+                "partition_key": message.partition_key,
+                "connection": connection,
+                "refused": None if answer.refused is None else answer.refused.error.value,
+                "partition": answer.partition,
+                "rules": list(answer.rules),
+            }
+        )

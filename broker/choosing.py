@@ -1,0 +1,157 @@
+"""Where the model allows several answers, one of them is taken, by a policy and a seed.
+
+`round-robin` is a bus at its most regular. `random` takes any allowed answer. `hostile` takes those
+that are hardest to live with: the last partition, and whatever else comes last.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+from typing import Final
+
+import attrs
+
+from busproof.errors import UsageError
+from busproof.model.commands import AcceptNextSession, Command, Peek, Receive, Schedule, Send
+from busproof.model.outcomes import Empty, Peeked, Received, SessionAccepted, Witness
+from busproof.model.state import Namespace
+from busproof.model.step import transitions
+from busproof.model.transition import Sighting, Transition
+from busproof.model.values import Profile
+
+__all__ = ["POLICIES", "Chooser", "decided"]
+
+POLICIES: Final = ("round-robin", "random", "hostile")
+CHOICES_WEIGHED: Final = 64
+"""How many allowed answers a policy looks at."""
+
+OWN_CHOICES: Final = {
+    "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
+    "SCHEDULE-DELAY": ("unbounded", "at-once"),
+    "DUPLICATE-PROLONGS": ("either", "first"),
+    "DLQ-PARTITIONS": ("either", "same-partition"),
+    "CACHE-DELIVERY-COUNT": ("either", "stays"),
+    "MAX-DELIVERIES": ("either", "exactly"),
+}
+"""Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
+
+Those of the model's own adapter (`adapters/model.py`); a test holds the two together.
+"""
+
+WAITED_FOR: Final = Received | SessionAccepted
+"""What a request that can wait waits for."""
+
+
+def decided(profile: Profile) -> Profile:
+    """The profile, with a choice made wherever it leaves a bus one of `OWN_CHOICES`."""
+    readings = profile.readings
+    for name, (left_open, taken) in OWN_CHOICES.items():
+        if readings.get(name, left_open) == left_open:
+            readings = readings.set(name, taken)
+    return attrs.evolve(profile, readings=readings)
+
+
+class Chooser:
+    """Takes one of the answers that the model allows.
+
+    Args:
+        policy: one of `POLICIES`.
+        seed: of the random and the hostile policy.
+    """
+
+    def __init__(self, policy: str = "round-robin", seed: int = 0) -> None:
+        if policy not in POLICIES:
+            raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
+        self._policy = policy
+        self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
+        self._turns: dict[str, int] = {}
+
+    def chosen(self, namespace: Namespace, command: Command, connection: str) -> Transition:
+        """The answer to a request that is answered at once."""
+        if isinstance(command, Send | Schedule) and self._policy == "round-robin":
+            if (found := self._in_turn(namespace, command, connection)) is not None:
+                return found
+        allowed = transitions(namespace, command, connection)
+        return self._one_of(list(islice(allowed, self._weighed(command))))
+
+    def waited_for(
+        self, namespace: Namespace, command: Receive | AcceptNextSession, connection: str
+    ) -> Transition | None:
+        """The answer to a request that may wait; `None` while there is nothing to answer."""
+        allowed = transitions(namespace, command, connection)
+        given: list[Transition] = []
+        refused: list[Transition] = []
+        may_wait = False
+        for each in allowed:
+            if isinstance(each.outcome, WAITED_FOR):
+                given.append(each)
+                if len(given) == self._weighed(command):
+                    break
+            elif isinstance(each.outcome, Empty):
+                may_wait = True
+            else:
+                refused.append(each)
+        if given:
+            return self._one_of(given)
+        return self._one_of(refused) if refused and not may_wait else None
+
+    def browsed(
+        self, namespace: Namespace, command: Peek, connection: str, first: int, count: int
+    ) -> Transition:
+        """What a peek is shown that begins at a sequence number: of one partition.
+
+        Who goes on from the last number seen comes to the partitions in turn.
+        """
+        found = list(transitions(namespace, command, connection))
+        shown = [
+            (views, each)
+            for each in found
+            if isinstance(each.outcome, Peeked)
+            and (views := _from(each.outcome, first, count)).messages
+        ]
+        if not shown:
+            nothing = [each for each in found if not isinstance(each.outcome, Peeked)]
+            if nothing:
+                return nothing[0]
+            return attrs.evolve(found[0], outcome=Peeked())
+        lowest = min((each.choice.partition if each.choice else -1) for _, each in shown)
+        views, taken = next(
+            pair for pair in shown if (pair[1].choice.partition if pair[1].choice else -1) == lowest
+        )
+        return attrs.evolve(taken, outcome=views)
+
+    def _weighed(self, command: Command) -> int:
+        regular = self._policy == "round-robin" or isinstance(command, AcceptNextSession)
+        return 1 if regular else CHOICES_WEIGHED
+
+    def _one_of(self, allowed: list[Transition]) -> Transition:
+        if self._policy == "round-robin" or len(allowed) == 1:
+            return allowed[0]
+        if self._policy == "hostile" and self._random.random() < 0.5:
+            return max(allowed, key=lambda each: each.choice.partition if each.choice else -1)
+        return self._random.choice(allowed)
+
+    def _in_turn(
+        self, namespace: Namespace, command: Send | Schedule, connection: str
+    ) -> Transition | None:
+        """The partitions in turn, where a send may choose."""
+        partitions = namespace.profile.partitions
+        turn = self._turns.get(command.queue, 0)
+        for ahead in range(partitions):
+            seen = Sighting(None, Witness(partition=(turn + ahead) % partitions))
+            for found in _with_choice(transitions(namespace, command, connection, seen)):
+                if found.choice is not None:
+                    self._turns[command.queue] = (found.choice.partition + 1) % partitions
+                return found
+        return None
+
+
+def _with_choice(found: Iterator[Transition]) -> Iterator[Transition]:
+    return (each for each in found if each.choice is not None)
+
+
+def _from(outcome: Peeked, first: int, count: int) -> Peeked:
+    """What of it comes at this sequence number or later in the same partition or a later one."""
+    views = (each for each in outcome.messages if (each.sequence_number or 0) >= first)
+    return Peeked(messages=tuple(islice(views, count)))
+

@@ -1,0 +1,94 @@
+"""The link on which a client begins and ends transactions."""
+
+from itertools import count
+
+from proton import Delivery, Described, Link, Message, ProtonException
+
+from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.intake import CREDIT, received
+from busproof.broker.refusals import Refusal, refusal_of
+from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
+
+__all__ = ["Coordinator"]
+
+DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
+NUMBERS = count(1)
+
+
+class Coordinator(Node):
+    """Declares and discharges; when it is closed, what has not ended is rolled back."""
+
+    def __init__(self, connection: Connection, link: Link) -> None:
+        self._connection = connection
+        self._link = link
+        self._parts: dict[Delivery, bytes] = {}
+        self._open: set[str] = set()
+
+    def grant(self) -> None:
+        """Let the client ask."""
+        self._link.flow(CREDIT)
+
+    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002
+        """A request to begin a transaction, or to end one."""
+        raw = received(self._link, delivery, self._parts)
+        if raw is None:
+            return
+        self._link.advance()
+        self._link.flow(1)
+        try:
+            begun = self._asked(raw)
+        except Refusal as refusal:
+            delivery.local.condition = condition(refusal.condition, refusal.description)
+            delivery.update(Delivery.REJECTED)
+        else:
+            if begun is None:
+                delivery.update(Delivery.ACCEPTED)
+            else:
+                delivery.local.data = [begun.encode("latin-1")]
+                delivery.update(DECLARED)
+        delivery.settle()
+        self._connection.hub.changed()
+
+    def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - both ends are the same here
+        """What was begun and not ended is rolled back."""
+        for name in sorted(self._open):
+            bus = self._connection.hub.bus
+            bus.ask(RollBackTransaction(transaction=name), self._connection.name)
+        self._open.clear()
+
+    def _asked(self, raw: bytes) -> str | None:
+        """Do what is asked; the name of a transaction that was begun."""
+        request = Message()
+        try:
+            request.decode(raw)
+        except ProtonException as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
+        asked = request.body
+        if not isinstance(asked, Described):
+            raise Refusal("amqp:decode-error", "A coordinator is asked to declare or discharge.")
+        if asked.descriptor == DECLARE:
+            return self._begin()
+        if asked.descriptor != DISCHARGE:
+            raise Refusal("amqp:not-implemented", f"There is no request {asked.descriptor!r}.")
+        fields = [*asked.value, None]
+        self._end(bytes(fields[0] or b"").decode("latin-1"), failed=bool(fields[1]))
+        return None
+
+    def _begin(self) -> str:
+        name = f"{self._connection.name}-{next(NUMBERS)}"
+        answer = self._connection.hub.bus.ask(
+            BeginTransaction(transaction=name), self._connection.name
+        )
+        if (refusal := refusal_of(answer)) is not None:
+            raise refusal
+        self._open.add(name)
+        return name
+
+    def _end(self, name: str, *, failed: bool) -> None:
+        if name not in self._open:
+            raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
+        self._open.discard(name)
+        ending = RollBackTransaction if failed else CommitTransaction
+        answer = self._connection.hub.bus.ask(ending(transaction=name), self._connection.name)
+        if (refusal := refusal_of(answer)) is not None:
+            raise Refusal("amqp:transaction:rollback", refusal.description)

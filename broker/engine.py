@@ -1,0 +1,293 @@
+"""One client's connection: bytes to Proton's engine and back, its events to the nodes of links."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from proton import Collector, Condition, Delivery, Event, Link, Transport, symbol
+from proton import Connection as Endpoint
+from proton import ProtonException
+
+from busproof.broker.framing import Frames, Handshake
+from busproof.broker.refusals import Refusal
+from busproof.broker.tokens import Claim
+
+if TYPE_CHECKING:
+    from busproof.broker.hub import Hub
+
+__all__ = ["Connection", "Node", "condition"]
+
+MAX_FRAME: Final = 262_144
+TICK: Final = 5.0
+"""How often idle connections are looked at, in seconds."""
+
+
+def condition(name: str, description: str) -> Condition:
+    """An error as Service Bus clients take it: some hang on one whose map of details is left out."""
+    return Condition(name, description, {symbol("busproof"): name})
+
+
+class Node:
+    """What a link is attached to; it translates, and decides nothing."""
+
+    def on_flow(self) -> None:
+        """The client has changed its credit."""
+
+    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:
+        """A transfer, or a change of state of one."""
+
+    def on_closed(self, *, lost: bool) -> None:
+        """The link is gone; `lost` says that the connection broke."""
+
+
+class Connection(asyncio.Protocol):
+    """Speaks AMQP with one client.
+
+    Args:
+        hub: what all connections share.
+        number: of this connection.
+        attach: decides which node a link that is being attached gets.
+    """
+
+    def __init__(
+        self, hub: "Hub", number: int, attach: Callable[["Connection", Link], None]
+    ) -> None:
+        self.hub = hub
+        self.number = number
+        self.claims: list[Claim] = []
+        self.paused = False
+        self.links: dict[Link, Node] = {}
+        self.sessions: dict[tuple[str, str], str] = {}
+        """Path and session id to the name under which the model knows the link that holds it."""
+        self.replies: dict[tuple[str, str], Any] = {}
+        """Kind of node and reply address to the node that sends replies there."""
+        self._attach = attach
+        self._frames = Frames()
+        self._batch = False
+        self._pumping = False
+        self._transport: asyncio.Transport | None = None
+        self._handshake: Handshake | None = None
+        self._engine = Transport(Transport.SERVER)
+        self._engine.max_frame_size = MAX_FRAME
+        self._collector = Collector()
+        self._endpoint = Endpoint()
+        self._endpoint.collect(self._collector)
+        self._endpoint.container = "busproof"
+        self._engine.bind(self._endpoint)
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def name(self) -> str:
+        """How the model knows this connection."""
+        return f"connection-{self.number}"
+
+    @property
+    def container(self) -> str:
+        """How the client calls itself."""
+        return self._endpoint.remote_container or ""
+
+    def prove(self, claim: Claim) -> None:
+        """Remember a claim that the client has shown, and forget those that have expired."""
+        now = time.time()
+        self.claims = [each for each in self.claims if each.until > now] + [claim]
+
+    def permits(self, right: str, path: str) -> bool:
+        """Whether the client has shown a claim for this."""
+        now, low = time.time(), path.lower()
+        return any(claim.grants(right, low, now) for claim in self.claims)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has connected."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._handshake = Handshake(self.hub.keys, self._write)
+        self.hub.connections.add(self)
+        self._timer = self.hub.loop.call_later(TICK, self._tick)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes came."""
+        if self._handshake is not None:
+            data = self._handshake.feed(data)
+            if self._handshake.failed:
+                self._close()
+            if not self._handshake.done:
+                return
+            if self._handshake.claim is not None:
+                self.prove(self._handshake.claim)
+            self._handshake = None
+        for piece, batch in self._frames.feed(data):
+            self._push(piece, batch=batch)
+        self.pump()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
+        """The client is gone."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.hub.connections.discard(self)
+        for link in list(self.links):
+            self._gone(link, lost=True)
+        self._transport = None
+        self._engine.unbind()
+        self._endpoint.free()
+        self._collector.release()
+
+    def pause_writing(self) -> None:
+        """The client reads too slowly."""
+        self.paused = True
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        self.paused = False
+        for node in list(self.links.values()):
+            node.on_flow()
+        self.pump()
+
+    def pump(self) -> None:
+        """Handle what the engine has to say, and write what it has to send."""
+        if self._transport is None or self._pumping:
+            return
+        self._pumping = True
+        try:
+            self._dispatch()
+            self.flush()
+            self._dispatch()
+            self.flush()
+        finally:
+            self._pumping = False
+
+    def flush(self) -> None:
+        """Write what the engine has to send."""
+        while self._transport is not None and (waiting := self._engine.pending()) > 0:
+            data = self._engine.peek(waiting)
+            if not data:
+                return
+            self._write(bytes(data))
+            self._engine.pop(len(data))
+        if self._transport is not None and self._engine.pending() < 0:
+            self._close()
+
+    def refuse(self, link: Link, refusal: Refusal) -> None:
+        """Let the client see its link attached, then detached with an error.
+
+        The detach has to come after the attach has been written; clients wait for both.
+        """
+        if not link.state & link.LOCAL_ACTIVE:
+            link.open()
+            self.flush()
+        self.detach(link, refusal)
+
+    def detach(self, link: Link, refusal: Refusal) -> None:
+        """End a link with an error."""
+        link.condition = condition(refusal.condition, refusal.description)
+        link.close()
+        self._gone(link, lost=False)
+
+    def close_after(self, refusal: Refusal) -> None:
+        """End the whole connection with an error."""
+        self._endpoint.condition = condition(refusal.condition, refusal.description)
+        self._endpoint.close()
+        self.pump()
+
+    def drop(self) -> None:
+        """Let the client go without a word."""
+        self._close()
+
+    def _push(self, piece: bytes, *, batch: bool) -> None:
+        self._batch = batch
+        if batch:
+            self._batch = False
+            self._dispatch()
+            self._batch = True
+        rest = piece
+        while rest:
+            room = self._engine.capacity()
+            if room <= 0:
+                self.flush()
+                if self._engine.capacity() <= 0:
+                    self._close()
+                    return
+                continue
+            try:
+                self._engine.push(rest[:room])
+            except ProtonException:
+                self._close()
+                return
+            rest = rest[room:]
+            if rest or batch:
+                self._dispatch()
+        self._batch = False
+
+    def _dispatch(self) -> None:
+        while (event := self._collector.peek()) is not None:
+            handle = HANDLERS.get(event.type)
+            if handle is not None:
+                handle(self, event)
+            self._collector.pop()
+
+    def _opened(self, _: Event) -> None:
+        self._endpoint.open()
+
+    def _ended(self, _: Event) -> None:
+        for link in list(self.links):
+            self._gone(link, lost=False)
+        self._endpoint.close()
+
+    def _session_opened(self, event: Event) -> None:
+        event.session.open()
+
+    def _session_ended(self, event: Event) -> None:
+        session = event.session
+        for link in [each for each in self.links if each.session == session]:
+            self._gone(link, lost=False)
+        session.close()
+
+    def _link_opened(self, event: Event) -> None:
+        try:
+            self._attach(self, event.link)
+        except Refusal as refusal:
+            self.refuse(event.link, refusal)
+
+    def _link_ended(self, event: Event) -> None:
+        self._gone(event.link, lost=False)
+        event.link.close()
+
+    def _flowed(self, event: Event) -> None:
+        node = self.links.get(event.link)
+        if node is not None:
+            node.on_flow()
+
+    def _delivered(self, event: Event) -> None:
+        node = self.links.get(event.link)
+        if node is not None:
+            node.on_delivery(event.delivery, batch=self._batch)
+
+    def _gone(self, link: Link, *, lost: bool) -> None:
+        node = self.links.pop(link, None)
+        if node is not None:
+            node.on_closed(lost=lost)
+
+    def _tick(self) -> None:
+        self._engine.tick(time.monotonic())
+        self._timer = self.hub.loop.call_later(TICK, self._tick)
+        self.pump()
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def _close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+
+HANDLERS: Final[dict[Any, Callable[[Connection, Event], None]]] = {
+    Event.CONNECTION_REMOTE_OPEN: Connection._opened,  # noqa: SLF001
+    Event.CONNECTION_REMOTE_CLOSE: Connection._ended,  # noqa: SLF001
+    Event.SESSION_REMOTE_OPEN: Connection._session_opened,  # noqa: SLF001
+    Event.SESSION_REMOTE_CLOSE: Connection._session_ended,  # noqa: SLF001
+    Event.LINK_REMOTE_OPEN: Connection._link_opened,  # noqa: SLF001
+    Event.LINK_REMOTE_CLOSE: Connection._link_ended,  # noqa: SLF001
+    Event.LINK_REMOTE_DETACH: Connection._link_ended,  # noqa: SLF001
+    Event.LINK_FLOW: Connection._flowed,  # noqa: SLF001
+    Event.DELIVERY: Connection._delivered,  # noqa: SLF001
+}

@@ -1,0 +1,172 @@
+"""What comes before and beneath the AMQP engine: protocol headers, SASL, the bounds of frames.
+
+Proton's own server knows no PLAIN without Cyrus SASL, and tells nobody the message format of a
+transfer, by which a batch is known; so the bytes are looked at here before they reach it.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
+
+from busproof.broker.tokens import Claim, Keys, TokenError
+
+__all__ = ["AMQP_HEADER", "BATCH_FORMAT", "Frames", "Handshake", "is_batch"]
+
+AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
+SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
+BATCH_FORMAT: Final = 0x80013700
+BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
+TRANSFER: Final = 0x14
+MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
+LARGEST_SASL_FRAME: Final = 4096
+OK, REFUSED = 0, 1
+
+
+class Handshake:
+    """A client saying who it is, until the engine takes over.
+
+    Args:
+        keys: of the namespace, for PLAIN.
+        send: what writes bytes to the client.
+    """
+
+    def __init__(self, keys: Keys, send: Callable[[bytes], None]) -> None:
+        self._keys = keys
+        self._send = send
+        self._received = b""
+        self._greeted = False
+        self.claim: Claim | None = None
+        self.failed = False
+        self.done = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Take bytes that came; returns those that are for the engine, once it is done.
+
+        `failed` says that the connection is to be closed.
+        """
+        self._received += data
+        if not self._greeted and not self._greets():
+            return b""
+        while not self.done and not self.failed:
+            frame = self._frame()
+            if frame is None:
+                return b""
+            self._answer(frame)
+        rest, self._received = self._received, b""
+        return rest if self.done else b""
+
+    def _greets(self) -> bool:
+        if len(self._received) < len(SASL_HEADER):
+            self.failed = not SASL_HEADER.startswith(self._received[:4])
+            if self.failed:
+                self._send(SASL_HEADER)
+            return False
+        self._send(SASL_HEADER)
+        if not self._received.startswith(SASL_HEADER):
+            self.failed = True
+            return False
+        self._received = self._received[len(SASL_HEADER) :]
+        self._greeted = True
+        offered = Array(UNDESCRIBED, Data.SYMBOL, *(symbol(each) for each in MECHANISMS))
+        self._say(0x40, [offered])
+        return True
+
+    def _frame(self) -> bytes | None:
+        if len(self._received) < 8:
+            return None
+        size, offset, kind = struct.unpack(">IBB", self._received[:6])
+        if kind != 1 or offset != 2 or not 8 <= size <= LARGEST_SASL_FRAME:
+            self.failed = True
+            return None
+        if len(self._received) < size:
+            return None
+        frame, self._received = self._received[8:size], self._received[size:]
+        return frame
+
+    def _answer(self, frame: bytes) -> None:
+        try:
+            tree = Data()
+            tree.decode(frame)
+            tree.rewind()
+            tree.next()
+            said = tree.get_object()
+            mechanism, response = str(said.value[0]), bytes((said.value + [b""])[1] or b"")
+        except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
+            self.failed = True
+            return
+        self.done = said.descriptor == 0x41 and self._admits(mechanism, response)
+        self.failed = not self.done
+        self._say(0x44, [ubyte(OK if self.done else REFUSED)])
+
+    def _admits(self, mechanism: str, response: bytes) -> bool:
+        if mechanism != "PLAIN":
+            return mechanism in MECHANISMS
+        said = response.split(b"\0")
+        if len(said) != 3:
+            return False
+        try:
+            name, password = said[1].decode(), said[2].decode()
+            self.claim = self._keys.login(name, password)
+        except (TokenError, UnicodeDecodeError):
+            return False
+        return True
+
+    def _say(self, code: int, fields: list[object]) -> None:
+        tree = Data()
+        tree.put_object(Described(ulong(code), fields))
+        body = bytes(tree.encode())
+        self._send(struct.pack(">IBBH", len(body) + 8, 2, 1, 0) + body)
+
+
+class Frames:
+    """Cuts a stream into pieces that end where a frame does; transfers of batches come alone."""
+
+    def __init__(self) -> None:
+        self._received = b""
+        self._begun = False
+
+    def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Pieces of whole frames, and whether the piece is the first transfer of a batch."""
+        data = self._received + data if self._received else data
+        start = place = 0
+        if not self._begun:
+            if len(data) < len(AMQP_HEADER):
+                self._received = data
+                return
+            place, self._begun = len(AMQP_HEADER), True
+        while place + 4 <= len(data):
+            end = place + int.from_bytes(data[place : place + 4], "big")
+            if end < place + 8:
+                # Proton says what is wrong with a frame that is none.
+                end = len(data)
+            if end > len(data):
+                break
+            if data.find(BATCH_MARK, place, min(end, place + 128)) >= 0 and is_batch(
+                data[place:end]
+            ):
+                if start < place:
+                    yield data[start:place], False
+                yield data[place:end], True
+                start = end
+            place = end
+        self._received = data[place:]
+        if start < place:
+            yield data[start:place], False
+
+
+def is_batch(frame: bytes) -> bool:
+    """Whether a frame is a transfer with the message format of a batch."""
+    tree = Data()
+    try:
+        tree.decode(frame[frame[4] * 4 :])
+        tree.rewind()
+        tree.next()
+        performative = tree.get_object()
+    except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
+        return False
+    if not isinstance(performative, Described) or performative.descriptor != TRANSFER:
+        return False
+    fields = performative.value
+    return len(fields) > 3 and fields[3] == BATCH_FORMAT

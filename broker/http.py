@@ -1,0 +1,111 @@
+"""HTTP for the administration endpoint: requests in, answers out, by h11."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Final
+
+import attrs
+import h11
+
+__all__ = ["Answer", "Request", "served"]
+
+LARGEST_BODY: Final = 1_048_576
+
+
+@attrs.frozen
+class Request:
+    """What a client asks; `headers` have names in small letters."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@attrs.frozen
+class Answer:
+    """What it is answered."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = "application/json"
+
+
+Handler = Callable[[Request], Answer]
+
+
+def served(
+    handler: Handler,
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    """What `asyncio.start_server` calls for each connection."""
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = h11.Connection(h11.SERVER)
+        try:
+            while await _answered(connection, handler, reader, writer):
+                connection.start_next_cycle()
+        except (OSError, h11.RemoteProtocolError) as error:
+            _say_goodbye(connection, writer, error)
+        finally:
+            writer.close()
+
+    return converse
+
+
+async def _answered(
+    connection: h11.Connection,
+    handler: Handler,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+) -> bool:
+    """Answer one request; whether another may follow."""
+    request = await _read(connection, reader)
+    if request is None:
+        return False
+    answer = handler(request)
+    _write(connection, writer, answer)
+    await writer.drain()
+    return connection.our_state is h11.DONE and connection.their_state is h11.DONE
+
+
+async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+    head: h11.Request | None = None
+    body = b""
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(65_536))
+        elif isinstance(event, h11.Request):
+            head = event
+        elif isinstance(event, h11.Data):
+            body += bytes(event.data)
+            if len(body) > LARGEST_BODY:
+                raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
+        elif isinstance(event, h11.EndOfMessage) and head is not None:
+            headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+            return Request(head.method.decode(), head.target.decode(), headers, body)
+        else:
+            return None
+
+
+def _write(connection: h11.Connection, writer: asyncio.StreamWriter, answer: Answer) -> None:
+    headers = [("Content-Length", str(len(answer.body))), ("Server", "busproof")]
+    if answer.body:
+        headers.append(("Content-Type", answer.content_type))
+    reason = HTTPStatus(answer.status).phrase
+    response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
+    for event in (response, h11.Data(data=answer.body), h11.EndOfMessage()):
+        writer.write(connection.send(event) or b"")
+
+
+def _say_goodbye(
+    connection: h11.Connection, writer: asyncio.StreamWriter, error: Exception
+) -> None:
+    """Answer what is no HTTP, while somebody may still listen."""
+    if isinstance(error, h11.RemoteProtocolError) and connection.our_state in (
+        h11.IDLE,
+        h11.SEND_RESPONSE,
+    ):
+        status = error.error_status_hint or 400
+        _write(connection, writer, Answer(status, f"{error}\n".encode(), "text/plain"))

@@ -1,0 +1,191 @@
+"""What all connections share: the bus, what is kept of messages, and who waits for some."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from busproof.broker.bus import Bus
+from busproof.broker.messages import Content
+from busproof.broker.tokens import Keys
+from busproof.model.calendar import top
+from busproof.model.state import Namespace, Queue
+
+if TYPE_CHECKING:
+    from busproof.broker.engine import Connection
+
+__all__ = ["Contents", "Hub", "Waiter"]
+
+TICK: Final = 0.05
+"""How often it is looked whether something has become due that somebody waits for, in seconds."""
+
+SWEPT_FROM: Final = 1_000
+
+
+class Waiter(Protocol):
+    """A link that waits for a message or a session."""
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """The path, and the session, of what it waits for."""
+
+    def serve(self) -> bool:
+        """Take what there is now; returns whether it goes on waiting."""
+
+
+class Contents:
+    """What is kept of messages, by the names under which the model knows them.
+
+    What no message of the namespace has any more is thrown away, now and then: each time that
+    twice as much is kept as the last time was needed.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Content] = {}
+        self._deaths: dict[tuple[str, str], str] = {}
+        self._named = 0
+        self._sweep_at = SWEPT_FROM
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, name: str) -> Content:
+        return self._kept[name]
+
+    def new_name(self) -> str:
+        """A name that no message has had."""
+        self._named += 1
+        return f"m{self._named}"
+
+    def keep(self, name: str, content: Content) -> None:
+        """Keep what the model is not told of a message."""
+        self._kept[name] = content
+
+    def describe_death(self, path: str, name: str, description: str) -> None:
+        """Keep what was said when a message was dead-lettered."""
+        self._deaths[path, name] = description
+
+    def description(self, path: str, name: str) -> str | None:
+        """What was said when it was dead-lettered."""
+        return self._deaths.get((path, name))
+
+    def sweep(self, namespace: Namespace) -> None:
+        """Throw away what nobody can be given any more, if it is time."""
+        if len(self._kept) < self._sweep_at:
+            return
+        used = set(_names(namespace))
+        self._kept = {name: kept for name, kept in self._kept.items() if name in used}
+        self._deaths = {at: said for at, said in self._deaths.items() if at[1] in used}
+        self._sweep_at = max(SWEPT_FROM, 2 * len(self._kept))
+
+
+def _names(namespace: Namespace) -> Iterator[str]:
+    for queue in namespace.queues.values():
+        yield from (stored.message.body for stored in queue.messages.values())
+        yield from (waiting.message.body for waiting in queue.calendar.entries.values())
+    for transaction in namespace.transactions.values():
+        rest: Any = None if transaction is None else transaction.staged
+        while rest is not None:
+            yield rest[0].message.body
+            rest = rest[1]
+
+
+class Hub:
+    """The broker's inside; everything in it runs in one thread.
+
+    Args:
+        bus: what decides.
+        keys: who may do what.
+        max_message: the largest message that is taken, in bytes.
+    """
+
+    def __init__(self, bus: Bus, keys: Keys, max_message: int = 262_144) -> None:
+        self.bus = bus
+        self.keys = keys
+        self.max_message = max_message
+        self.contents = Contents()
+        self.connections: set[Connection] = set()
+        self.loop = asyncio.get_running_loop()
+        self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
+        self._seen: dict[str, Queue | None] = {}
+        self._called = False
+        self._timer = self.loop.call_later(TICK, self._tick)
+
+    def close(self) -> None:
+        """Look for nothing any more."""
+        self._timer.cancel()
+
+    def wait(self, waiter: Waiter) -> None:
+        """Let a link be served when there is something for it."""
+        line = self._waiting.setdefault(waiter.place, deque())
+        if waiter not in line:
+            line.append(waiter)
+        self._seen.setdefault(waiter.place[0], self.bus.namespace.queues.get(waiter.place[0]))
+
+    def leave(self, waiter: Waiter) -> None:
+        """Forget a link that waits no more."""
+        line = self._waiting.get(waiter.place)
+        if line is not None and waiter in line:
+            line.remove(waiter)
+            if not line:
+                del self._waiting[waiter.place]
+
+    def changed(self) -> None:
+        """Something happened; whoever waits is served before long."""
+        self.contents.sweep(self.bus.namespace)
+        if not self._called and self._waiting:
+            self._called = True
+            self.loop.call_soon(self._serve)
+
+    def now_ms(self) -> int:
+        """The time as clients are told it."""
+        return self.bus.epoch_ms(self.bus.now)
+
+    def _serve(self) -> None:
+        self._called = False
+        for place in list(self._waiting):
+            queue = self.bus.namespace.queues.get(place[0])
+            if self._seen.get(place[0]) is not queue or queue is None:
+                self._serve_place(place)
+        for path in {path for path, _ in self._waiting}:
+            self._seen[path] = self.bus.namespace.queues.get(path)
+
+    def _serve_place(self, place: tuple[str, str | None]) -> None:
+        """Serve those who wait here in turn, until there is nothing left for the next."""
+        line = self._waiting.get(place)
+        for _ in range(len(line) if line else 0):
+            if not line:
+                break
+            waiter = line.popleft()
+            if waiter.serve():
+                line.append(waiter)
+                break
+        if not line:
+            self._waiting.pop(place, None)
+
+    def _tick(self) -> None:
+        self._timer = self.loop.call_later(TICK, self._tick)
+        if not self._waiting:
+            return
+        now = self.bus.now
+        queues = self.bus.namespace.queues
+        later = any(
+            (first := top(queue.calendar)) is not None and first.due.latest < now
+            for queue in queues.values()
+        )
+        for place in list(self._waiting):
+            queue = queues.get(place[0])
+            if later or queue is None or _has_expired(queue, place, now):
+                self._serve_place(place)
+
+    def wall(self) -> float:
+        """Seconds since 1970, by which tokens expire."""
+        return time.time()
+
+
+def _has_expired(queue: Queue, place: tuple[str, str | None], now: int) -> bool:
+    """Whether a lock has ended of a message here, or of the session that is waited in."""
+    session = queue.sessions.get(place[1] or "")
+    ended = session is not None and session.expiry.latest < now
+    return ended or (queue.timers is not None and queue.timers[1][0] < now)

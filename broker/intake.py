@@ -1,0 +1,127 @@
+"""Links over which clients send: transfers become sends, the answers dispositions."""
+
+from typing import Final
+
+from proton import Delivery, Described, Link, ulong
+
+from busproof.broker.bus import Answer
+from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.messages import Parsed, inner_messages, parse
+from busproof.broker.refusals import Refusal, refusal_of
+from busproof.model.commands import Schedule, Send
+
+__all__ = ["Intake", "received", "sending_of", "transaction_of"]
+
+CREDIT: Final = 1000
+LOW_CREDIT: Final = CREDIT // 2
+TRANSACTIONAL: Final = 0x34
+ACCEPTED: Final = Described(ulong(0x24), [])
+
+
+def received(link: Link, delivery: Delivery, parts: dict[Delivery, bytes]) -> bytes | None:
+    """The whole of what a client transfers, once it is there; `None` before.
+
+    What has come of a large message is kept in `parts` meanwhile.
+    """
+    data = parts.pop(delivery, b"")
+    while piece := link.recv(1 << 20):
+        data += bytes(piece)
+    if delivery.partial:
+        parts[delivery] = data
+        return None
+    return data
+
+
+def transaction_of(delivery: Delivery) -> str | None:
+    """The transaction that a transfer or a disposition is part of."""
+    if delivery.remote_state != TRANSACTIONAL:
+        return None
+    state = delivery.remote.data
+    return bytes(state[0]).decode("latin-1") if state else None
+
+
+def sending_of(
+    connection: Connection, path: str, parsed: Parsed, transaction: str | None
+) -> Send | Schedule:
+    """The command for a message that came in: to be sent, or scheduled if it is to come later."""
+    message = parsed.message
+    if parsed.due is not None:
+        delay = parsed.due * 1000 - connection.hub.bus.epoch - connection.hub.bus.now
+        if delay > 0:
+            return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
+    return Send(queue=path, message=message, transaction=transaction)
+
+
+class Intake(Node):
+    """A link over which a client sends to an entity."""
+
+    def __init__(self, connection: Connection, link: Link, path: str) -> None:
+        self._connection = connection
+        self._link = link
+        self._path = path
+        self._parts: dict[Delivery, bytes] = {}
+        self._batches: set[Delivery] = set()
+
+    def grant(self) -> None:
+        """Let the client send."""
+        self._link.flow(CREDIT)
+
+    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:
+        """A message, or a part of one."""
+        if delivery.aborted:
+            self._parts.pop(delivery, None)
+            delivery.settle()
+            return
+        if batch:
+            self._batches.add(delivery)
+        raw = received(self._link, delivery, self._parts)
+        if raw is None:
+            return
+        several = delivery in self._batches
+        self._batches.discard(delivery)
+        self._link.advance()
+        if self._link.credit < LOW_CREDIT:
+            self._link.flow(CREDIT - self._link.credit)
+        transaction = transaction_of(delivery)
+        try:
+            self._take(raw, transaction, several=several)
+        except Refusal as refusal:
+            delivery.local.condition = condition(refusal.condition, refusal.description)
+            delivery.update(Delivery.REJECTED)
+        else:
+            self._accept(delivery, transaction)
+        delivery.settle()
+        self._connection.hub.changed()
+
+    def _accept(self, delivery: Delivery, transaction: str | None) -> None:
+        if transaction is None:
+            delivery.update(Delivery.ACCEPTED)
+            return
+        delivery.local.data = delivery.remote.data[:1] + [ACCEPTED]
+        delivery.update(TRANSACTIONAL)
+
+    def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:
+        hub = self._connection.hub
+        if len(raw) > hub.max_message:
+            raise Refusal(
+                "amqp:link:message-size-exceeded",
+                f"The message has {len(raw)} bytes; at most {hub.max_message} are taken.",
+                403,
+            )
+        if not self._connection.permits("Send", self._path):
+            raise Refusal("amqp:unauthorized-access", "The right to send has expired.", 401)
+        try:
+            each_raw = inner_messages(raw) if several else [raw]
+            parsed = [parse(each, hub.contents.new_name(), hub.now_ms()) for each in each_raw]
+        except ValueError as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
+        answers = self._decided(parsed, transaction)
+        if answers and (refusal := refusal_of(answers[-1], self._path)) is not None:
+            raise refusal
+        for each in parsed:
+            hub.contents.keep(each.message.body, each.content_when_due())
+
+    def _decided(self, parsed: list[Parsed], transaction: str | None) -> list[Answer]:
+        bus, connection = self._connection.hub.bus, self._connection
+        commands = [sending_of(connection, self._path, each, transaction) for each in parsed]
+        return bus.ask_all(commands, connection.name)

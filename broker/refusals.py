@@ -1,0 +1,69 @@
+"""How refusals are said in AMQP: conditions, status numbers, and a sentence for whoever reads it."""
+
+from typing import Final
+
+from busproof.broker.bus import Answer
+from busproof.model.values import Error
+
+__all__ = ["NOT_FOUND", "Refusal", "refusal_of"]
+
+CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
+    Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
+    Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),
+    Error.NOT_FOUND: ("amqp:not-found", 404),
+    Error.ALREADY_EXISTS: ("com.microsoft:entity-already-exists", 409),
+    Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
+    Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
+    Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),
+    Error.QUOTA_EXCEEDED: ("amqp:resource-limit-exceeded", 403),
+    Error.MESSAGE_NOT_FOUND: ("com.microsoft:message-not-found", 404),
+    Error.MESSAGE_TOO_LARGE: ("amqp:link:message-size-exceeded", 403),
+    Error.ENTITY_DISABLED: ("com.microsoft:entity-disabled", 400),
+    Error.OTHER: ("amqp:internal-error", 500),
+}
+
+SENTENCES: Final[dict[Error, str]] = {
+    Error.INVALID_OPERATION: "The operation is not allowed here",
+    Error.UNAVAILABLE: "A partition that the request needs is unavailable",
+    Error.NOT_FOUND: "The messaging entity could not be found",
+    Error.ALREADY_EXISTS: "An entity of this name exists already",
+    Error.LOCK_LOST: "The lock supplied is invalid: it expired, or the message was settled",
+    Error.SESSION_CANNOT_BE_LOCKED: "The requested session cannot be accepted: another holds it",
+    Error.SESSION_LOCK_LOST: "The session lock has expired; accept the session again",
+    Error.QUOTA_EXCEEDED: "A quota of the entity is exceeded",
+    Error.MESSAGE_NOT_FOUND: "A message with the given sequence number could not be had",
+    Error.MESSAGE_TOO_LARGE: "The message is larger than the entity takes",
+    Error.ENTITY_DISABLED: "The entity is disabled",
+    Error.OTHER: "The request was refused",
+}
+
+
+class Refusal(Exception):  # noqa: N818 - what the service answers, not an error of ours
+    """What a client is told instead of being given what it asked for.
+
+    Args:
+        condition: the AMQP error condition.
+        description: for people.
+        status: the number that management replies carry.
+    """
+
+    def __init__(self, condition: str, description: str, status: int = 400) -> None:
+        super().__init__(description)
+        self.condition = condition
+        self.description = description
+        self.status = status
+
+
+NOT_FOUND: Final = CONDITIONS[Error.NOT_FOUND][0]
+
+
+def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
+    """What a client is told of a refused request, with the rules that refuse it; else `None`."""
+    if answer.refused is None:
+        return None
+    error = answer.refused.error
+    condition, status = CONDITIONS[error]
+    rules = f" ({', '.join(answer.rules)})" if answer.rules else ""
+    place = f" '{about}'" if about else ""
+    detail = f": {answer.refused.detail}" if answer.refused.detail else ""
+    return Refusal(condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status)

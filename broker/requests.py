@@ -1,0 +1,150 @@
+"""Pairs of links on which clients ask and are answered: `$cbs` and each entity's `$management`."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from proton import Delivery, Link, Message, ProtonException, int32, symbol
+
+from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.intake import CREDIT, received
+from busproof.broker.refusals import Refusal
+
+__all__ = ["CBS_STATUS", "Answerer", "Replies", "Reply", "Requests", "said_in"]
+
+MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
+CBS_STATUS: Final = ("status-code", "status-description", None)
+"""The properties that carry the status, and the error's condition where there is one for it."""
+
+
+def said_in(request: Message) -> dict[str, Any]:
+    """The properties of a request; some clients send their texts as bytes."""
+    given = request.properties or {}
+    return {_text(key): _text(value) for key, value in given.items()}
+
+
+def _text(value: Any) -> Any:
+    return bytes(value).decode("utf-8", "replace") if isinstance(value, bytes | memoryview) else value
+
+
+class Reply:
+    """What is answered: a number, words for it, and what was asked for.
+
+    Args:
+        body: what was asked for.
+        status: the number; from 200 to 299 the request was granted.
+        description: in words.
+    """
+
+    def __init__(self, body: Any = None, status: int = 200, description: str = "OK") -> None:
+        self.body = body
+        self.status = status
+        self.description = description
+
+
+Answerer = Callable[[Message], Reply]
+"""Answers one request, or raises `Refusal`."""
+
+
+class Replies(Node):
+    """The link on which answers go to the client."""
+
+    def __init__(self, connection: Connection, link: Link, kind: str, addresses: set[str]) -> None:
+        self._connection = connection
+        self._link = link
+        self._waiting: list[bytes] = []
+        self._sent = 0
+        self._keys = [(kind, address) for address in addresses]
+        for key in self._keys:
+            connection.replies[key] = self
+
+    def send(self, message: Message) -> None:
+        """Send an answer as soon as the client wants it."""
+        self._waiting.append(bytes(message.encode()))
+        self.on_flow()
+
+    def on_flow(self) -> None:
+        """The client wants answers."""
+        while self._waiting and self._link.credit > 0:
+            self._sent += 1
+            delivery = self._link.delivery(self._sent.to_bytes(8, "big"))
+            self._link.stream(self._waiting.pop(0))
+            self._link.advance()
+            delivery.settle()
+        if self._link.drain_mode:
+            self._link.drained()
+
+    def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - nodes are told
+        """Nobody is answered here any more."""
+        for key in self._keys:
+            if self._connection.replies.get(key) is self:
+                del self._connection.replies[key]
+
+
+class Requests(Node):
+    """The link on which a client asks.
+
+    Args:
+        connection: the client's.
+        link: the link.
+        kind: which node it is, `$cbs` or the path of an entity's management.
+        answer: answers one request.
+        names: the properties that carry the status.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        link: Link,
+        kind: str,
+        answer: Answerer,
+        names: tuple[str, str, str | None] = MANAGEMENT_STATUS,
+    ) -> None:
+        self._connection = connection
+        self._link = link
+        self._kind = kind
+        self._answer = answer
+        self._names = names
+        self._parts: dict[Delivery, bytes] = {}
+
+    def grant(self) -> None:
+        """Let the client ask."""
+        self._link.flow(CREDIT)
+
+    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002
+        """A request."""
+        raw = received(self._link, delivery, self._parts)
+        if raw is None:
+            return
+        self._link.advance()
+        self._link.flow(1)
+        request = Message()
+        try:
+            request.decode(raw)
+        except ProtonException as error:
+            delivery.local.condition = condition("amqp:decode-error", str(error))
+            delivery.update(Delivery.REJECTED)
+            delivery.settle()
+            return
+        delivery.update(Delivery.ACCEPTED)
+        delivery.settle()
+        self._reply(request)
+        self._connection.hub.changed()
+
+    def _reply(self, request: Message) -> None:
+        replies = self._connection.replies.get((self._kind, request.reply_to or ""))
+        replies = replies or self._connection.replies.get((self._kind, ""))
+        if replies is None:
+            return
+        code, words, error = self._names
+        message = Message(correlation_id=request.id)
+        try:
+            reply = self._answer(request)
+        except Refusal as refusal:
+            message.properties = {code: int32(refusal.status), words: refusal.description}
+            if error is not None:
+                message.properties[error] = symbol(refusal.condition)
+            message.body = {}
+        else:
+            message.properties = {code: int32(reply.status), words: reply.description}
+            message.body = reply.body
+        replies.send(message)

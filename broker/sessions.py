@@ -1,0 +1,107 @@
+"""Links to sessions: accepting one, or waiting for the next that is free."""
+
+from collections.abc import Callable
+from typing import Final
+
+from proton import Link
+
+from busproof.broker.engine import Connection, Node
+from busproof.broker.outlet import Outlet
+from busproof.broker.refusals import Refusal, refusal_of
+from busproof.model.commands import AcceptNextSession, AcceptSession
+from busproof.model.outcomes import SessionAccepted
+
+__all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until"]
+
+SESSION_FILTER: Final = "com.microsoft:session-filter"
+TIMEOUT: Final = "com.microsoft:timeout"
+DEFAULT_WAIT: Final = 65.0
+"""For how long the next session is waited for where the client does not say, in seconds."""
+TICKS_BEFORE_1970: Final = 621_355_968_000_000_000
+"""Hundreds of nanoseconds from year 1 to 1970, from where clients count here."""
+
+
+def locked_until(connection: Connection, path: str, session_id: str) -> int:
+    """When a session's lock ends, in hundreds of nanoseconds since year 1."""
+    queue = connection.hub.bus.namespace.queues[path]
+    moment = queue.sessions[session_id].expiry.earliest
+    return TICKS_BEFORE_1970 + (connection.hub.bus.epoch + moment) * 10
+
+
+def accepted(connection: Connection, path: str, session_id: str, holder: str) -> int:
+    """Lock a session; returns when its lock ends.
+
+    Raises:
+        Refusal: another link holds it, or the entity has none.
+    """
+    bus = connection.hub.bus
+    refusal = refusal_of(bus.ask(AcceptSession(queue=path, session_id=session_id), holder), path)
+    if refusal is not None:
+        raise refusal
+    return locked_until(connection, path, session_id)
+
+
+class SessionSeeker(Node):
+    """A link that waits for a session; it is not open before there is one."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        link: Link,
+        path: str,
+        holder: str,
+        opened: Callable[[str, int], Outlet],
+    ) -> None:
+        self._connection = connection
+        self._link = link
+        self._path = path
+        self._holder = holder
+        self._opened = opened
+        said = {str(key): value for key, value in (link.remote_properties or {}).items()}
+        wait = said.get(TIMEOUT)
+        seconds = DEFAULT_WAIT if wait is None else int(wait) / 1000
+        self._timer = connection.hub.loop.call_later(seconds, self._give_up)
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """What it waits for: no session in particular."""
+        return self._path, None
+
+    def begin(self) -> None:
+        """Take a session if there is one, or wait."""
+        self._connection.links[self._link] = self
+        if self.serve():
+            self._connection.hub.wait(self)
+
+    def serve(self) -> bool:
+        """Take the next session, if there is one; whether it goes on waiting."""
+        connection, hub = self._connection, self._connection.hub
+        answer = hub.bus.wait_for(AcceptNextSession(queue=self._path), self._holder)
+        if answer is None:
+            return True
+        self._timer.cancel()
+        refusal = refusal_of(answer, self._path)
+        if refusal is not None:
+            connection.refuse(self._link, refusal)
+        elif isinstance(answer.outcome, SessionAccepted):
+            session_id = answer.outcome.session_id
+            node = self._opened(session_id, locked_until(connection, self._path, session_id))
+            connection.flush()
+            node.on_flow()
+        connection.pump()
+        return False
+
+    def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - nodes are told
+        """The client does not want to wait any longer."""
+        self._timer.cancel()
+        self._connection.hub.leave(self)
+
+    def _give_up(self) -> None:
+        self._connection.hub.leave(self)
+        self._connection.refuse(
+            self._link,
+            Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
+        )
+        self._connection.pump()
+
+

@@ -1,0 +1,74 @@
+"""Rules of subscriptions as clients write and read them over AMQP."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from proton import Described, ulong
+
+from busproof.broker.refusals import Refusal
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
+)
+
+__all__ = ["described", "filter_of"]
+
+FIELDS: Final = (
+    ("correlation-id", "correlation_id"),
+    ("message-id", "message_id"),
+    ("to", "to"),
+    ("reply-to", "reply_to"),
+    ("label", "subject"),
+    ("session-id", "session_id"),
+    ("reply-to-session-id", "reply_to_session_id"),
+    ("content-type", "content_type"),
+)
+"""What a correlation filter says, in the order in which it is told."""
+
+SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370000009
+NO_ACTION, RULE = 0x13700000005, 0x13700000004
+
+
+def filter_of(given: Mapping[str, Any]) -> Filter:
+    """The filter that a rule is to have.
+
+    Raises:
+        Refusal: the rule has an action, or no filter that is known.
+    """
+    action = given.get("sql-rule-action")
+    if isinstance(action, dict) and action.get("expression"):
+        raise Refusal("amqp:not-implemented", "Actions of rules are not served here.", 501)
+    if isinstance(sql := given.get("sql-filter"), dict):
+        return SqlFilter(expression=str(sql["expression"]))
+    if isinstance(said := given.get("correlation-filter"), dict):
+        values = {ours: _text(said.get(theirs)) for theirs, ours in FIELDS}
+        properties = {str(key): value for key, value in (said.get("properties") or {}).items()}
+        return CorrelationFilter(**values, properties=properties)
+    if "true-filter" in given:
+        return TrueFilter()
+    if "false-filter" in given:
+        return FalseFilter()
+    raise Refusal("com.microsoft:argument-error", f"There is no filter in {sorted(given)}.")
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def described(rule: SubscriptionRule) -> Described:
+    """A rule as clients are told it."""
+    action = Described(ulong(NO_ACTION), [])
+    return Described(ulong(RULE), [_filter(rule.filter), action, rule.name])
+
+
+def _filter(given: Filter) -> Described:
+    if isinstance(given, SqlFilter):
+        return Described(ulong(SQL), [given.expression])
+    if isinstance(given, CorrelationFilter):
+        values: list[Any] = [getattr(given, ours) for _, ours in FIELDS]
+        return Described(ulong(CORRELATION), [*values, dict(given.properties)])
+    return Described(ulong(TRUE if isinstance(given, TrueFilter) else FALSE), [])

@@ -1,0 +1,111 @@
+"""Shared access signatures: who may do what, and for how long."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
+
+import attrs
+
+__all__ = ["Claim", "Key", "Keys", "TokenError", "path_of", "signed"]
+
+RIGHTS = ("Manage", "Send", "Listen")
+PREFIX = "SharedAccessSignature "
+
+
+class TokenError(Exception):
+    """A token proves nothing; what is wrong with it is said in one sentence."""
+
+
+@attrs.frozen
+class Key:
+    """A rule of the namespace: its name, its key, and what who has the key may do."""
+
+    name: str
+    key: str
+    rights: frozenset[str] = frozenset(RIGHTS)
+
+
+@attrs.frozen
+class Claim:
+    """What a token proves: these rights on all that is beneath a path, until a moment."""
+
+    path: str
+    rights: frozenset[str]
+    until: float
+
+    def grants(self, right: str, path: str, now: float) -> bool:
+        """Whether it permits this; times are seconds since 1970."""
+        beneath = not self.path or path == self.path or path.startswith(f"{self.path}/")
+        return now < self.until and beneath and (right in self.rights or "Manage" in self.rights)
+
+
+@attrs.frozen
+class Keys:
+    """The rules of a namespace by name."""
+
+    by_name: Mapping[str, Key]
+
+    def claim(self, token: str, audience: str, now: float) -> Claim:
+        """What a token proves for an audience.
+
+        Raises:
+            TokenError: it is no token, is not for this audience, has expired, or is not signed by
+                a key of this namespace.
+        """
+        fields = _fields(token)
+        resource, signature, expiry, name = (fields[each] for each in ("sr", "sig", "se", "skn"))
+        key = self.by_name.get(name)
+        if key is None:
+            raise TokenError(f"There is no key named {name!r} here.")
+        if not hmac.compare_digest(signed(resource, expiry, key.key), signature):
+            raise TokenError(f"The token's signature is not made with the key {name!r}.")
+        if not expiry.isdecimal() or int(expiry) <= now:
+            raise TokenError(f"The token has expired: its 'se' is {expiry}, it is {int(now)} now.")
+        path, asked = path_of(unquote_plus(resource)), path_of(audience)
+        if path and asked != path and not asked.startswith(f"{path}/"):
+            raise TokenError(f"The token is for {path!r} and proves nothing for {asked!r}.")
+        return Claim(path=asked if audience else path, rights=key.rights, until=int(expiry))
+
+    def login(self, name: str, password: str) -> Claim:
+        """What the name and key of a rule prove.
+
+        Raises:
+            TokenError: they do not belong together.
+        """
+        key = self.by_name.get(name)
+        if key is None or not hmac.compare_digest(key.key.encode(), password.encode()):
+            raise TokenError(f"There is no rule {name!r} with this key.")
+        return Claim(path="", rights=key.rights, until=float("inf"))
+
+
+def path_of(address: str) -> str:
+    """The path in an address, in small letters, without the host if it names one."""
+    path = urlsplit(address).path if "://" in address else address
+    return path.strip("/").lower()
+
+
+def signed(resource: str, expiry: str, key: str) -> str:
+    """The signature of a token for a resource, which stands quoted in it."""
+    digest = hmac.new(key.encode(), f"{resource}\n{expiry}".encode(), hashlib.sha256).digest()
+    return base64.b64encode(digest).decode()
+
+
+def _fields(token: str) -> dict[str, str]:
+    if not token.startswith(PREFIX):
+        raise TokenError("The token is no shared access signature.")
+    pairs = token.removeprefix(PREFIX).split("&")
+    fields = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    for name in ("sig", "skn", "se"):
+        if name in fields:
+            fields[name] = dict(parse_qsl(f"x={fields[name]}")).get("x", "")
+    missing = [name for name in ("sr", "sig", "se", "skn") if not fields.get(name)]
+    if missing:
+        raise TokenError(f"The token lacks {', '.join(missing)}.")
+    try:
+        base64.b64decode(fields["sig"], validate=True)
+    except (binascii.Error, ValueError):
+        raise TokenError("The token's signature is not base64.") from None
+    return fields

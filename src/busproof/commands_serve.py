@@ -1,0 +1,84 @@
+"""`busproof serve`: the embedded broker."""
+
+import argparse
+import asyncio
+import signal
+from pathlib import Path
+from typing import Any
+
+from busproof.errors import UsageError
+from busproof.saying import say, write_aside
+
+__all__ = ["add_parser", "run"]
+
+MISSING = (
+    "busproof serve needs python-qpid-proton and h11; install them with "
+    "pip install 'busproof[amqp]'"
+)
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `serve` to the command line."""
+    parser = subparsers.add_parser("serve", help="serve the model to real Service Bus clients")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=_port, default=5672, help="for AMQP (5672); 0: any free")
+    parser.add_argument(
+        "--admin-port", type=_port, default=5300, help="for HTTP (5300); 0: any free"
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
+    parser.add_argument(
+        "--policy", default="round-robin", help="round-robin, random or hostile, where it may choose"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
+    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    try:
+        import h11  # noqa: F401, PLC0415
+        import proton  # noqa: F401, PLC0415
+    except ImportError:
+        raise UsageError(MISSING) from None
+    return asyncio.run(_serve(args))
+
+
+async def _serve(args: argparse.Namespace) -> int:
+    from busproof.broker.admin import Administration  # noqa: PLC0415 - needs the extra
+    from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
+    from busproof.broker.http import served  # noqa: PLC0415
+    from busproof.broker.hub import Hub  # noqa: PLC0415
+    from busproof.broker.serving import bus_for, started  # noqa: PLC0415
+    from busproof.broker.tokens import Keys  # noqa: PLC0415
+
+    configuration = read_configuration(args.config) if args.config else Configuration()
+    bus = bus_for(configuration, policy=args.policy, seed=args.seed, clock=args.clock)
+    for name, instead in sorted(configuration.not_applied.items()):
+        say(f"{name} in {args.config} has no effect yet: {instead}")
+    keys = Keys({key.name: key for key in configuration.keys})
+
+    def http(hub: Hub) -> Any:
+        return served(Administration(hub).answer)
+
+    broker = await started(bus, keys, args.host, args.port, args.admin_port, http)
+    first = configuration.keys[0]
+    write_aside(
+        f"busproof: AMQP on {args.host}:{broker.port}, HTTP on {args.host}:{broker.admin_port}, "
+        f"{len(bus.names())} entities\n"
+        f"Endpoint=sb://{args.host}:{broker.port};SharedAccessKeyName={first.name};"
+        f"SharedAccessKey={first.key};UseDevelopmentEmulator=true;"
+    )
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    await ended.wait()
+    await broker.stop()
+    return 0
