@@ -86,14 +86,14 @@ class Bus:
         return (self.epoch + moment) // 1000
 
     def advance(self, duration: int) -> None:
-        """Let time pass, in microseconds.
+        """Let time pass, in microseconds, and a moment more: what ends then has ended.
 
         Raises:
             UsageError: the clock is a real one.
         """
         if self.clock is Clock.REAL:
             raise UsageError("the clock is real and cannot be moved; start with --clock virtual")
-        self.ask(AdvanceClock(duration=duration), "clock")
+        self.ask(AdvanceClock(duration=duration + 1), "clock")
 
     def path(self, address: str) -> str:
         """The path of an entity as it was created; letters may differ in case."""

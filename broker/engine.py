@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from proton import Collector, Condition, Delivery, Event, Link, Transport, symbol
+from proton import Collector, Condition, Delivery, Event, Link, Terminus, Transport, symbol
 from proton import Connection as Endpoint
 from proton import ProtonException
 
@@ -169,9 +169,12 @@ class Connection(asyncio.Protocol):
     def refuse(self, link: Link, refusal: Refusal) -> None:
         """Let the client see its link attached, then detached with an error.
 
-        The detach has to come after the attach has been written; clients wait for both.
+        The attach has no node at our end, by which clients know that a detach follows, and has to
+        be written before it.
         """
         if not link.state & link.LOCAL_ACTIVE:
+            ours = link.target if link.is_receiver else link.source
+            ours.type = Terminus.UNSPECIFIED
             link.open()
             self.flush()
         self.detach(link, refusal)
