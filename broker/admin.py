@@ -1,10 +1,11 @@
 """The administration endpoint: health, what a test needs under `/busproof/`, and entities."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from busproof.broker.entities import Entities
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.errors import UsageError
@@ -31,10 +32,12 @@ class Administration:
 
     Args:
         hub: the broker's inside.
+        warn: is told of what a client asks for that has no effect.
     """
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
         self._hub = hub
+        self._entities = Entities(hub, warn)
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
@@ -49,7 +52,7 @@ class Administration:
             return _json({"error": problem.sentence}, problem.status)
         except UsageError as error:
             return _json({"error": str(error)}, 400)
-        return _json({"error": f"There is nothing at {path}."}, 404)
+        return self._entities.answer(request)
 
     def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
         asked = f"{request.method} {what}"

@@ -65,7 +65,7 @@ async def _serve(args: argparse.Namespace) -> int:
     keys = Keys({key.name: key for key in configuration.keys})
 
     def http(hub: Hub) -> Any:
-        return served(Administration(hub).answer)
+        return served(Administration(hub, say).answer)
 
     broker = await started(bus, keys, args.host, args.port, args.admin_port, http)
     first = configuration.keys[0]

@@ -1,0 +1,235 @@
+"""Descriptions of entities as the administration clients write and read them: Atom and XML."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+from busproof.broker.jsonc import DURATION, SECONDS
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
+)
+
+__all__ = [
+    "Description",
+    "Unreadable",
+    "entry",
+    "error",
+    "feed",
+    "filter_of",
+    "microseconds",
+    "read_description",
+    "rule_element",
+    "written",
+]
+
+ATOM: Final = "http://www.w3.org/2005/Atom"
+SB: Final = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+COUNTS: Final = "http://schemas.microsoft.com/netservices/2011/06/servicebus"
+XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
+XSD: Final = "http://www.w3.org/2001/XMLSchema"
+TYPE: Final = f"{{{XSI}}}type"
+VALUE_TYPES: Final = {"string": str, "int": int, "long": int, "double": float}
+CORRELATION: Final = (
+    ("CorrelationId", "correlation_id"),
+    ("MessageId", "message_id"),
+    ("To", "to"),
+    ("ReplyTo", "reply_to"),
+    ("Label", "subject"),
+    ("SessionId", "session_id"),
+    ("ReplyToSessionId", "reply_to_session_id"),
+    ("ContentType", "content_type"),
+)
+
+for _prefix, _name in (("", ATOM), ("i", XSI), ("d2p1", COUNTS)):
+    ET.register_namespace(_prefix, _name)
+
+
+class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an error of ours
+    """A description that is none, or asks for what is not served."""
+
+    def __init__(self, sentence: str, status: int = 400) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.status = status
+
+
+class Description:
+    """What a client writes of an entity: its kind, and what it says of each property."""
+
+    def __init__(self, element: ET.Element) -> None:
+        self.element = element
+        self.kind = element.tag.removeprefix(f"{{{SB}}}")
+
+    def said(self) -> dict[str, str]:
+        """The properties that are plain texts."""
+        return {
+            each.tag.removeprefix(f"{{{SB}}}"): each.text or ""
+            for each in self.element
+            if not len(each) and each.text
+        }
+
+    def child(self, name: str) -> ET.Element | None:
+        """A property that is more than a text."""
+        return self.element.find(f"{{{SB}}}{name}")
+
+
+def read_description(body: bytes) -> Description:
+    """What stands in an entry.
+
+    Raises:
+        Unreadable: nothing does.
+    """
+    if b"<!" in body.replace(b"<![CDATA[", b"").replace(b"<!--", b""):
+        raise Unreadable("The body declares a document type, which is not taken.")
+    try:
+        top = ET.fromstring(body)  # noqa: S314 - without a document type there are no entities
+    except ET.ParseError as problem:
+        raise Unreadable(f"The body is not XML: {problem}.") from None
+    content = top.find(f"{{{ATOM}}}content")
+    if content is None or not len(content):
+        raise Unreadable("The body is no Atom entry with a description in it.")
+    return Description(content[0])
+
+
+def microseconds(text: str, name: str) -> int:
+    """A duration.
+
+    Raises:
+        Unreadable: it is none.
+    """
+    found = DURATION.fullmatch(text)
+    if found is None or not any(found.groups()):
+        raise Unreadable(f"{name} is {text!r}; it has to be a duration such as PT1M.")
+    seconds = sum(float(found[each] or 0) * SECONDS[each] for each in SECONDS)
+    return round(seconds * 1_000_000)
+
+
+def filter_of(rule: ET.Element) -> Filter:
+    """The filter of a rule.
+
+    Raises:
+        Unreadable: it has an action, or no filter that is known.
+    """
+    action = rule.find(f"{{{SB}}}Action")
+    if action is not None and not action.get(TYPE, "EmptyRuleAction").endswith("EmptyRuleAction"):
+        raise Unreadable("Actions of rules are not served here.", 501)
+    given = rule.find(f"{{{SB}}}Filter")
+    if given is None:
+        return TrueFilter()
+    kind = given.get(TYPE, "").rpartition(":")[2]
+    if kind == "TrueFilter":
+        return TrueFilter()
+    if kind == "FalseFilter":
+        return FalseFilter()
+    if kind == "SqlFilter":
+        return SqlFilter(expression=given.findtext(f"{{{SB}}}SqlExpression") or "")
+    if kind == "CorrelationFilter":
+        values = {ours: given.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
+        return CorrelationFilter(**values, properties=_properties(given))
+    raise Unreadable(f"There is no filter of type {kind!r}.")
+
+
+def _properties(given: ET.Element) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for pair in given.iter(f"{{{SB}}}KeyValueOfstringanyType"):
+        value = pair.find(f"{{{SB}}}Value")
+        kind = "" if value is None else value.get(TYPE, "").rpartition(":")[2]
+        text = "" if value is None else value.text or ""
+        if kind == "boolean":
+            found[pair.findtext(f"{{{SB}}}Key") or ""] = text == "true"
+        elif kind in VALUE_TYPES:
+            found[pair.findtext(f"{{{SB}}}Key") or ""] = VALUE_TYPES[kind](text)
+        else:
+            raise Unreadable(f"A filter cannot compare with a value of type {kind!r}.")
+    return found
+
+
+def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None) -> ET.Element:
+    """A description, in the order in which it is given; `counts` go where clients look for them."""
+    element = ET.Element(f"{{{SB}}}{kind}")
+    for name, text in said.items():
+        ET.SubElement(element, f"{{{SB}}}{name}").text = text
+        if name == "MessageCount" and counts is not None:
+            details = ET.SubElement(element, f"{{{SB}}}CountDetails")
+            for each, number in counts.items():
+                ET.SubElement(details, f"{{{COUNTS}}}{each}").text = str(number)
+    return element
+
+
+def rule_element(rule: SubscriptionRule, created: str) -> ET.Element:
+    """A rule's description."""
+    element = ET.Element(f"{{{SB}}}RuleDescription")
+    element.append(_filter_element(rule.filter))
+    ET.SubElement(element, f"{{{SB}}}Action", {TYPE: "EmptyRuleAction"})
+    ET.SubElement(element, f"{{{SB}}}CreatedAt").text = created
+    ET.SubElement(element, f"{{{SB}}}Name").text = rule.name
+    return element
+
+
+def _filter_element(given: Filter) -> ET.Element:
+    element = ET.Element(f"{{{SB}}}Filter", {TYPE: type(given).__name__})
+    if isinstance(given, CorrelationFilter):
+        for theirs, ours in CORRELATION:
+            if (value := getattr(given, ours)) is not None:
+                ET.SubElement(element, f"{{{SB}}}{theirs}").text = value
+        held = ET.SubElement(element, f"{{{SB}}}Properties")
+        for name, value in given.properties.items():
+            pair = ET.SubElement(held, f"{{{SB}}}KeyValueOfstringanyType")
+            ET.SubElement(pair, f"{{{SB}}}Key").text = name
+            _value_element(pair, value)
+        return element
+    expression = {True: "1=1", False: "1=0"}[not isinstance(given, FalseFilter)]
+    text = given.expression if isinstance(given, SqlFilter) else expression
+    ET.SubElement(element, f"{{{SB}}}SqlExpression").text = text
+    ET.SubElement(element, f"{{{SB}}}CompatibilityLevel").text = "20"
+    return element
+
+
+def _value_element(pair: ET.Element, value: Any) -> None:
+    kinds = {bool: "boolean", int: "long", float: "double", str: "string"}
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    element = ET.SubElement(pair, f"{{{SB}}}Value", {TYPE: f"l28:{kinds[type(value)]}"})
+    element.set("xmlns:l28", XSD)
+    element.text = text
+
+
+def _entry(title: str, url: str, moment: str, description: ET.Element) -> ET.Element:
+    element = ET.Element(f"{{{ATOM}}}entry")
+    for name, text in (("id", url), ("title", title), ("published", moment), ("updated", moment)):
+        ET.SubElement(element, f"{{{ATOM}}}{name}").text = text
+    ET.SubElement(element, f"{{{ATOM}}}link", {"rel": "self", "href": url})
+    content = ET.SubElement(element, f"{{{ATOM}}}content", {"type": "application/xml"})
+    content.append(description)
+    return element
+
+
+def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
+    """One description as an answer."""
+    return _bytes(_entry(title, url, moment, description))
+
+
+def feed(title: str, url: str, moment: str, found: Iterable[tuple[str, str, ET.Element]]) -> bytes:
+    """Several descriptions as an answer, each with its title and address."""
+    element = ET.Element(f"{{{ATOM}}}feed")
+    for name, text in (("id", url), ("title", title), ("updated", moment)):
+        ET.SubElement(element, f"{{{ATOM}}}{name}").text = text
+    for each, address, description in found:
+        element.append(_entry(each, address, moment, description))
+    return _bytes(element)
+
+
+def error(status: int, detail: str) -> bytes:
+    """An error as an answer."""
+    element = ET.Element("Error")
+    ET.SubElement(element, "Code").text = str(status)
+    ET.SubElement(element, "Detail").text = detail
+    return _bytes(element)
+
+
+def _bytes(element: ET.Element) -> bytes:
+    return bytes(ET.tostring(element, encoding="utf-8", xml_declaration=True))

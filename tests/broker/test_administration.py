@@ -1,0 +1,163 @@
+"""The official administration client, and what the broker says of itself."""
+
+import urllib.request
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from azure.core.exceptions import (
+    ClientAuthenticationError,
+    HttpResponseError,
+    ResourceExistsError,
+    ResourceNotFoundError,
+)
+from azure.servicebus import ServiceBusMessage as Message
+from azure.servicebus.management import (
+    CorrelationRuleFilter,
+    ServiceBusAdministrationClient,
+    SqlRuleFilter,
+    TrueRuleFilter,
+)
+
+from .conftest import Served, Start
+from .test_sdk_queues import sent, taken
+
+pytestmark = pytest.mark.slow
+
+
+def administration(served: Served, key: str = "SAS_KEY_VALUE") -> ServiceBusAdministrationClient:
+    """The official client; its address is set as Microsoft's sample for the emulator does it."""
+    text = served.connection_string.replace("SAS_KEY_VALUE", key)
+    client = ServiceBusAdministrationClient.from_connection_string(text, retry_total=0)
+    client._impl._client._base_url = served.admin  # noqa: SLF001
+    return client
+
+
+@pytest.fixture
+def admin(served: Served) -> Iterator[ServiceBusAdministrationClient]:
+    with administration(served) as client:
+        yield client
+
+
+def test_a_queue_is_created_told_changed_and_deleted(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """With the properties that it was created with, and serves meanwhile."""
+    made = admin.create_queue(
+        name,
+        enable_partitioning=True,
+        lock_duration=timedelta(seconds=30),
+        max_delivery_count=7,
+        requires_duplicate_detection=True,
+    )
+    assert (True, 7) == (made.enable_partitioning, made.max_delivery_count)
+    sent(served, name, Message("held"))
+    told = admin.get_queue(name)
+    assert (True, timedelta(seconds=30), True) == (
+        told.enable_partitioning,
+        told.lock_duration,
+        told.requires_duplicate_detection,
+    )
+    assert 1 == admin.get_queue_runtime_properties(name).active_message_count
+    told.max_delivery_count = 4
+    admin.update_queue(told)
+    assert 4 == admin.get_queue(name).max_delivery_count
+    with pytest.raises(ResourceExistsError):
+        admin.create_queue(name)
+    assert name in [each.name for each in admin.list_queues()]
+    admin.delete_queue(name)
+    with pytest.raises(ResourceNotFoundError):
+        admin.get_queue(name)
+    with pytest.raises(ResourceNotFoundError):
+        admin.delete_queue(name)
+
+
+def test_whether_a_queue_is_partitioned_never_changes(
+    admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """It is refused, with the rule that says so."""
+    made = admin.create_queue(name, enable_partitioning=True)
+    made.enable_partitioning = False
+    with pytest.raises(HttpResponseError, match="MGMT-"):
+        admin.update_queue(made)
+
+
+def test_a_topic_has_subscriptions_and_these_rules(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """By which messages are taken."""
+    admin.create_topic(name, enable_partitioning=True)
+    admin.create_subscription(name, "s", max_delivery_count=3)
+    assert ["$Default"] == [each.name for each in admin.list_rules(name, "s")]
+    assert isinstance(admin.get_rule(name, "s", "$Default").filter, TrueRuleFilter | SqlRuleFilter)
+    admin.delete_rule(name, "s", "$Default")
+    admin.create_rule(name, "s", "sql", filter=SqlRuleFilter("colour = 'red'"))
+    admin.create_rule(
+        name, "s", "label", filter=CorrelationRuleFilter(label="wanted", properties={"n": 1})
+    )
+    found = admin.get_rule(name, "s", "label").filter
+    assert ("wanted", {"n": 1}) == (found.label, found.properties)
+    assert "colour = 'red'" == admin.get_rule(name, "s", "sql").filter.sql_expression
+    with served.client() as client:
+        with client.get_topic_sender(name) as sender:
+            sender.send_messages(Message("1", application_properties={"colour": "red"}))
+            sender.send_messages(Message("2", application_properties={"colour": "blue"}))
+            sender.send_messages(Message("3", subject="wanted", application_properties={"n": 1}))
+        with client.get_subscription_receiver(name, "s") as receiver:
+            got = taken(receiver, 2)
+            assert {"1", "3"} == {str(each) for each in got}
+    assert ["s"] == [each.name for each in admin.list_subscriptions(name)]
+    assert name in [each.name for each in admin.list_topics()]
+    with pytest.raises(ResourceNotFoundError):
+        admin.get_subscription(name, "other")
+
+
+def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> None:
+    """Standard by default."""
+    assert "Standard" == admin.get_namespace_properties().messaging_sku
+
+
+def test_a_wrong_key_is_refused(served: Served) -> None:
+    """As not authenticated."""
+    with administration(served, key="wrong") as client, pytest.raises(ClientAuthenticationError):
+        client.get_queue("plain")
+
+
+def test_health_and_state(served: Served) -> None:
+    """What the emulator says, and what is held where."""
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=10) as answer:  # noqa: S310
+        assert 200 == answer.status
+    assert "healthy" == served.ask("/health")["status"]
+    state = served.ask("/busproof/state")
+    assert ("real", 16) == (state["clock"], state["partitions"])
+    assert "topic" == state["entities"]["topic"]["kind"]
+    assert "subscription" == state["entities"]["topic/subscriptions/all"]["kind"]
+    assert 16 == len(state["entities"]["parted"]["held"])
+    assert 1 == len(state["entities"]["plain"]["held"])
+
+
+def test_what_cannot_be_is_said_in_one_sentence(served: Served) -> None:
+    """With what could be instead."""
+    status, said = served.ask("/busproof/partitions/down", entity="parted", partition=16)
+    assert (400, True) == (status, "0 to 15" in said["error"])
+    status, said = served.ask("/busproof/partitions/down", entity="nowhere", partition=1)
+    assert (404, True) == (status, "'nowhere'" in said["error"])
+    status, said = served.ask("/busproof/clock", advance=1)
+    assert (400, True) == (status, "--clock virtual" in said["error"])
+    status, said = served.ask("/busproof/decisions?after=x")
+    assert (400, True) == (status, "'x'" in said["error"])
+    status, said = served.ask("/busproof/nothing")
+    assert (404, True) == (status, "GET state" in said["error"])
+
+
+def test_decisions_are_the_same_from_one_seed(start: Start) -> None:
+    """Whatever the policy chooses, it chooses again."""
+    seen = []
+    for _ in range(2):
+        served = start("--policy", "random", "--seed", "7")
+        sent(served, "parted", *(Message(str(each)) for each in range(12)))
+        seen.append([each["partition"] for each in served.ask("/busproof/decisions")])
+        after = served.ask("/busproof/decisions?after=10")
+        assert [11, 12] == [each["number"] for each in after]
+    assert seen[0] == seen[1]
+    assert len(set(seen[0])) > 3
