@@ -167,5 +167,3 @@ def _whole(text: str, name: str) -> int:
     if not text.isdecimal():
         raise Problem(400, f"{name} is {text!r}; it has to be a whole number.")
     return int(text)
-
-

@@ -164,7 +164,9 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
             link.target.address = link.remote_target.address or path
         return
     if path == CBS:
-        node = Requests(connection, link, CBS, lambda asked: _put_token(connection, asked), CBS_STATUS)
+        node = Requests(
+            connection, link, CBS, lambda asked: _put_token(connection, asked), CBS_STATUS
+        )
     else:
         entity = _entity(connection, path)
         if not (connection.permits("Listen", entity) or connection.permits("Send", entity)):
@@ -180,7 +182,11 @@ def _put_token(connection: Connection, request: Message) -> Reply:
     if said.get("operation") != "put-token":
         raise Refusal("amqp:not-implemented", f"$cbs knows no {said.get('operation')!r}.", 501)
     token = request.body
-    text = bytes(token).decode("utf-8", "replace") if isinstance(token, bytes | memoryview) else str(token)
+    text = (
+        bytes(token).decode("utf-8", "replace")
+        if isinstance(token, bytes | memoryview)
+        else str(token)
+    )
     hub = connection.hub
     try:
         claim = hub.keys.claim(text, str(said.get("name", "")), hub.wall())

@@ -22,7 +22,7 @@ from busproof.model.dead_letters import SUFFIX
 from busproof.model.outcomes import Outcome, Refused
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
-from busproof.model.state import Namespace, Queue, fresh_namespace
+from busproof.model.state import Queue, fresh_namespace
 from busproof.model.transition import Transition
 from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
 
@@ -119,7 +119,7 @@ class Bus:
         )
 
     def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
-        """Decide several requests of which all take effect, or none: then the refusal comes last."""
+        """Decide several requests, which all take effect or none; then the refusal comes last."""
         before, answers = self.namespace, []
         for command in commands:
             answers.append(self.ask(command, connection))

@@ -68,9 +68,9 @@ class Chooser:
 
     def chosen(self, namespace: Namespace, command: Command, connection: str) -> Transition:
         """The answer to a request that is answered at once."""
-        if isinstance(command, Send | Schedule) and self._policy == "round-robin":
-            if (found := self._in_turn(namespace, command, connection)) is not None:
-                return found
+        in_turn = self._policy == "round-robin"
+        if in_turn and (found := self._in_turn(namespace, command, connection)) is not None:
+            return found
         allowed = transitions(namespace, command, connection)
         return self._one_of(list(islice(allowed, self._weighed(command))))
 
@@ -132,9 +132,11 @@ class Chooser:
         return self._random.choice(allowed)
 
     def _in_turn(
-        self, namespace: Namespace, command: Send | Schedule, connection: str
+        self, namespace: Namespace, command: Command, connection: str
     ) -> Transition | None:
         """The partitions in turn, where a send may choose."""
+        if not isinstance(command, Send | Schedule):
+            return None
         partitions = namespace.profile.partitions
         turn = self._turns.get(command.queue, 0)
         for ahead in range(partitions):
@@ -154,4 +156,3 @@ def _from(outcome: Peeked, first: int, count: int) -> Peeked:
     """What of it comes at this sequence number or later in the same partition or a later one."""
     views = (each for each in outcome.messages if (each.sequence_number or 0) >= first)
     return Peeked(messages=tuple(islice(views, count)))
-

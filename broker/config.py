@@ -164,7 +164,9 @@ def _properties(
     given = fields["Properties"].fields(known)
     for name in NOT_APPLIED.keys() & given.keys():
         value = given[name]
-        if not value.is_null and not (name == "DeadLetteringOnMessageExpiration" and not value.truth()):
+        if not value.is_null and not (
+            name == "DeadLetteringOnMessageExpiration" and not value.truth()
+        ):
             found.not_applied[name] = NOT_APPLIED[name]
     return {name: value for name, value in given.items() if not value.is_null}
 
@@ -225,9 +227,7 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
     for rule in rules:
         rule_name, parts = _named_rule(rule)
         chosen = _filter(parts, found)
-        found.created.append(
-            AddRule(topic=topic, subscription=name, rule=rule_name, filter=chosen)
-        )
+        found.created.append(AddRule(topic=topic, subscription=name, rule=rule_name, filter=chosen))
 
 
 def _named_rule(value: Value) -> tuple[str, dict[str, Value]]:

@@ -1,6 +1,7 @@
 """The link on which a client begins and ends transactions."""
 
 from itertools import count
+from typing import Any
 
 from proton import Delivery, Described, Link, Message, ProtonException
 
@@ -12,6 +13,7 @@ from busproof.model.commands import BeginTransaction, CommitTransaction, RollBac
 __all__ = ["Coordinator"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
+NAMED = {"amqp:declare:list": DECLARE, "amqp:discharge:list": DISCHARGE}
 NUMBERS = count(1)
 
 
@@ -66,11 +68,13 @@ class Coordinator(Node):
         asked = request.body
         if not isinstance(asked, Described):
             raise Refusal("amqp:decode-error", "A coordinator is asked to declare or discharge.")
-        if asked.descriptor == DECLARE:
+        code = NAMED.get(str(asked.descriptor), asked.descriptor)
+        if code == DECLARE:
             return self._begin()
-        if asked.descriptor != DISCHARGE:
+        if code != DISCHARGE:
             raise Refusal("amqp:not-implemented", f"There is no request {asked.descriptor!r}.")
-        fields = [*asked.value, None]
+        said: Any = asked.value
+        fields = [*said, None]
         self._end(bytes(fields[0] or b"").decode("latin-1"), failed=bool(fields[1]))
         return None
 

@@ -5,9 +5,18 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from proton import Collector, Condition, Delivery, Event, Link, Terminus, Transport, symbol
+from proton import (
+    Collector,
+    Condition,
+    Delivery,
+    Event,
+    Link,
+    ProtonException,
+    Terminus,
+    Transport,
+    symbol,
+)
 from proton import Connection as Endpoint
-from proton import ProtonException
 
 from busproof.broker.framing import Frames, Handshake
 from busproof.broker.refusals import Refusal
@@ -24,7 +33,7 @@ TICK: Final = 5.0
 
 
 def condition(name: str, description: str) -> Condition:
-    """An error as Service Bus clients take it: some hang on one whose map of details is left out."""
+    """An error as clients take it: some hang on one whose map of details is left out."""
     return Condition(name, description, {symbol("busproof"): name})
 
 
@@ -284,13 +293,13 @@ class Connection(asyncio.Protocol):
 
 
 HANDLERS: Final[dict[Any, Callable[[Connection, Event], None]]] = {
-    Event.CONNECTION_REMOTE_OPEN: Connection._opened,  # noqa: SLF001
-    Event.CONNECTION_REMOTE_CLOSE: Connection._ended,  # noqa: SLF001
-    Event.SESSION_REMOTE_OPEN: Connection._session_opened,  # noqa: SLF001
-    Event.SESSION_REMOTE_CLOSE: Connection._session_ended,  # noqa: SLF001
-    Event.LINK_REMOTE_OPEN: Connection._link_opened,  # noqa: SLF001
-    Event.LINK_REMOTE_CLOSE: Connection._link_ended,  # noqa: SLF001
-    Event.LINK_REMOTE_DETACH: Connection._link_ended,  # noqa: SLF001
-    Event.LINK_FLOW: Connection._flowed,  # noqa: SLF001
-    Event.DELIVERY: Connection._delivered,  # noqa: SLF001
+    Event.CONNECTION_REMOTE_OPEN: Connection._opened,
+    Event.CONNECTION_REMOTE_CLOSE: Connection._ended,
+    Event.SESSION_REMOTE_OPEN: Connection._session_opened,
+    Event.SESSION_REMOTE_CLOSE: Connection._session_ended,
+    Event.LINK_REMOTE_OPEN: Connection._link_opened,
+    Event.LINK_REMOTE_CLOSE: Connection._link_ended,
+    Event.LINK_REMOTE_DETACH: Connection._link_ended,
+    Event.LINK_FLOW: Connection._flowed,
+    Event.DELIVERY: Connection._delivered,
 }

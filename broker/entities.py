@@ -94,28 +94,31 @@ class Entities:
         if "Manage" not in claim.rights:
             raise atom.Unreadable("The Manage claim is required for this operation.", 401)
 
-    def _answered(
-        self, request: Request, path: str, query: Mapping[str, str]
-    ) -> tuple[int, bytes]:
+    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
         parts = path.split("/")
         low = [each.lower() for each in parts]
-        if path.lower() == "$namespaceinfo" and request.method == "GET":
-            return 200, self._namespace()
-        if low[0] == "$resources" and len(parts) == 2 and request.method == "GET":
-            return 200, self._listed(low[1], query)
         if len(parts) > 2 and low[-2] == "rules":
             return self._rule(request, "/".join(parts[:-2]), parts[-1])
-        if len(parts) > 2 and low[-1] == "rules" and request.method == "GET":
-            return 200, self._rules("/".join(parts[:-1]), query)
-        if len(parts) > 1 and low[-1] == "subscriptions" and request.method == "GET":
-            return 200, self._subscriptions("/".join(parts[:-1]), query)
         if request.method == "PUT":
             return self._put(request, path)
         if request.method == "GET":
-            return 200, self._entry(self._known(path))
+            return 200, self._told(path, query)
         if request.method == "DELETE":
             return self._deleted(self._known(path))
         raise atom.Unreadable(f"{request.method} is not understood here.", 405)
+
+    def _told(self, path: str, query: Mapping[str, str]) -> bytes:
+        above, _, last = path.rpartition("/")
+        kind = last.lower()
+        if not above and kind == "$namespaceinfo":
+            return self._namespace()
+        if above.lower() == "$resources":
+            return self._listed(kind, query)
+        if above and kind == "rules":
+            return self._rules(above, query)
+        if above and kind == "subscriptions":
+            return self._subscriptions(above, query)
+        return self._entry(self._known(path))
 
     def _known(self, path: str) -> str:
         known = self._hub.bus.path(path)
@@ -258,8 +261,7 @@ class Entities:
         page = _page(sorted(rules), query)
         moment = self._moment()
         found = [
-            (name, f"/{path}/rules/{name}", atom.rule_element(rules[name], moment))
-            for name in page
+            (name, f"/{path}/rules/{name}", atom.rule_element(rules[name], moment)) for name in page
         ]
         return atom.feed("rules", f"/{path}/rules", moment, found)
 
@@ -344,7 +346,7 @@ def _truth(said: Mapping[str, str], name: str) -> bool:
     return text == "true"
 
 
-def _word(truth: bool) -> str:  # noqa: FBT001 - a truth value is what it writes
+def _word(truth: bool) -> str:
     return "true" if truth else "false"
 
 
@@ -393,5 +395,3 @@ def _creation(
         max_delivery_count=count,
         forward_to=said.get("ForwardTo"),
     )
-
-

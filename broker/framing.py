@@ -6,13 +6,13 @@ transfer, by which a batch is known; so the bytes are looked at here before they
 
 import struct
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
 from busproof.broker.tokens import Claim, Keys, TokenError
 
-__all__ = ["AMQP_HEADER", "BATCH_FORMAT", "Frames", "Handshake", "is_batch"]
+__all__ = ["AMQP_HEADER", "BATCH_FORMAT", "Frames", "Handshake", "array", "is_batch"]
 
 AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
@@ -22,6 +22,12 @@ TRANSFER: Final = 0x14
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
 OK, REFUSED = 0, 1
+
+
+def array(kind: int, elements: list[Any]) -> Array:
+    """An array of elements of one type; Proton's own types do not allow it to be made."""
+    none: Any = UNDESCRIBED
+    return Array(none, kind, *elements)
 
 
 class Handshake:
@@ -69,7 +75,7 @@ class Handshake:
             return False
         self._received = self._received[len(SASL_HEADER) :]
         self._greeted = True
-        offered = Array(UNDESCRIBED, Data.SYMBOL, *(symbol(each) for each in MECHANISMS))
+        offered = array(Data.SYMBOL, [symbol(each) for each in MECHANISMS])
         self._say(0x40, [offered])
         return True
 
@@ -91,8 +97,8 @@ class Handshake:
             tree.decode(frame)
             tree.rewind()
             tree.next()
-            said = tree.get_object()
-            mechanism, response = str(said.value[0]), bytes((said.value + [b""])[1] or b"")
+            said: Any = tree.get_object()
+            mechanism, response = str(said.value[0]), bytes([*said.value, b""][1] or b"")
         except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
             self.failed = True
             return
@@ -113,7 +119,7 @@ class Handshake:
             return False
         return True
 
-    def _say(self, code: int, fields: list[object]) -> None:
+    def _say(self, code: int, fields: list[Any]) -> None:
         tree = Data()
         tree.put_object(Described(ulong(code), fields))
         body = bytes(tree.encode())
@@ -168,5 +174,5 @@ def is_batch(frame: bytes) -> bool:
         return False
     if not isinstance(performative, Described) or performative.descriptor != TRANSFER:
         return False
-    fields = performative.value
+    fields: Any = performative.value
     return len(fields) > 3 and fields[3] == BATCH_FORMAT

@@ -97,7 +97,7 @@ class Intake(Node):
         if transaction is None:
             delivery.update(Delivery.ACCEPTED)
             return
-        delivery.local.data = delivery.remote.data[:1] + [ACCEPTED]
+        delivery.local.data = [*delivery.remote.data[:1], ACCEPTED]
         delivery.update(TRANSACTIONAL)
 
     def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:

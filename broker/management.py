@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from proton import UNDESCRIBED, Array, Data, Message, timestamp
+from proton import Array, Data, Message, timestamp
 
 from busproof.broker.bus import Answer
 from busproof.broker.engine import Connection
+from busproof.broker.framing import array
 from busproof.broker.intake import sending_of
 from busproof.broker.messages import Parsed, parse
 from busproof.broker.outlet import outgoing, token_of, wire_token
@@ -101,8 +102,10 @@ class Management:
     def _holder(self, session_id: str | None) -> str:
         """Under which name the model knows the link of this connection that holds a session."""
         own = self._connection.name
-        return own if session_id is None else self._connection.sessions.get(
-            (self._path, session_id), own
+        return (
+            own
+            if session_id is None
+            else self._connection.sessions.get((self._path, session_id), own)
         )
 
     def _peek(self, said: Mapping[str, Any]) -> Reply:
@@ -143,7 +146,7 @@ class Management:
         tokens = [token_of(_token(each)) for each in _several(said["lock-tokens"])]
         commands = [RenewLock(queue=self._path, lock_token=token) for token in tokens]
         ends = [self._end(answer) for answer in self._ask_all(commands)]
-        return Reply({"expirations": Array(UNDESCRIBED, Data.TIMESTAMP, *ends)})
+        return Reply({"expirations": array(Data.TIMESTAMP, ends)})
 
     def _renew_session_lock(self, said: Mapping[str, Any]) -> Reply:
         session_id = str(said["session-id"])
@@ -189,7 +192,7 @@ class Management:
             for answer in answers
             if isinstance(answer.outcome, Scheduled)
         ]
-        return Reply({"sequence-numbers": Array(UNDESCRIBED, Data.LONG, *numbers)})
+        return Reply({"sequence-numbers": array(Data.LONG, numbers)})
 
     def _later(self, parsed: Parsed) -> Schedule:
         command = sending_of(self._connection, self._path, parsed, None)
@@ -215,9 +218,7 @@ class Management:
     def _set_state(self, said: Mapping[str, Any]) -> Reply:
         session_id, state = str(said["session-id"]), said.get("session-state")
         text = None if state is None else bytes(state).decode(TEXT)
-        self._ask(
-            SetSessionState(queue=self._path, session_id=session_id, state=text), session_id
-        )
+        self._ask(SetSessionState(queue=self._path, session_id=session_id, state=text), session_id)
         return Reply({})
 
     def _list_sessions(self, said: Mapping[str, Any]) -> Reply:
@@ -227,7 +228,7 @@ class Management:
         page = found[skip : skip + top]
         if not page:
             return Reply({}, NO_CONTENT, "No sessions")
-        ids = Array(UNDESCRIBED, Data.STRING, *page)
+        ids = array(Data.STRING, page)
         return Reply({"skip": skip + len(page), "sessions-ids": ids})
 
     def _add_rule(self, said: Mapping[str, Any]) -> Reply:
@@ -262,26 +263,28 @@ class Management:
     def _subscription(self) -> tuple[str, str]:
         topic, found, subscription = self._path.partition(SUBSCRIPTIONS)
         if not found:
-            raise Refusal("amqp:not-allowed", f"'{self._path}' is no subscription; it has no rules.")
+            raise Refusal(
+                "amqp:not-allowed", f"'{self._path}' is no subscription; it has no rules."
+            )
         return topic, subscription
 
 
 Operation = Callable[[Management, Mapping[str, Any]], Reply]
 
 OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
-    "peek-message": ("Listen", Management._peek),  # noqa: SLF001
-    "receive-by-sequence-number": ("Listen", Management._receive_deferred),  # noqa: SLF001
-    "renew-lock": ("Listen", Management._renew_lock),  # noqa: SLF001
-    "renew-session-lock": ("Listen", Management._renew_session_lock),  # noqa: SLF001
-    "update-disposition": ("Listen", Management._settle),  # noqa: SLF001
-    "schedule-message": ("Send", Management._schedule),  # noqa: SLF001
-    "cancel-scheduled-message": ("Send", Management._cancel),  # noqa: SLF001
-    "get-session-state": ("Listen", Management._get_state),  # noqa: SLF001
-    "set-session-state": ("Listen", Management._set_state),  # noqa: SLF001
-    "get-message-sessions": ("Listen", Management._list_sessions),  # noqa: SLF001
-    "add-rule": ("Listen", Management._add_rule),  # noqa: SLF001
-    "remove-rule": ("Listen", Management._remove_rule),  # noqa: SLF001
-    "enumerate-rules": ("Listen", Management._list_rules),  # noqa: SLF001
+    "peek-message": ("Listen", Management._peek),
+    "receive-by-sequence-number": ("Listen", Management._receive_deferred),
+    "renew-lock": ("Listen", Management._renew_lock),
+    "renew-session-lock": ("Listen", Management._renew_session_lock),
+    "update-disposition": ("Listen", Management._settle),
+    "schedule-message": ("Send", Management._schedule),
+    "cancel-scheduled-message": ("Send", Management._cancel),
+    "get-session-state": ("Listen", Management._get_state),
+    "set-session-state": ("Listen", Management._set_state),
+    "get-message-sessions": ("Listen", Management._list_sessions),
+    "add-rule": ("Listen", Management._add_rule),
+    "remove-rule": ("Listen", Management._remove_rule),
+    "enumerate-rules": ("Listen", Management._list_rules),
 }
 """Each operation, and the right that it takes."""
 

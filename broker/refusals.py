@@ -1,4 +1,4 @@
-"""How refusals are said in AMQP: conditions, status numbers, and a sentence for whoever reads it."""
+"""How refusals are said in AMQP: conditions, status numbers, and a sentence for people."""
 
 from typing import Final
 
@@ -66,4 +66,6 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
     rules = f" ({', '.join(answer.rules)})" if answer.rules else ""
     place = f" '{about}'" if about else ""
     detail = f": {answer.refused.detail}" if answer.refused.detail else ""
-    return Refusal(condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status)
+    return Refusal(
+        condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
+    )

@@ -23,7 +23,9 @@ def said_in(request: Message) -> dict[str, Any]:
 
 
 def _text(value: Any) -> Any:
-    return bytes(value).decode("utf-8", "replace") if isinstance(value, bytes | memoryview) else value
+    return (
+        bytes(value).decode("utf-8", "replace") if isinstance(value, bytes | memoryview) else value
+    )
 
 
 class Reply:

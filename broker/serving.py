@@ -94,9 +94,7 @@ class Broker:
         stop: ends it.
     """
 
-    def __init__(
-        self, hub: Hub, port: int, admin_port: int, servers: list[asyncio.Server]
-    ) -> None:
+    def __init__(self, hub: Hub, port: int, admin_port: int, servers: list[asyncio.Server]) -> None:
         self.hub = hub
         self.port = port
         self.admin_port = admin_port

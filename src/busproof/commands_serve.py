@@ -27,7 +27,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
     parser.add_argument(
-        "--policy", default="round-robin", help="round-robin, random or hostile, where it may choose"
+        "--policy",
+        default="round-robin",
+        help="round-robin, random or hostile, where it may choose",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")

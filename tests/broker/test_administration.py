@@ -29,7 +29,7 @@ def administration(served: Served, key: str = "SAS_KEY_VALUE") -> ServiceBusAdmi
     """The official client; its address is set as Microsoft's sample for the emulator does it."""
     text = served.connection_string.replace("SAS_KEY_VALUE", key)
     client = ServiceBusAdministrationClient.from_connection_string(text, retry_total=0)
-    client._impl._client._base_url = served.admin  # noqa: SLF001
+    client._impl._client._base_url = served.admin
     return client
 
 

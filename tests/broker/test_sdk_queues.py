@@ -289,7 +289,7 @@ def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
 def test_keys_that_conflict_are_refused_by_the_service(served: Served) -> None:
     """The client's own check is gone round by setting what it has checked."""
     message = Message("torn", session_id="s", partition_key="s")
-    message._raw_amqp_message.annotations[b"x-opt-partition-key"] = "other"  # noqa: SLF001
+    message._raw_amqp_message.annotations[b"x-opt-partition-key"] = "other"
     with (
         served.client() as client,
         client.get_queue_sender("parted") as sender,

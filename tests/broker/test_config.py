@@ -1,0 +1,206 @@
+"""The emulator's configuration: what it gives, and how it complains."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from busproof.broker.config import Configuration, read_configuration
+from busproof.broker.serving import bus_for
+from busproof.errors import UsageError
+from busproof.model.commands import (
+    AddRule,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    RemoveRule,
+)
+from busproof.model.filters import CorrelationFilter, SqlFilter
+
+SAMPLE = """{
+  // as the emulator's own sample is written
+  "UserConfig": {
+    "Namespaces": [
+      {
+        "Name": "sbemulatorns",
+        "Queues": [
+          {
+            "Name": "queue.1", /* a queue */
+            "Properties": {
+              "DeadLetteringOnMessageExpiration": false,
+              "DefaultMessageTimeToLive": "PT1H",
+              "DuplicateDetectionHistoryTimeWindow": "PT20S",
+              "ForwardDeadLetteredMessagesTo": "",
+              "ForwardTo": "",
+              "LockDuration": "PT1M",
+              "MaxDeliveryCount": 3,
+              "RequiresDuplicateDetection": false,
+              "RequiresSession": false
+            }
+          },
+          {"Name": "first", "Properties": {"ForwardTo": "last", "EnablePartitioning": true}},
+          {"Name": "last", "Properties": {"EnablePartitioning": true}}
+        ],
+        "Topics": [
+          {
+            "Name": "topic.1",
+            "Properties": {
+              "DefaultMessageTimeToLive": "PT1H",
+              "DuplicateDetectionHistoryTimeWindow": "PT20S",
+              "RequiresDuplicateDetection": false
+            },
+            "Subscriptions": [
+              {
+                "Name": "subscription.1",
+                "Properties": {"LockDuration": "PT1M", "MaxDeliveryCount": 3},
+                "Rules": [
+                  {
+                    "Name": "app-prop-filter-1",
+                    "Properties": {
+                      "FilterType": "Correlation",
+                      "CorrelationFilter": {
+                        "ContentType": "application/json",
+                        "Label": "subject1",
+                        "Properties": {"prop1": "value1", "whole": 2, "truth": true}
+                      }
+                    }
+                  },
+                  {
+                    "Name": "sql",
+                    "Properties": {
+                      "FilterType": "Sql",
+                      "SqlFilter": {"SqlExpression": "a = 'http://x' AND b > 1"},
+                      "Action": {"SqlExpression": "SET sys.To = 'Entity'"}
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        ]
+      }
+    ],
+    "Logging": {"Type": "File"}
+  }
+}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "Config.json"
+
+
+def configured(path: Path, text: str) -> Configuration:
+    path.write_text(text, encoding="utf-8")
+    return read_configuration(path)
+
+
+def with_queue(**properties: Any) -> str:
+    queue = {"Name": "q", "Properties": properties}
+    return json.dumps({"UserConfig": {"Namespaces": [{"Queues": [queue]}]}}, indent=1)
+
+
+def test_the_emulators_sample_is_taken(path: Path) -> None:
+    """Comments and all; each entity as it is written there."""
+    found = configured(path, SAMPLE)
+    queue, first, last, topic, subscription, default, correlation, sql = found.created
+    assert queue == CreateQueue(
+        queue="queue.1", partitioned=False, max_delivery_count=3, duplicate_window=20_000_000
+    )
+    assert first == CreateQueue(queue="first", partitioned=True, forward_to="last")
+    assert last == CreateQueue(queue="last", partitioned=True)
+    assert topic == CreateTopic(topic="topic.1", partitioned=False, duplicate_window=20_000_000)
+    assert subscription == CreateSubscription(
+        topic="topic.1", subscription="subscription.1", max_delivery_count=3
+    )
+    place = {"topic": "topic.1", "subscription": "subscription.1"}
+    assert default == RemoveRule(rule="$Default", **place)
+    assert correlation == AddRule(
+        rule="app-prop-filter-1",
+        filter=CorrelationFilter(
+            content_type="application/json",
+            subject="subject1",
+            properties={"prop1": "value1", "whole": 2, "truth": True},
+        ),
+        **place,
+    )
+    assert sql == AddRule(
+        rule="sql", filter=SqlFilter(expression="a = 'http://x' AND b > 1"), **place
+    )
+
+
+def test_what_has_no_effect_is_named(path: Path) -> None:
+    """And what says nothing is not."""
+    found = configured(path, SAMPLE)
+    assert {"Action", "DefaultMessageTimeToLive"} == set(found.not_applied)
+
+
+def test_a_bus_has_all_of_it(path: Path) -> None:
+    """Whatever the order in which it is written."""
+    bus = bus_for(configured(path, SAMPLE))
+    assert bus.names() == [
+        "first",
+        "last",
+        "queue.1",
+        "topic.1",
+        "topic.1/subscriptions/subscription.1",
+    ]
+
+
+def test_a_namespace_says_what_it_is_held_to(path: Path) -> None:
+    """Its tier, partitions and readings, and who has which key."""
+    text = """{"UserConfig": {"Namespaces": [{
+        "Tier": "premium", "Partitions": 4, "Readings": {"KEY-ORDER": "sessions-only"},
+        "AuthorizationRules": [{"KeyName": "k", "PrimaryKey": "p", "Rights": ["Send"]}]
+    }]}}"""
+    found = configured(path, text)
+    assert ("premium", 4) == (found.tier, found.partitions)
+    assert {"KEY-ORDER": "sessions-only"} == found.readings
+    assert [("k", "p", {"Send"})] == [
+        (each.name, each.key, set(each.rights)) for each in found.keys
+    ]
+    profile = bus_for(found).namespace.profile
+    assert ("premium", 4, "sessions-only") == (
+        profile.tier.value,
+        profile.partitions,
+        profile.readings["KEY-ORDER"],
+    )
+
+
+WRONG = {
+    "comma": ('{"UserConfig": {\n "Namespaces": [,]}}', 2, "not JSON"),
+    "top": ('{\n"Namespaces": []}', 2, "UserConfig"),
+    "no namespace": ('{"UserConfig": {}}', 1, "one namespace"),
+    "field": (with_queue(Partitioned=True), 9, "EnablePartitioning"),
+    "truth": (with_queue(EnablePartitioning="yes"), 9, "true or false"),
+    "duration": (with_queue(LockDuration="1 minute"), 9, "PT1M"),
+    "too long": (with_queue(LockDuration="PT6M"), 9, "300"),
+    "number": (with_queue(MaxDeliveryCount="3"), 9, "whole number"),
+    "nameless": ('{"UserConfig": {"Namespaces": [{"Queues": [\n{}]}]}}', 2, "a Name"),
+    "tier": ('{"UserConfig": {"Namespaces": [\n{"Tier": "gold"}]}}', 2, "premium"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_complaint_names_the_line_and_what_was_expected(path: Path, case: str) -> None:
+    """In one sentence."""
+    text, line, expected = WRONG[case]
+    with pytest.raises(UsageError, match=re.escape(expected)) as raised:
+        configured(path, text)
+    assert f"{path}:{line}: " in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_forwarding_to_nowhere_is_named(path: Path) -> None:
+    """As the queue that does it, and where to."""
+    with pytest.raises(UsageError, match="'q' is to forward to 'gone'"):
+        bus_for(configured(path, with_queue(ForwardTo="gone")))
+
+
+def test_a_file_that_is_not_there_is_named(path: Path) -> None:
+    """By its path."""
+    with pytest.raises(UsageError, match=r"Config\.json"):
+        read_configuration(path)

@@ -1,0 +1,194 @@
+"""The broker's parts by themselves: tokens, choices, encoding, what is kept."""
+
+import base64
+import hashlib
+import hmac
+from urllib.parse import quote_plus
+
+import pytest
+from proton import Message as ProtonMessage
+from proton import symbol
+
+from busproof.adapters import model as adapter
+from busproof.broker import choosing
+from busproof.broker.bus import Bus
+from busproof.broker.hub import Contents
+from busproof.broker.messages import Content, encoded, inner_messages, parse
+from busproof.broker.tokens import Key, Keys, TokenError
+from busproof.errors import UsageError
+from busproof.model.commands import CreateQueue, Receive, Send
+from busproof.model.outcomes import Received
+from busproof.model.profiles import profile_for
+from busproof.model.values import Message, MessageView, ReceiveMode
+from busproof.spec import load
+
+NOW = 1_000_000.0
+KEYS = Keys({"root": Key("root", "secret"), "reader": Key("reader", "r", frozenset({"Listen"}))})
+
+
+def token(
+    resource: str = "sb://host/queue",
+    name: str = "root",
+    key: str = "secret",
+    expiry: int = 2_000_000,
+) -> str:
+    """As the official clients make one, written by what the protocol's guide says of it."""
+    quoted = quote_plus(resource)
+    digest = hmac.new(key.encode(), f"{quoted}\n{expiry}".encode(), hashlib.sha256).digest()
+    signature = quote_plus(base64.b64encode(digest).decode())
+    return f"SharedAccessSignature sr={quoted}&sig={signature}&se={expiry}&skn={name}"
+
+
+def test_a_token_proves_what_it_is_signed_for() -> None:
+    """That path and all beneath it, until it expires."""
+    claim = KEYS.claim(token(), "sb://host:5672/queue", NOW)
+    assert claim.grants("Send", "queue", NOW)
+    assert claim.grants("Listen", "queue/$deadletterqueue", NOW)
+    assert not claim.grants("Send", "queue2", NOW)
+    assert not claim.grants("Send", "queue", 2_000_000)
+
+
+def test_a_key_without_a_right_does_not_grant_it() -> None:
+    """Whoever may listen may not send."""
+    claim = KEYS.claim(token(name="reader", key="r"), "queue", NOW)
+    assert claim.grants("Listen", "queue", NOW)
+    assert not claim.grants("Send", "queue", NOW)
+
+
+@pytest.mark.parametrize(
+    ("given", "audience", "said"),
+    [
+        (token(key="other"), "queue", "signature"),
+        (token(expiry=999_999), "queue", "expired"),
+        (token(), "other", "proves nothing for 'other'"),
+        (token(), "queue2", "proves nothing"),
+        (token(name="nobody"), "queue", "no key named 'nobody'"),
+        (token().replace("&se=2000000", "&se=3000000"), "queue", "signature"),
+        ("SharedAccessSignature sr=x&sig=&se=1&skn=root", "x", "lacks sig"),
+        ("eyJhbGciOi", "queue", "no shared access signature"),
+    ],
+)
+def test_a_token_that_proves_nothing_says_why(given: str, audience: str, said: str) -> None:
+    """In one sentence."""
+    with pytest.raises(TokenError, match=said):
+        KEYS.claim(given, audience, NOW)
+
+
+def test_the_broker_decides_what_the_models_adapter_decides() -> None:
+    """Both are a bus of the model's own."""
+    assert adapter.OWN_CHOICES == choosing.OWN_CHOICES
+    assert adapter.POLICIES == choosing.POLICIES
+
+
+def bus(policy: str, seed: int = 0) -> Bus:
+    made = Bus(profile_for(load(), partitions=4), policy, seed, "virtual")
+    made.ask(CreateQueue(queue="q"), "c")
+    return made
+
+
+def test_an_unknown_policy_is_named() -> None:
+    """With those that there are."""
+    with pytest.raises(UsageError, match="round-robin, random, hostile"):
+        bus("kind")
+
+
+@pytest.mark.parametrize("policy", choosing.POLICIES)
+def test_whatever_the_policy_everything_sent_is_received_once(policy: str) -> None:
+    """Only the partitions differ."""
+    some = bus(policy, seed=3)
+    for each in range(12):
+        assert some.ask(Send(queue="q", message=Message(body=str(each))), "c").refused is None
+    found = []
+    take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    while (answer := some.wait_for(take, "c")) is not None:
+        assert isinstance(answer.outcome, Received)
+        found.append(answer.outcome.message.body)
+    assert {str(each) for each in range(12)} == set(found)
+    assert 12 == len(found)
+
+
+def test_several_requests_take_effect_together_or_not_at_all() -> None:
+    """A refusal takes back what came before it."""
+    some = bus("round-robin")
+    good = Send(queue="q", message=Message(body="good"))
+    bad = Send(queue="q", message=Message(body="bad", session_id="s", partition_key="k"))
+    answers = some.ask_all([good, bad, good], "c")
+    assert [False, True] == [each.refused is not None for each in answers]
+    assert 0 == len(some.namespace.queues["q"].messages)
+
+
+def test_what_nobody_can_be_given_is_thrown_away() -> None:
+    """And nothing else, however much came and went."""
+    some, kept = bus("round-robin"), Contents()
+    take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    for _ in range(3_000):
+        name = kept.new_name()
+        some.ask(Send(queue="q", message=Message(body=name)), "c")
+        kept.keep(name, Content())
+        if len(some.namespace.queues["q"].messages) > 5:
+            some.wait_for(take, "c")
+        kept.sweep(some.namespace)
+    assert len(kept) <= 1_000
+    assert all(
+        kept[stored.message.body] is not None
+        for stored in some.namespace.queues["q"].messages.values()
+    )
+
+
+def test_a_message_goes_out_as_it_came_in() -> None:
+    """What Proton wrote, Proton reads again, and what the bus adds to it."""
+    sent = ProtonMessage(
+        body=b"x" * 300,
+        inferred=True,
+        id="id",
+        group_id="s",
+        subject="label",
+        durable=True,
+        priority=7,
+        ttl=9,
+        properties={"a": 1, "b": "x" * 300, "DeadLetterReason": "old"},
+        annotations={
+            symbol("x-opt-partition-key"): "s",
+            symbol("own"): ["of", {"any": "kind"}],
+            symbol("x-opt-sequence-number"): 3,
+        },
+    )
+    parsed = parse(bytes(sent.encode()), "m1", 1_000)
+    assert ("id", "s", "s", "label") == (
+        parsed.message.message_id,
+        parsed.message.session_id,
+        parsed.message.partition_key,
+        parsed.message.subject,
+    )
+    view = MessageView(body="m1", sequence_number=77, delivery_count=3)
+    out = ProtonMessage()
+    out.decode(encoded(view, parsed.content, locked_until=5, death={"DeadLetterReason": "new"}))
+    assert b"x" * 300 == bytes(out.body)
+    assert (True, 7, 9, 2) == (out.durable, out.priority, out.ttl, out.delivery_count)
+    assert {"a": 1, "b": "x" * 300, "DeadLetterReason": "new"} == out.properties
+    assert {
+        "x-opt-partition-key": "s",
+        "own": ["of", {"any": "kind"}],
+        "x-opt-sequence-number": 77,
+        "x-opt-enqueued-time": 1_000,
+        "x-opt-locked-until": 5,
+    } == {str(key): value for key, value in out.annotations.items()}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x00",
+        b"plain text",
+        b"\x00\x53\x75\xa0\x09short",
+        b"\x00\x53\x74\x40",
+        b"\x00\x53\x10\x45",
+    ],
+)
+def test_bytes_that_are_no_message_are_said_to_be_none(raw: bytes) -> None:
+    """By one kind of error, whatever is wrong with them."""
+    with pytest.raises(ValueError, match=r"no AMQP message|neither a list nor a map"):
+        parse(raw, "m", 0)
+    if raw != b"\x00\x53\x74\x40":
+        with pytest.raises(ValueError, match="no AMQP message"):
+            inner_messages(raw)

@@ -1,0 +1,238 @@
+"""What only a raw client can ask: PLAIN, drain, transactions; and what is no AMQP at all."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from azure.servicebus import ServiceBusMessage as SdkMessage
+from azure.servicebus.exceptions import ServiceBusAuthenticationError, ServiceBusAuthorizationError
+from proton import ConnectionException, Delivery, Message, symbol
+from proton.handlers import MessagingHandler, TransactionHandler
+from proton.reactor import Container
+from proton.utils import BlockingConnection, LinkDetached
+
+from .conftest import Served
+from .test_sdk_queues import emptied, sent
+
+pytestmark = pytest.mark.slow
+
+LOGIN = {
+    "user": "RootManageSharedAccessKey",
+    "password": "SAS_KEY_VALUE",
+    "allowed_mechs": "PLAIN",
+}
+
+
+@contextmanager
+def connected(served: Served, **options: Any) -> Iterator[BlockingConnection]:
+    connection = BlockingConnection(
+        f"amqp://127.0.0.1:{served.port}", timeout=20, **{**LOGIN, **options}
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def test_a_rule_and_its_key_are_enough(served: Served) -> None:
+    """By PLAIN, without a token."""
+    with connected(served) as connection:
+        sender = connection.create_sender("plain")
+        message = Message(b"by a rule and its key", inferred=True)
+        assert Delivery.ACCEPTED == sender.send(message).remote_state
+    assert ["by a rule and its key"] == emptied(served, "plain")
+
+
+def test_a_wrong_key_gets_nobody_in(served: Served) -> None:
+    """Neither by PLAIN nor by a token."""
+    with pytest.raises(ConnectionException), connected(served, password="wrong"):
+        pass
+    text = served.connection_string.replace("SAS_KEY_VALUE", "wrong")
+    with (
+        pytest.raises((ServiceBusAuthenticationError, ServiceBusAuthorizationError)),
+        type(served.client()).from_connection_string(text, retry_total=0) as client,
+    ):
+        client.get_queue_sender("plain").send_messages(SdkMessage("never"))
+
+
+def test_without_a_claim_no_link_is_had(served: Served) -> None:
+    """Anonymous is a beginning only."""
+    with (
+        connected(served, allowed_mechs="ANONYMOUS", user=None, password=None) as connection,
+        pytest.raises(LinkDetached, match="unauthorized-access"),
+    ):
+        connection.create_sender("plain").send(Message("never"))
+
+
+def test_a_drained_link_has_no_credit_left(served: Served) -> None:
+    """Who drains is answered at once, whether there is something or not."""
+    with connected(served) as connection:
+        receiver = connection.create_receiver("plain", credit=0)
+        receiver.link.drain(5)
+        connection.wait(lambda: not receiver.link.draining(), timeout=10)
+        assert 0 == receiver.link.credit
+
+
+def test_nobody_sends_to_dead_letters(served: Served) -> None:
+    """Nor to a subscription."""
+    with connected(served) as connection:
+        for address in ("plain/$DeadLetterQueue", "topic/Subscriptions/all"):
+            with pytest.raises(LinkDetached, match="not-allowed"):
+                connection.create_sender(address).send(Message("never"))
+
+
+class InTransaction(MessagingHandler, TransactionHandler):
+    """Sends messages in one transaction, and ends it."""
+
+    def __init__(self, served: Served, keys: list[str | None], end: str) -> None:
+        super().__init__()
+        self.served = served
+        self.keys = keys
+        self.end = end
+        self.told: list[str] = []
+        self.outcomes: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        self.container = event.container
+        self.connection = event.container.connect(
+            f"amqp://127.0.0.1:{self.served.port}",
+            allow_insecure_mechs=True,
+            reconnect=False,
+            **LOGIN,
+        )
+        self.sender = event.container.create_sender(self.connection, "parted")
+        self.container.declare_transaction(self.connection, handler=self)
+
+    def on_transaction_declared(self, event: Any) -> None:
+        self.told.append("declared")
+        for key in self.keys:
+            notes = {symbol("x-opt-partition-key"): key} if key else None
+            event.transaction.send(
+                self.sender, Message(b"staged", inferred=True, annotations=notes)
+            )
+        self.transaction = event.transaction
+
+    def on_accepted(self, event: Any) -> None:
+        self.settled(event)
+
+    def on_rejected(self, event: Any) -> None:
+        self.settled(event)
+
+    def on_delivery(self, event: Any) -> None:
+        if event.link == self.sender and event.delivery.remote_state == 0x34:
+            self.settled(event)
+            event.delivery.settle()
+
+    def settled(self, event: Any) -> None:
+        self.outcomes.append(event.delivery.remote_state)
+        if len(self.outcomes) == len(self.keys):
+            getattr(self.transaction, self.end)()
+
+    def on_transaction_committed(self, _: Any) -> None:
+        self.ended("committed")
+
+    def on_transaction_aborted(self, _: Any) -> None:
+        self.ended("aborted")
+
+    def on_transaction_commit_failed(self, _: Any) -> None:
+        self.ended("commit failed")
+
+    def on_transport_error(self, event: Any) -> None:
+        self.ended(str(event.transport.condition))
+
+    def ended(self, how: str) -> None:
+        self.told.append(how)
+        self.connection.close()
+
+
+def transacted(served: Served, keys: list[str | None], end: str) -> InTransaction:
+    handler = InTransaction(served, keys, end)
+    container = Container(handler)
+    container.timeout = 0.5
+    container.start()
+    for _ in range(60):
+        if not container.process():
+            break
+    container.stop()
+    return handler
+
+
+@pytest.mark.parametrize(("end", "left"), [("commit", ["staged", "staged"]), ("abort", [])])
+def test_a_transaction_takes_effect_as_a_whole(
+    served: Served, name: str, end: str, left: list[str]
+) -> None:
+    """Or not at all."""
+    handler = transacted(served, [name, name], end)
+    assert ["declared", {"commit": "committed", "abort": "aborted"}[end]] == handler.told
+    assert left == emptied(served, "parted")
+
+
+def test_a_transaction_with_two_keys_is_refused(served: Served, name: str) -> None:
+    """The second message is."""
+    handler = transacted(served, [name, f"{name} other"], "abort")
+    assert Delivery.REJECTED in handler.outcomes
+    assert [] == emptied(served, "parted")
+
+
+def raw(served: Served, data: bytes) -> bytes:
+    """What comes back on a connection over which this is sent."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as client:
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        found = b""
+        while some := client.recv(4096):
+            found += some
+        return found
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"AMQP\x00\x00\x09\x01",
+        b"AMQP\x00\x01\x00\x00",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\xff" * 64,
+    ],
+    ids=["http", "amqp 0-9-1", "no sasl", "tls", "noise"],
+)
+def test_what_is_no_sasl_is_told_what_is_spoken_here(served: Served, data: bytes) -> None:
+    """By the header that is expected, as AMQP has it; then the connection is closed."""
+    assert b"AMQP\x03\x01\x00\x00" == raw(served, data)
+
+
+HELLO = b"AMQP\x03\x01\x00\x00"
+ANONYMOUS = b"\x00\x00\x00\x1b\x02\x01\x00\x00\x00\x53\x41\xc0\x0e\x01\xa3\x09ANONYMOUS\x40"[:27]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        HELLO + b"\x00\x00\x00\x04\x02\x01\x00\x00",
+        HELLO + b"\xff\xff\xff\xff\x02\x01\x00\x00",
+        HELLO + b"\x00\x00\x00\x0c\x02\x01\x00\x00\x00\x53\x41\x45",
+        HELLO + b"\x00\x00\x00\x0b\x02\x01\x00\x00\xff\xff\xff",
+        HELLO + ANONYMOUS + b"AMQP\x00\x01\x00\x00" + b"\x00\x00\x00\x02\x02\x00\x00\x00",
+        HELLO + ANONYMOUS + b"AMQP\x00\x01\x00\x00" + b"\x00\x00\x00\x0c\x02\x00\x00\x00nope",
+    ],
+)
+def test_broken_frames_end_one_connection_only(served: Served, data: bytes) -> None:
+    """The broker goes on for everybody else."""
+    assert raw(served, data).startswith(HELLO)
+    assert "healthy" == served.ask("/health")["status"]
+
+
+def test_a_message_that_is_none_is_rejected(served: Served) -> None:
+    """As not to be decoded; the link stays."""
+    with connected(served) as connection:
+        sender = connection.create_sender("plain")
+        delivery = sender.link.delivery("1")
+        sender.link.stream(b"\x00\x53\x75\xa0\xff cut off")
+        sender.link.advance()
+        connection.wait(lambda: delivery.settled or delivery.remote_state, timeout=10)
+        assert Delivery.REJECTED == delivery.remote_state
+        assert "amqp:decode-error" == delivery.remote.condition.name
+    sent(served, "plain", SdkMessage("goes on"))
+    assert ["goes on"] == emptied(served, "plain")
