@@ -46,7 +46,8 @@ class Coordinator(Node):
             if begun is None:
                 delivery.update(Delivery.ACCEPTED)
             else:
-                delivery.local.data = [begun.encode("latin-1")]
+                told: Any = [begun.encode("latin-1")]
+                delivery.local.data = told
                 delivery.update(DECLARED)
         delivery.settle()
         self._connection.hub.changed()

@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from uuid import UUID
 
-__all__ = ["items", "long_of", "pairs", "section", "string_of", "symbol_of", "value_at"]
+__all__ = [
+    "elements_of",
+    "end_of",
+    "items",
+    "long_of",
+    "pairs",
+    "section",
+    "string_of",
+    "symbol_of",
+    "value_at",
+]
 
 _FIXED: Final[dict[int, tuple[str, int]]] = {
     0x50: (">B", 1),
@@ -101,7 +111,7 @@ def section(data: bytes, place: int) -> tuple[Any, int, int]:
     return value_at(data, place + 1), begins, end_of(data, begins)
 
 
-def _within(data: bytes, place: int) -> tuple[int, int]:
+def elements_of(data: bytes, place: int) -> tuple[int, int]:
     """Where the elements of a list or map begin, and how many there are."""
     code = data[place]
     if code == 0x45:
@@ -115,7 +125,7 @@ def _within(data: bytes, place: int) -> tuple[int, int]:
 
 def items(data: bytes, place: int) -> list[Any]:
     """The elements of a list."""
-    place, count = _within(data, place)
+    place, count = elements_of(data, place)
     found = []
     for _ in range(count):
         found.append(value_at(data, place))
@@ -125,7 +135,7 @@ def items(data: bytes, place: int) -> list[Any]:
 
 def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
     """Each key of a map, its value, and the bytes of both."""
-    place, count = _within(data, place)
+    place, count = elements_of(data, place)
     for _ in range(count // 2):
         middle = end_of(data, place)
         end = end_of(data, middle)

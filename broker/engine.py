@@ -244,31 +244,31 @@ class Connection(asyncio.Protocol):
             self._gone(link, lost=False)
         self._endpoint.close()
 
-    def _session_opened(self, event: Event) -> None:
+    def _session_opened(self, event: Any) -> None:
         event.session.open()
 
-    def _session_ended(self, event: Event) -> None:
+    def _session_ended(self, event: Any) -> None:
         session = event.session
         for link in [each for each in self.links if each.session == session]:
             self._gone(link, lost=False)
         session.close()
 
-    def _link_opened(self, event: Event) -> None:
+    def _link_opened(self, event: Any) -> None:
         try:
             self._attach(self, event.link)
         except Refusal as refusal:
             self.refuse(event.link, refusal)
 
-    def _link_ended(self, event: Event) -> None:
+    def _link_ended(self, event: Any) -> None:
         self._gone(event.link, lost=False)
         event.link.close()
 
-    def _flowed(self, event: Event) -> None:
+    def _flowed(self, event: Any) -> None:
         node = self.links.get(event.link)
         if node is not None:
             node.on_flow()
 
-    def _delivered(self, event: Event) -> None:
+    def _delivered(self, event: Any) -> None:
         node = self.links.get(event.link)
         if node is not None:
             node.on_delivery(event.delivery, batch=self._batch)

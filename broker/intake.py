@@ -1,6 +1,6 @@
 """Links over which clients send: transfers become sends, the answers dispositions."""
 
-from typing import Final
+from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
 
@@ -36,7 +36,7 @@ def transaction_of(delivery: Delivery) -> str | None:
     """The transaction that a transfer or a disposition is part of."""
     if delivery.remote_state != TRANSACTIONAL:
         return None
-    state = delivery.remote.data
+    state: Any = delivery.remote.data
     return bytes(state[0]).decode("latin-1") if state else None
 
 
@@ -97,7 +97,8 @@ class Intake(Node):
         if transaction is None:
             delivery.update(Delivery.ACCEPTED)
             return
-        delivery.local.data = [*delivery.remote.data[:1], ACCEPTED]
+        told: Any = [*(delivery.remote.data or [])[:1], ACCEPTED]
+        delivery.local.data = told
         delivery.update(TRANSACTIONAL)
 
     def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:

@@ -7,11 +7,21 @@ bus. What else was sent is kept here as it came, so that it goes out as it came.
 import struct
 from collections.abc import Iterator
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import attrs
 
-from busproof.broker.encoding import items, long_of, pairs, section, string_of, symbol_of, value_at
+from busproof.broker.encoding import (
+    elements_of,
+    end_of,
+    items,
+    long_of,
+    pairs,
+    section,
+    string_of,
+    symbol_of,
+    value_at,
+)
 from busproof.model.filters import PropertyValue
 from busproof.model.values import Message, MessageState, MessageView
 
@@ -135,6 +145,8 @@ def _parsed(raw: bytes, name: str, enqueued: int) -> Parsed:
             application, kept[code] = _filterable(raw, begins), raw[place:end]
         elif code >= DATA:
             body += raw[place:end]
+    if not properties or properties[0] is None:
+        kept[PROPERTIES] = _identified(kept[PROPERTIES])
     annotations, partition_key, due = annotated
     header += [None] * (3 - len(header))
     content = Content(
@@ -148,6 +160,21 @@ def _parsed(raw: bytes, name: str, enqueued: int) -> Parsed:
         enqueued=enqueued,
     )
     return Parsed(_message(name, properties, application, partition_key), content, due)
+
+
+def _identified(properties: bytes) -> bytes:
+    """The properties with a MessageId, which the sender left out.
+
+    Clients expect each message that they receive to have one: JavaScript's cannot settle it
+    otherwise. The model is not told: what was not sent selects no partition and is no duplicate.
+    """
+    count, rest = 1, b""
+    if properties:
+        _, begins, end = section(properties, 0)
+        first, count = elements_of(properties, begins)
+        rest = properties[end_of(properties, first) : end] if count else b""
+    inside = string_of(uuid4().hex) + rest
+    return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, max(count, 1)) + inside
 
 
 def _annotated(raw: bytes, place: int) -> tuple[Pairs, str | None, int | None]:

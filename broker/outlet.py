@@ -155,7 +155,7 @@ class Outlet(Node):
         return self._connection.hub.bus.wait_for(command, self._holder)
 
     def _give(self, view: MessageView) -> None:
-        tag = wire_token(view.lock_token).bytes_le if view.lock_token else _tag(view)
+        tag: Any = wire_token(view.lock_token).bytes_le if view.lock_token else _tag(view)
         delivery = self._link.delivery(tag)
         self._link.stream(outgoing(self._connection, self._path, view))
         self._link.advance()

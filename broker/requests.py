@@ -18,7 +18,7 @@ CBS_STATUS: Final = ("status-code", "status-description", None)
 
 def said_in(request: Message) -> dict[str, Any]:
     """The properties of a request; some clients send their texts as bytes."""
-    given = request.properties or {}
+    given: dict[Any, Any] = request.properties or {}
     return {_text(key): _text(value) for key, value in given.items()}
 
 
@@ -68,7 +68,7 @@ class Replies(Node):
         """The client wants answers."""
         while self._waiting and self._link.credit > 0:
             self._sent += 1
-            delivery = self._link.delivery(self._sent.to_bytes(8, "big"))
+            delivery = self._link.delivery(str(self._sent))
             self._link.stream(self._waiting.pop(0))
             self._link.advance()
             delivery.settle()
@@ -138,7 +138,7 @@ class Requests(Node):
         if replies is None:
             return
         code, words, error = self._names
-        message = Message(correlation_id=request.id)
+        message: Any = Message(correlation_id=request.id)
         try:
             reply = self._answer(request)
         except Refusal as refusal:

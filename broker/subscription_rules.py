@@ -10,6 +10,7 @@ from busproof.model.filters import (
     CorrelationFilter,
     FalseFilter,
     Filter,
+    PropertyValue,
     SqlFilter,
     SubscriptionRule,
     TrueFilter,
@@ -46,7 +47,8 @@ def filter_of(given: Mapping[str, Any]) -> Filter:
         return SqlFilter(expression=str(sql["expression"]))
     if isinstance(said := given.get("correlation-filter"), dict):
         values = {ours: _text(said.get(theirs)) for theirs, ours in FIELDS}
-        properties = {str(key): value for key, value in (said.get("properties") or {}).items()}
+        free = said.get("properties") or {}
+        properties = {str(key): _plain(value) for key, value in free.items()}
         return CorrelationFilter(**values, properties=properties)
     if "true-filter" in given:
         return TrueFilter()
@@ -57,6 +59,18 @@ def filter_of(given: Mapping[str, Any]) -> Filter:
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
+
+
+def _plain(value: Any) -> PropertyValue:
+    """A value as the model has it; Proton has a type of its own for each of AMQP's."""
+    if isinstance(value, bool):
+        return value
+    for kind in (int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    raise Refusal(
+        "com.microsoft:argument-error", f"A filter cannot compare with {type(value).__name__}."
+    )
 
 
 def described(rule: SubscriptionRule) -> Described:
@@ -70,5 +84,6 @@ def _filter(given: Filter) -> Described:
         return Described(ulong(SQL), [given.expression])
     if isinstance(given, CorrelationFilter):
         values: list[Any] = [getattr(given, ours) for _, ours in FIELDS]
-        return Described(ulong(CORRELATION), [*values, dict(given.properties)])
+        values.append(dict(given.properties))
+        return Described(ulong(CORRELATION), values)
     return Described(ulong(TRUE if isinstance(given, TrueFilter) else FALSE), [])

@@ -67,7 +67,8 @@ class Keys:
         path, asked = path_of(unquote_plus(resource)), path_of(audience)
         if path and asked != path and not asked.startswith(f"{path}/"):
             raise TokenError(f"The token is for {path!r} and proves nothing for {asked!r}.")
-        return Claim(path=asked if audience else path, rights=key.rights, until=int(expiry))
+        proved = (asked if audience else path).removesuffix("/$management")
+        return Claim(path=proved, rights=key.rights, until=int(expiry))
 
     def login(self, name: str, password: str) -> Claim:
         """What the name and key of a rule prove.

@@ -48,6 +48,12 @@ def test_a_token_proves_what_it_is_signed_for() -> None:
     assert not claim.grants("Send", "queue", 2_000_000)
 
 
+def test_a_token_for_the_management_of_an_entity_is_one_for_the_entity() -> None:
+    """As JavaScript's client asks for it."""
+    claim = KEYS.claim(token(), "sb://host/queue/$management", NOW)
+    assert claim.grants("Listen", "queue", NOW)
+
+
 def test_a_key_without_a_right_does_not_grant_it() -> None:
     """Whoever may listen may not send."""
     claim = KEYS.claim(token(name="reader", key="r"), "queue", NOW)
@@ -173,6 +179,17 @@ def test_a_message_goes_out_as_it_came_in() -> None:
         "x-opt-enqueued-time": 1_000,
         "x-opt-locked-until": 5,
     } == {str(key): value for key, value in out.annotations.items()}
+
+
+@pytest.mark.parametrize("given", [{}, {"subject": "s", "group_id": "g"}], ids=["none", "some"])
+def test_a_message_without_an_id_goes_out_with_one(given: dict[str, str]) -> None:
+    """Its other properties are as they were; the model knows nothing of it."""
+    parsed = parse(bytes(ProtonMessage(body="x", **given).encode()), "m1", 0)
+    assert parsed.message.message_id is None
+    out = ProtonMessage()
+    out.decode(encoded(MessageView(body="m1"), parsed.content))
+    assert 32 == len(out.id)
+    assert (given.get("subject"), given.get("group_id")) == (out.subject, out.group_id)
 
 
 @pytest.mark.parametrize(
