@@ -129,6 +129,8 @@ def _namespace(value: Value, found: Configuration) -> None:
         found.readings = {name: each.text() for name, each in fields["Readings"].pairs().items()}
     if "AuthorizationRules" in fields:
         found.keys = tuple(_key(each) for each in fields["AuthorizationRules"].items())
+        if not found.keys:
+            raise fields["AuthorizationRules"].wrong("at least one rule")
     for each in fields["Queues"].items() if "Queues" in fields else ():
         _queue(each, found)
     for each in fields["Topics"].items() if "Topics" in fields else ():

@@ -1,6 +1,7 @@
 """Starting a broker: its bus with what is in it, its two ports, and their end."""
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -116,8 +117,9 @@ async def started(
     port: int,
     admin_port: int,
     http: Callable[[Hub], Callable[..., Any]],
+    tls: ssl.SSLContext | None = None,
 ) -> Broker:
-    """Listen on both ports; port 0 takes any that is free.
+    """Listen on both ports; port 0 takes any that is free. With `tls`, HTTP is HTTPS.
 
     Raises:
         UsageError: a port is taken, or there is no such host.
@@ -133,7 +135,10 @@ async def started(
     )
     try:
         admin = await _listening(
-            asyncio.start_server(http(hub), host, admin_port), host, admin_port, "--admin-port"
+            asyncio.start_server(http(hub), host, admin_port, ssl=tls),
+            host,
+            admin_port,
+            "--admin-port",
         )
     except UsageError:
         amqp.close()

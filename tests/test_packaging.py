@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": {"spec"},
     "history": VOCABULARY,
     "adapters": {"model", "spec", "history"},
+    "broker": {"model", "spec"},
     "judging": {"model", "spec", "history", "adapters.base"},
     "steps": VOCABULARY
     | {"history", "judging", "spec", "adapters.base", "adapters.finding"}

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import signal
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default="round-robin",
         help="round-robin, random or hostile, where it may choose",
     )
+    parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
+    parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
     parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")
     parser.set_defaults(run=run)
@@ -40,6 +43,19 @@ def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
     return int(text)
+
+
+def _tls(args: argparse.Namespace) -> ssl.SSLContext | None:
+    if args.admin_cert is None:
+        if args.admin_key is not None:
+            raise UsageError("--admin-key is of no use without --admin-cert")
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(args.admin_cert, args.admin_key)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"cannot use the certificate {args.admin_cert}: {error}") from None
+    return context
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,7 +85,12 @@ async def _serve(args: argparse.Namespace) -> int:
     def http(hub: Hub) -> Any:
         return served(Administration(hub, say).answer)
 
-    broker = await started(bus, keys, args.host, args.port, args.admin_port, http)
+    tls = _tls(args)
+    broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
     first = configuration.keys[0]
     write_aside(
         f"busproof: AMQP on {args.host}:{broker.port}, HTTP on {args.host}:{broker.admin_port}, "
@@ -77,10 +98,6 @@ async def _serve(args: argparse.Namespace) -> int:
         f"Endpoint=sb://{args.host}:{broker.port};SharedAccessKeyName={first.name};"
         f"SharedAccessKey={first.key};UseDevelopmentEmulator=true;"
     )
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
     await ended.wait()
     await broker.stop()
     return 0

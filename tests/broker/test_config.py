@@ -180,6 +180,11 @@ WRONG = {
     "too long": (with_queue(LockDuration="PT6M"), 9, "300"),
     "number": (with_queue(MaxDeliveryCount="3"), 9, "whole number"),
     "nameless": ('{"UserConfig": {"Namespaces": [{"Queues": [\n{}]}]}}', 2, "a Name"),
+    "keyless": (
+        '{"UserConfig": {"Namespaces": [\n{"AuthorizationRules": []}]}}',
+        2,
+        "at least one rule",
+    ),
     "tier": ('{"UserConfig": {"Namespaces": [\n{"Tier": "gold"}]}}', 2, "premium"),
 }
 

@@ -1,0 +1,125 @@
+"""`busproof serve` as users start it, and as they start it wrongly."""
+
+import json
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from azure.servicebus.management import ServiceBusAdministrationClient
+
+from .conftest import Start, launched, running
+
+pytestmark = pytest.mark.slow
+
+CERTIFICATE = Path(__file__).parent / "certificate"
+FREE = ("--port", "0", "--admin-port", "0")
+
+
+def complaint(*options: str) -> str:
+    """What is said of options that do not fit: one sentence, and the exit code of usage."""
+    process = launched(*options)
+    _, said = process.communicate(timeout=60)
+    assert 2 == process.returncode
+    assert said.startswith("busproof: ")
+    assert "Traceback" not in said
+    assert 1 == said.count("\n")
+    return said
+
+
+@pytest.mark.parametrize("option", ["--port", "--admin-port"])
+def test_a_used_port_is_named(option: str) -> None:
+    """With the option that chooses another."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        options = dict(zip(FREE[::2], FREE[1::2], strict=True)) | {option: port}
+        said = complaint(*(each for pair in options.items() for each in pair))
+    assert f"127.0.0.1:{port}" in said
+    assert f"choose another {option}" in said
+
+
+def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
+    """With the line, and what was expected there."""
+    path = tmp_path / "Config.json"
+    path.write_text('{"UserConfig": {\n"Namespaces": [{"Queues": [{"Name": 3}]}]}}')
+    said = complaint("--config", str(path))
+    assert f"{path}:2: " in said
+    assert "expected a text" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--policy", "kind"), "round-robin, random, hostile"),
+        (("--port", "70000"), "65535"),
+        (("--clock", "slow"), "virtual"),
+        (("--config", "nowhere.json"), "nowhere.json"),
+        (("--admin-key", "key.pem"), "--admin-cert"),
+        (("--admin-cert", "nowhere.pem"), "nowhere.pem"),
+        (("--host", "256.1.1.1"), "256.1.1.1"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_named(options: tuple[str, str], told: str) -> None:
+    """With what would fit."""
+    free = () if "--port" in options else FREE
+    assert told in complaint(*free, *options)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_when_it_is_told_to(number: signal.Signals) -> None:
+    """As though nothing had gone wrong, whoever is connected."""
+    process = launched(*FREE)
+    served = running(process)
+    with socket.create_connection(("127.0.0.1", served.port)):
+        process.send_signal(number)
+        assert 0 == process.wait(30)
+
+
+def test_without_the_extra_it_says_how_to_get_it() -> None:
+    """In one sentence, by its name."""
+    program = (
+        "import sys; sys.modules['proton'] = None; from busproof.cli import main; "
+        "sys.exit(main(['serve']))"
+    )
+    ended = subprocess.run(  # noqa: S603 - a fixed command
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert 2 == ended.returncode
+    assert "pip install 'busproof[amqp]'" in ended.stderr
+
+
+def test_with_a_certificate_administration_is_by_https(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Python's client asks without any change."""
+    cert, key = CERTIFICATE / "cert.pem", CERTIFICATE / "key.pem"
+    served = start("--admin-cert", str(cert), "--admin-key", str(key))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(cert))
+    port = served.admin.rpartition(":")[2]
+    text = f"Endpoint=sb://localhost:{port};SharedAccessKeyName=RootManageSharedAccessKey;"
+    with ServiceBusAdministrationClient.from_connection_string(
+        f"{text}SharedAccessKey=SAS_KEY_VALUE", retry_total=0
+    ) as client:
+        assert "plain" in [each.name for each in client.list_queues()]
+    context = ssl.create_default_context(cafile=str(cert))
+    with urllib.request.urlopen(
+        f"https://localhost:{port}/health", timeout=20, context=context
+    ) as answer:
+        assert "healthy" == json.load(answer)["status"]
+
+
+def test_what_has_no_effect_is_said_at_the_start(tmp_path: Path) -> None:
+    """And the broker serves all the same."""
+    path = tmp_path / "Config.json"
+    queue = {"Name": "q", "Properties": {"DefaultMessageTimeToLive": "PT1H"}}
+    path.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Queues": [queue]}]}}))
+    process = launched(*FREE, "--config", str(path))
+    assert process.stderr is not None
+    assert "DefaultMessageTimeToLive" in process.stderr.readline()
+    running(process)
+    process.terminate()
+    assert 0 == process.wait(30)
