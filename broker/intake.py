@@ -24,8 +24,8 @@ def received(link: Link, delivery: Delivery, parts: dict[Delivery, bytes]) -> by
     What has come of a large message is kept in `parts` meanwhile.
     """
     data = parts.pop(delivery, b"")
-    while piece := link.recv(1 << 20):
-        data += bytes(piece)
+    while waiting := delivery.pending:
+        data += bytes(link.recv(waiting) or b"")
     if delivery.partial:
         parts[delivery] = data
         return None
