@@ -120,11 +120,13 @@ class Bus:
 
     def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
         """Decide several requests, which all take effect or none; then the refusal comes last."""
-        before, answers = self.namespace, []
+        before, decided_before, answers = self.namespace, self._decided, []
         for command in commands:
             answers.append(self.ask(command, connection))
-            if answers[-1].refused is not None:
+            if (refused := answers[-1].refused) is not None:
                 self.namespace = before
+                for each in self.decisions(decided_before):
+                    each.update(refused=refused.error.value, partition=None)
                 break
         return answers
 

@@ -18,7 +18,7 @@ from proton import (
 )
 from proton import Connection as Endpoint
 
-from busproof.broker.framing import Frames, Handshake
+from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
 from busproof.broker.refusals import Refusal
 from busproof.broker.tokens import Claim
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection", "Node", "condition"]
 
-MAX_FRAME: Final = 262_144
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
 
@@ -78,7 +77,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._handshake: Handshake | None = None
         self._engine = Transport(Transport.SERVER)
-        self._engine.max_frame_size = MAX_FRAME
+        self._engine.max_frame_size = LARGEST_FRAME
         self._collector = Collector()
         self._endpoint = Endpoint()
         self._endpoint.collect(self._collector)
@@ -127,6 +126,8 @@ class Connection(asyncio.Protocol):
         for piece, batch in self._frames.feed(data):
             self._push(piece, batch=batch)
         self.pump()
+        if self._frames.broken:
+            self._close()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """The client is gone."""

@@ -12,7 +12,15 @@ from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
 from busproof.broker.tokens import Claim, Keys, TokenError
 
-__all__ = ["AMQP_HEADER", "BATCH_FORMAT", "Frames", "Handshake", "array", "is_batch"]
+__all__ = [
+    "AMQP_HEADER",
+    "BATCH_FORMAT",
+    "LARGEST_FRAME",
+    "Frames",
+    "Handshake",
+    "array",
+    "is_batch",
+]
 
 AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
@@ -21,6 +29,8 @@ BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
 TRANSFER: Final = 0x14
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
+LARGEST_FRAME: Final = 262_144
+"""What clients are told when the connection is opened."""
 OK, REFUSED = 0, 1
 
 
@@ -132,6 +142,7 @@ class Frames:
     def __init__(self) -> None:
         self._received = b""
         self._begun = False
+        self.broken = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Pieces of whole frames, and whether the piece is the first transfer of a batch."""
@@ -144,8 +155,9 @@ class Frames:
             place, self._begun = len(AMQP_HEADER), True
         while place + 4 <= len(data):
             end = place + int.from_bytes(data[place : place + 4], "big")
-            if end < place + 8:
-                # Proton says what is wrong with a frame that is none.
+            if not place + 8 <= end <= place + LARGEST_FRAME:
+                # Proton says what is wrong with a frame that is none; nothing after it counts.
+                self.broken = True
                 end = len(data)
             if end > len(data):
                 break

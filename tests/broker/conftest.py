@@ -21,6 +21,11 @@ ENTITIES = {
         "Namespaces": [
             {
                 "Name": "sbemulatorns",
+                "AuthorizationRules": [
+                    {"KeyName": "RootManageSharedAccessKey", "PrimaryKey": "SAS_KEY_VALUE"},
+                    {"KeyName": "listener", "PrimaryKey": "ears", "Rights": ["Listen"]},
+                    {"KeyName": "sender", "PrimaryKey": "mouth", "Rights": ["Send"]},
+                ],
                 "Queues": [
                     {"Name": "plain"},
                     {
@@ -83,6 +88,12 @@ class Served:
         """The official client, which does not try again by itself."""
         given = {"retry_total": 0, **options}
         return ServiceBusClient.from_connection_string(self.connection_string, **given)
+
+    def client_of(self, name: str, key: str) -> ServiceBusClient:
+        """The official client with another rule's key."""
+        text = self.connection_string.replace("RootManageSharedAccessKey", name)
+        text = text.replace("SAS_KEY_VALUE", key)
+        return ServiceBusClient.from_connection_string(text, retry_total=0)
 
     def ask(self, path: str, **body: Any) -> Any:
         """What is answered under `/busproof/`."""

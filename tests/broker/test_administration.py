@@ -117,6 +117,17 @@ def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> 
     assert "Standard" == admin.get_namespace_properties().messaging_sku
 
 
+def test_who_may_only_listen_administers_nothing(served: Served) -> None:
+    """It takes the right to manage."""
+    text = served.connection_string.replace("RootManageSharedAccessKey", "listener")
+    client = ServiceBusAdministrationClient.from_connection_string(
+        text.replace("SAS_KEY_VALUE", "ears"), retry_total=0
+    )
+    client._impl._client._base_url = served.admin
+    with client, pytest.raises(ClientAuthenticationError, match="Manage"):
+        client.list_queues().next()
+
+
 def test_a_wrong_key_is_refused(served: Served) -> None:
     """As not authenticated."""
     with administration(served, key="wrong") as client, pytest.raises(ClientAuthenticationError):

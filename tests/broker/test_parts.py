@@ -121,6 +121,9 @@ def test_several_requests_take_effect_together_or_not_at_all() -> None:
     answers = some.ask_all([good, bad, good], "c")
     assert [False, True] == [each.refused is not None for each in answers]
     assert 0 == len(some.namespace.queues["q"].messages)
+    assert {("invalid-operation", None)} == {
+        (each["refused"], each["partition"]) for each in some.decisions()
+    }
 
 
 def test_what_nobody_can_be_given_is_thrown_away() -> None:
@@ -168,7 +171,9 @@ def test_a_message_goes_out_as_it_came_in() -> None:
     )
     view = MessageView(body="m1", sequence_number=77, delivery_count=3)
     out = ProtonMessage()
-    out.decode(encoded(view, parsed.content, locked_until=5, death={"DeadLetterReason": "new"}))
+    raw = encoded(view, parsed.content, locked_until=5, death={"DeadLetterReason": "new"})
+    assert [1, 1] == [raw.count(each) for each in (b"x-opt-sequence-number", b"DeadLetterReason")]
+    out.decode(raw)
     assert b"x" * 300 == bytes(out.body)
     assert (True, 7, 9, 2) == (out.durable, out.priority, out.ttl, out.delivery_count)
     assert {"a": 1, "b": "x" * 300, "DeadLetterReason": "new"} == out.properties

@@ -10,6 +10,7 @@ from azure.servicebus.exceptions import (
     MessageNotFoundError,
     MessageSizeExceededError,
     MessagingEntityNotFoundError,
+    ServiceBusAuthorizationError,
     ServiceBusError,
     ServiceBusServerBusyError,
 )
@@ -83,6 +84,8 @@ def test_a_message_comes_as_it_was_sent(served: Served, queue: str, name: str) -
         )
         assert message.partition_key == got.partition_key
         assert 0 == got.delivery_count
+        token = got._raw_amqp_message.delivery_annotations[b"x-opt-lock-token"]
+        assert token == got.lock_token
         assert timedelta(seconds=50) < got.locked_until_utc - datetime.now(UTC)
         receiver.complete_message(got)
     assert [] == emptied(served, queue)
@@ -284,6 +287,24 @@ def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
             client.get_queue_receiver("nowhere") as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
+
+
+def test_a_right_is_one_to_send_or_to_receive(served: Served) -> None:
+    """Who has only one has not the other."""
+    with served.client_of("sender", "mouth") as client:
+        client.get_queue_sender("plain").send_messages(Message("from the sender"))
+        with (
+            pytest.raises(ServiceBusAuthorizationError),
+            client.get_queue_receiver("plain") as receiver,
+        ):
+            receiver.receive_messages(1, max_wait_time=1)
+    with served.client_of("listener", "ears") as client:
+        with client.get_queue_receiver("plain") as receiver:
+            (got,) = taken(receiver)
+            assert "from the sender" == str(got)
+            receiver.complete_message(got)
+        with pytest.raises(ServiceBusAuthorizationError):
+            client.get_queue_sender("plain").send_messages(Message("never"))
 
 
 def test_keys_that_conflict_are_refused_by_the_service(served: Served) -> None:

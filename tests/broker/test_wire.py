@@ -204,7 +204,9 @@ def test_what_is_no_sasl_is_told_what_is_spoken_here(served: Served, data: bytes
 
 
 HELLO = b"AMQP\x03\x01\x00\x00"
-ANONYMOUS = b"\x00\x00\x00\x1b\x02\x01\x00\x00\x00\x53\x41\xc0\x0e\x01\xa3\x09ANONYMOUS\x40"[:27]
+ANONYMOUS = b"\x00\x00\x00\x19\x02\x01\x00\x00\x00\x53\x41\xc0\x0c\x01\xa3\x09ANONYMOUS"
+ADMITTED = b"\x00\x53\x44\xc0\x03\x01\x50\x00"
+ENGINE = HELLO + ANONYMOUS + b"AMQP\x00\x01\x00\x00"
 
 
 @pytest.mark.parametrize(
@@ -214,13 +216,16 @@ ANONYMOUS = b"\x00\x00\x00\x1b\x02\x01\x00\x00\x00\x53\x41\xc0\x0e\x01\xa3\x09AN
         HELLO + b"\xff\xff\xff\xff\x02\x01\x00\x00",
         HELLO + b"\x00\x00\x00\x0c\x02\x01\x00\x00\x00\x53\x41\x45",
         HELLO + b"\x00\x00\x00\x0b\x02\x01\x00\x00\xff\xff\xff",
-        HELLO + ANONYMOUS + b"AMQP\x00\x01\x00\x00" + b"\x00\x00\x00\x02\x02\x00\x00\x00",
-        HELLO + ANONYMOUS + b"AMQP\x00\x01\x00\x00" + b"\x00\x00\x00\x0c\x02\x00\x00\x00nope",
+        ENGINE + b"\x00\x00\x00\x02\x02\x00\x00\x00",
+        ENGINE + b"\x00\x00\x00\x0c\x02\x00\x00\x00nope",
+        ENGINE + b"\x7f\xff\xff\xff\x02\x00\x00\x00",
     ],
 )
 def test_broken_frames_end_one_connection_only(served: Served, data: bytes) -> None:
     """The broker goes on for everybody else."""
-    assert raw(served, data).startswith(HELLO)
+    answer = raw(served, data)
+    assert answer.startswith(HELLO)
+    assert data.startswith(ENGINE) == (ADMITTED in answer)
     assert "healthy" == served.ask("/health")["status"]
 
 
