@@ -16,7 +16,13 @@ import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.errors import UsageError
+from busproof.model.choosing import (
+    CHOICES_WEIGHED,
+    at_liberty,
+    checked_policy,
+    decided,
+    one_of,
+)
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
@@ -60,14 +66,11 @@ from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage, Window
 
-__all__ = ["POLICIES", "ModelAdapter"]
+__all__ = ["ModelAdapter"]
 
-POLICIES: Final = ("round-robin", "random", "hostile")
 HOSTILE_SLACK: Final = 2 * MICROSECONDS
 LOST_ANSWERS: Final = 0.04
 LATE_EFFECTS: Final = 0.3
-CHOICES_WEIGHED: Final = 64
-"""How many allowed answers a random policy looks at."""
 
 CAPABILITIES: Final = frozenset(
     {
@@ -124,38 +127,12 @@ LOSABLE = (
     DeleteQueue,
 )
 
-OWN_CHOICES: Final = {
-    "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
-    "SCHEDULE-DELAY": ("unbounded", "at-once"),
-    "DUPLICATE-PROLONGS": ("either", "first"),
-    "DLQ-PARTITIONS": ("either", "same-partition"),
-    "CACHE-DELIVERY-COUNT": ("either", "stays"),
-    "MAX-DELIVERIES": ("either", "exactly"),
-    "CACHE-EXPIRY": ("either", "not-handed-out"),
-    "FORWARD-LIFETIME": ("either", "anew"),
-    "LIFETIME-IN-TRANSACTION": ("either", "commit"),
-    "MESSAGES-EXPIRE": ("message", "lock"),
-    "GB-PARTITIONS": ("either", "sixteen"),
-    "FULL-PARTITION": ("either", "per-partition"),
-}
-"""Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
-
-A judge keeps such things open until they are seen; a bus has to decide.
-"""
-
-
-FREE_CHOICES: Final = {
-    "CACHE-EXPIRY": ("handed-out", "not-handed-out"),
-    "LIFETIME-IN-TRANSACTION": ("send", "commit"),
-}
-"""Of those, what a bus may as well do one way or the other, all the time."""
-
 
 class ModelAdapter:
     """An adapter with the model behind it; conforming under every policy.
 
     Args:
-        policy: one of `POLICIES`.
+        policy: one of those of `model/choosing.py`.
         seed: of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
@@ -169,9 +146,7 @@ class ModelAdapter:
         *,
         library: bool = False,
     ) -> None:
-        if policy not in POLICIES:
-            raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
-        self._policy = policy
+        self._policy = checked_policy(policy)
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
         self._clock = Clock(clock)
@@ -202,8 +177,8 @@ class ModelAdapter:
         """Begin with an empty namespace."""
         self._punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         if self._policy != "round-robin":
-            profile = self._at_liberty(profile)
-        self._state = fresh_namespace(_decided(profile), Vantage(decides=True))
+            profile = at_liberty(profile, self._random)
+        self._state = fresh_namespace(decided(profile), Vantage(decides=True))
         self._turn = 0
         self._late = []
         self._started = time.monotonic()
@@ -211,14 +186,6 @@ class ModelAdapter:
     def stop(self) -> None:
         """Forget the namespace."""
         self._state = None
-
-    def _at_liberty(self, profile: Profile) -> Profile:
-        """The profile, with choices made at random that are as good one way as the other."""
-        readings = profile.readings
-        for name, choices in FREE_CHOICES.items():
-            if readings.get(name, "either") == "either":
-                readings = readings.set(name, self._random.choice(choices))
-        return attrs.evolve(profile, readings=readings)
 
     def do(self, command: Command, connection: str) -> Observed:
         """Choose one of the answers that the model allows."""
@@ -319,12 +286,7 @@ class ModelAdapter:
     def _chosen(self, command: Command, connection: str) -> Transition:
         if self._policy == "round-robin":
             return self._regular(command, connection)
-        allowed = self._some(command, connection)
-        if self._policy == "hostile" and self._random.random() < 0.5:
-            return max(
-                allowed, key=lambda each: -1 if each.choice is None else each.choice.partition
-            )
-        return self._random.choice(allowed)
+        return one_of(self._some(command, connection), self._policy, self._random)
 
     def _some(self, command: Command, connection: str) -> list[Transition]:
         found = []
@@ -441,12 +403,3 @@ def _without_times(outcome: Outcome) -> Outcome:
         views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
         return ReceivedSeveral(messages=views)
     return Renewed() if isinstance(outcome, Renewed) else outcome
-
-
-def _decided(profile: Profile) -> Profile:
-    """The profile, with a choice made wherever it leaves a bus one of `OWN_CHOICES`."""
-    readings = profile.readings
-    for name, (left_open, taken) in OWN_CHOICES.items():
-        if readings.get(name, left_open) == left_open:
-            readings = readings.set(name, taken)
-    return attrs.evolve(profile, readings=readings)

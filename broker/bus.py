@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.broker.choosing import Chooser, decided
+from busproof.broker.choosing import Chooser
 from busproof.errors import UsageError
+from busproof.model.choosing import decided
 from busproof.model.commands import (
     AcceptNextSession,
     AdvanceClock,

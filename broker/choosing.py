@@ -1,7 +1,6 @@
 """Where the model allows several answers, one of them is taken, by a policy and a seed.
 
-`round-robin` is a bus at its most regular. `random` takes any allowed answer. `hostile` takes those
-that are hardest to live with: the last partition, and whatever else comes last.
+The policies are those of `model/choosing.py`, by which the model's own adapter chooses too.
 """
 
 from collections.abc import Iterator
@@ -11,58 +10,29 @@ from typing import Final
 
 import attrs
 
-from busproof.errors import UsageError
+from busproof.model.choosing import CHOICES_WEIGHED, checked_policy, one_of
 from busproof.model.commands import AcceptNextSession, Command, Peek, Receive, Schedule, Send
 from busproof.model.outcomes import Empty, Peeked, Received, SessionAccepted, Witness
 from busproof.model.state import Namespace
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
-from busproof.model.values import Profile
 
-__all__ = ["POLICIES", "Chooser", "decided"]
-
-POLICIES: Final = ("round-robin", "random", "hostile")
-CHOICES_WEIGHED: Final = 64
-"""How many allowed answers a policy looks at."""
-
-OWN_CHOICES: Final = {
-    "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
-    "SCHEDULE-DELAY": ("unbounded", "at-once"),
-    "DUPLICATE-PROLONGS": ("either", "first"),
-    "DLQ-PARTITIONS": ("either", "same-partition"),
-    "CACHE-DELIVERY-COUNT": ("either", "stays"),
-    "MAX-DELIVERIES": ("either", "exactly"),
-}
-"""Where a reading leaves a bus a choice that a client only sees later: it, and what this bus does.
-
-Those of the model's own adapter (`adapters/model.py`); a test holds the two together.
-"""
+__all__ = ["Chooser"]
 
 WAITED_FOR: Final = Received | SessionAccepted
 """What a request that can wait waits for."""
-
-
-def decided(profile: Profile) -> Profile:
-    """The profile, with a choice made wherever it leaves a bus one of `OWN_CHOICES`."""
-    readings = profile.readings
-    for name, (left_open, taken) in OWN_CHOICES.items():
-        if readings.get(name, left_open) == left_open:
-            readings = readings.set(name, taken)
-    return attrs.evolve(profile, readings=readings)
 
 
 class Chooser:
     """Takes one of the answers that the model allows.
 
     Args:
-        policy: one of `POLICIES`.
+        policy: one of those of `model/choosing.py`.
         seed: of the random and the hostile policy.
     """
 
     def __init__(self, policy: str = "round-robin", seed: int = 0) -> None:
-        if policy not in POLICIES:
-            raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
-        self._policy = policy
+        self._policy = checked_policy(policy)
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._turns: dict[str, int] = {}
 
@@ -127,9 +97,7 @@ class Chooser:
     def _one_of(self, allowed: list[Transition]) -> Transition:
         if self._policy == "round-robin" or len(allowed) == 1:
             return allowed[0]
-        if self._policy == "hostile" and self._random.random() < 0.5:
-            return max(allowed, key=lambda each: each.choice.partition if each.choice else -1)
-        return self._random.choice(allowed)
+        return one_of(allowed, self._policy, self._random)
 
     def _in_turn(
         self, namespace: Namespace, command: Command, connection: str

@@ -9,13 +9,12 @@ import pytest
 from proton import Message as ProtonMessage
 from proton import symbol
 
-from busproof.adapters import model as adapter
-from busproof.broker import choosing
 from busproof.broker.bus import Bus
 from busproof.broker.hub import Contents
 from busproof.broker.messages import Content, encoded, inner_messages, parse
 from busproof.broker.tokens import Key, Keys, TokenError
 from busproof.errors import UsageError
+from busproof.model.choosing import POLICIES
 from busproof.model.commands import CreateQueue, Receive, Send
 from busproof.model.outcomes import Received
 from busproof.model.profiles import profile_for
@@ -80,12 +79,6 @@ def test_a_token_that_proves_nothing_says_why(given: str, audience: str, said: s
         KEYS.claim(given, audience, NOW)
 
 
-def test_the_broker_decides_what_the_models_adapter_decides() -> None:
-    """Both are a bus of the model's own."""
-    assert adapter.OWN_CHOICES == choosing.OWN_CHOICES
-    assert adapter.POLICIES == choosing.POLICIES
-
-
 def bus(policy: str, seed: int = 0) -> Bus:
     made = Bus(profile_for(load(), partitions=4), policy, seed, "virtual")
     made.ask(CreateQueue(queue="q"), "c")
@@ -98,7 +91,7 @@ def test_an_unknown_policy_is_named() -> None:
         bus("kind")
 
 
-@pytest.mark.parametrize("policy", choosing.POLICIES)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_whatever_the_policy_everything_sent_is_received_once(policy: str) -> None:
     """Only the partitions differ."""
     some = bus(policy, seed=3)

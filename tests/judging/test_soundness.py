@@ -11,11 +11,12 @@ from exploring import Explored, explored
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import AssigningBus, SeededBus
-from busproof.adapters.model import POLICIES, ModelAdapter
+from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
 from busproof.judging.judge import Judge, vantage_of
 from busproof.judging.overlap import judged
+from busproof.model.choosing import POLICIES
 from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
 from busproof.model.values import Clock, Profile, Tier
