@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from busproof.broker.jsonc import DURATION, SECONDS
+from busproof.broker.durations import microseconds_in
 from busproof.model.filters import (
     CorrelationFilter,
     FalseFilter,
@@ -102,11 +102,10 @@ def microseconds(text: str, name: str) -> int:
     Raises:
         Unreadable: it is none.
     """
-    found = DURATION.fullmatch(text)
-    if found is None or not any(found.groups()):
+    found = microseconds_in(text)
+    if found is None:
         raise Unreadable(f"{name} is {text!r}; it has to be a duration such as PT1M.")
-    seconds = sum(float(found[each] or 0) * SECONDS[each] for each in SECONDS)
-    return round(seconds * 1_000_000)
+    return found
 
 
 def filter_of(rule: ET.Element) -> Filter:

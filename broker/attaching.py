@@ -7,9 +7,9 @@ from proton import Link, Message, Terminus, symbol, ulong
 from busproof.broker.coordinator import Coordinator
 from busproof.broker.engine import Connection, Node
 from busproof.broker.intake import Intake
-from busproof.broker.management import Management
+from busproof.broker.management import answerer
 from busproof.broker.outlet import Outlet
-from busproof.broker.refusals import NOT_FOUND, Refusal
+from busproof.broker.refusals import NOT_FOUND, Refusal, unauthorized
 from busproof.broker.requests import CBS_STATUS, Replies, Reply, Requests, said_in
 from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
 from busproof.broker.tokens import TokenError, path_of
@@ -73,12 +73,7 @@ def _opened(connection: Connection, link: Link, node: Node) -> None:
 
 def _permitted(connection: Connection, right: str, path: str) -> None:
     if not connection.permits(right, path):
-        raise Refusal(
-            "amqp:unauthorized-access",
-            f"Unauthorized access. '{right}' claim is required to perform this operation on "
-            f"'{path}'; no token that was put has it.",
-            401,
-        )
+        raise unauthorized(right, path)
 
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:
@@ -165,13 +160,13 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
         return
     if path == CBS:
         node = Requests(
-            connection, link, CBS, lambda asked: _put_token(connection, asked), CBS_STATUS
+            connection, link, CBS, lambda asked, _: _put_token(connection, asked), CBS_STATUS
         )
     else:
         entity = _entity(connection, path)
         if not (connection.permits("Listen", entity) or connection.permits("Send", entity)):
             _permitted(connection, "Listen", entity)
-        node = Requests(connection, link, path, Management(connection, entity).answer)
+        node = Requests(connection, link, path, answerer(connection, entity))
     _opened(connection, link, node)
     node.grant()
 

@@ -8,22 +8,29 @@ from typing import Any, Final
 import attrs
 
 from busproof.broker.choosing import Chooser
+from busproof.broker.relations import without_relations
 from busproof.errors import UsageError
 from busproof.model.choosing import decided
 from busproof.model.commands import (
     AcceptNextSession,
     AdvanceClock,
     Command,
+    DeleteQueue,
+    Operation,
     Peek,
     Receive,
     Schedule,
     Send,
+    UpdateQueue,
 )
-from busproof.model.dead_letters import SUFFIX
+from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.ledger import remove
+from busproof.model.managing import delete_queue, update_queue
 from busproof.model.outcomes import Outcome, Refused
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
-from busproof.model.state import Queue, fresh_namespace
+from busproof.model.state import Queue, fresh_namespace, with_queue
+from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
 from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
 
@@ -121,8 +128,12 @@ class Bus:
 
     def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
         """Decide several requests, which all take effect or none; then the refusal comes last."""
+        return self.ask_each((command, connection) for command in commands)
+
+    def ask_each(self, requests: Iterable[tuple[Command, str]]) -> list[Answer]:
+        """Decide several requests, each of a connection, which all take effect or none."""
         before, decided_before, answers = self.namespace, self._decided, []
-        for command in commands:
+        for command, connection in requests:
             answers.append(self.ask(command, connection))
             if (refused := answers[-1].refused) is not None:
                 self.namespace = before
@@ -131,9 +142,71 @@ class Bus:
                 break
         return answers
 
+    def foreseen(self, requests: Iterable[tuple[Operation, str]]) -> Answer:
+        """What the last of these requests, of which none is a send, would be answered."""
+        before = self.namespace
+        answers = self.ask_each(requests)
+        self.namespace = before
+        return answers[-1]
+
+    def managed(self, command: UpdateQueue | DeleteQueue) -> Answer:
+        """Change or delete an entity of any kind; the vocabulary knows the management of queues.
+
+        A topic goes with its subscriptions, and a subscription leaves its topic.
+        """
+        path = command.queue
+        queue = self.entity(path)
+        if queue is None or queue.role is None:
+            return self.ask(command, "administration")
+        asked = (
+            update_queue(self.namespace, command)
+            if isinstance(command, UpdateQueue)
+            else delete_queue(self.namespace, command)
+        )
+        answer = self._taken(next(asked), command, "administration")
+        if isinstance(command, DeleteQueue) and answer.refused is None:
+            self.namespace = without_relations(self.namespace, queue)
+        return answer
+
+    def sweep(self, path: str) -> None:
+        """Let what has died in an entity be gone, or be among its dead letters."""
+        if self.entity(path) is not None:
+            self.namespace = swept(self.namespace, path)
+
+    def delete(self, path: str, count: int, before: int, session_id: str | None = None) -> int:
+        """Delete messages that nobody holds, the oldest first; returns how many.
+
+        Args:
+            path: of the entity.
+            count: how many at most.
+            before: those that came at this moment or earlier.
+            session_id: of the session that they have to be of.
+        """
+        queue = self.entity(path)
+        if queue is None:
+            return 0
+        found = (each for _, each in sorted(queue.messages.items()) if each.available)
+        chosen = [
+            each
+            for each in found
+            if each.arrived.earliest <= before and session_id in (None, each.message.session_id)
+        ][:count]
+        for each in chosen:
+            queue = remove(queue, each)
+        self.namespace = with_queue(self.namespace, queue)
+        return len(chosen)
+
+    def held(self, path: str, token: str) -> str | None:
+        """The name of the message that this lock is of."""
+        queue = self.namespace.queues.get(path)
+        stored = None if queue is None else locked(queue, token)
+        return None if stored is None else stored.message.body
+
     def wait_for(self, command: Receive | AcceptNextSession, connection: str) -> Answer | None:
         """Decide a request that may wait; `None` while there is nothing to answer."""
         self._keep_time()
+        if is_dead_letter_queue(command.queue):
+            self.sweep(owner_of(command.queue))
         found = self._chooser.waited_for(self.namespace, command, connection)
         return None if found is None else self._taken(found, command, connection)
 

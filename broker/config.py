@@ -4,13 +4,17 @@ Added: `EnablePartitioning` of queues and topics; `Tier`, `Edition`, `Readings`,
 `AuthorizationRules` of the namespace.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from busproof.broker.configured_rules import filter_in, named_rule
+from busproof.broker.durations import for_ever
 from busproof.broker.jsonc import Value, read
 from busproof.broker.tokens import RIGHTS, Key
+from busproof.errors import UsageError
 from busproof.model.commands import (
     AddRule,
     CreateQueue,
@@ -18,8 +22,9 @@ from busproof.model.commands import (
     CreateTopic,
     RemoveRule,
 )
-from busproof.model.filters import DEFAULT_RULE, CorrelationFilter, Filter, SqlFilter, TrueFilter
+from busproof.model.filters import DEFAULT_RULE
 from busproof.model.values import Tier
+from busproof.spec import load
 
 __all__ = ["DEFAULT_KEYS", "Configuration", "read_configuration"]
 
@@ -29,8 +34,6 @@ DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
 """What the emulator's connection string says."""
 
 NOT_APPLIED: Final = {
-    "DefaultMessageTimeToLive": "messages live for ever",
-    "DeadLetteringOnMessageExpiration": "messages live for ever",
     "ForwardDeadLetteredMessagesTo": "dead letters stay where they are",
     "Action": "rules take messages and change nothing in them",
 }
@@ -49,6 +52,7 @@ QUEUE: Final = (
     "ForwardTo",
     "LockDuration",
     "MaxDeliveryCount",
+    "MaxSizeInMegabytes",
     "RequiresSession",
 )
 SUBSCRIPTION: Final = (
@@ -60,16 +64,6 @@ SUBSCRIPTION: Final = (
     "MaxDeliveryCount",
     "RequiresSession",
 )
-CORRELATION: Final = {
-    "ContentType": "content_type",
-    "CorrelationId": "correlation_id",
-    "Label": "subject",
-    "MessageId": "message_id",
-    "ReplyTo": "reply_to",
-    "ReplyToSessionId": "reply_to_session_id",
-    "SessionId": "session_id",
-    "To": "to",
-}
 NAMESPACE: Final = (
     "Name",
     "Queues",
@@ -80,14 +74,16 @@ NAMESPACE: Final = (
     "Partitions",
     "AuthorizationRules",
 )
-LONGEST_LOCK, LONGEST_WINDOW = 300, 604_800
+LONGEST_LOCK, LONGEST_WINDOW, LONGEST_LIFE = 300, 604_800, 922_337_203_686
+MB_IN_GB: Final = 1024
 
 
 @attrs.define
 class Configuration:
     """What a broker begins with.
 
-    `not_applied` names each setting that has no effect, and what is so instead.
+    `places` says where each thing that is created is written; `not_applied` names each setting that
+    has no effect, and what is so instead.
     """
 
     tier: str = Tier.STANDARD
@@ -96,7 +92,13 @@ class Configuration:
     readings: dict[str, str] = attrs.field(factory=dict)
     keys: tuple[Key, ...] = DEFAULT_KEYS
     created: list[Created] = attrs.field(factory=list)
+    places: dict[Created, str] = attrs.field(factory=dict)
     not_applied: dict[str, str] = attrs.field(factory=dict)
+
+    def create(self, command: Created, written: Value) -> None:
+        """Have something created that is written here."""
+        self.created.append(command)
+        self.places[command] = written.place
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -123,10 +125,13 @@ def _namespace(value: Value, found: Configuration) -> None:
         found.tier = Tier(fields["Tier"].one_of([each.value for each in Tier]))
     if "Edition" in fields:
         found.edition = fields["Edition"].text()
+        _told(fields["Edition"], lambda: load().edition(found.edition or ""))
     if "Partitions" in fields:
         found.partitions = fields["Partitions"].number(1, 64)
     if "Readings" in fields:
-        found.readings = {name: each.text() for name, each in fields["Readings"].pairs().items()}
+        for name, each in fields["Readings"].pairs().items():
+            found.readings[name] = each.text()
+            _told(each, lambda: load().readings(found.readings))
     if "AuthorizationRules" in fields:
         found.keys = tuple(_key(each) for each in fields["AuthorizationRules"].items())
         if not found.keys:
@@ -135,6 +140,14 @@ def _namespace(value: Value, found: Configuration) -> None:
         _queue(each, found)
     for each in fields["Topics"].items() if "Topics" in fields else ():
         _topic(each, found)
+
+
+def _told(value: Value, look_up: Callable[[], object]) -> None:
+    """Look a name up; a complaint about it names the line on which it stands."""
+    try:
+        look_up()
+    except UsageError as error:
+        raise UsageError(f"{value.place}: {error}") from None
 
 
 def _key(value: Value) -> Key:
@@ -165,10 +178,7 @@ def _properties(
         return {}
     given = fields["Properties"].fields(known)
     for name in NOT_APPLIED.keys() & given.keys():
-        value = given[name]
-        if not value.is_null and not (
-            name == "DeadLetteringOnMessageExpiration" and not value.truth()
-        ):
+        if not given[name].is_null:
             found.not_applied[name] = NOT_APPLIED[name]
     return {name: value for name, value in given.items() if not value.is_null}
 
@@ -176,7 +186,7 @@ def _properties(
 def _queue(value: Value, found: Configuration) -> None:
     name, fields = _named(value)
     given = _properties(fields, QUEUE, found)
-    found.created.append(
+    found.create(
         CreateQueue(
             queue=name,
             partitioned=_truth(given, "EnablePartitioning"),
@@ -187,15 +197,19 @@ def _queue(value: Value, found: Configuration) -> None:
             ),
             lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
             max_delivery_count=_count(given),
+            max_size=_size(given),
             forward_to=given["ForwardTo"].text() if "ForwardTo" in given else None,
-        )
+            time_to_live=_lifetime(given),
+            dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
+        ),
+        value,
     )
 
 
 def _topic(value: Value, found: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
     given = _properties(fields, (*LASTING, "EnablePartitioning"), found)
-    found.created.append(
+    found.create(
         CreateTopic(
             topic=name,
             partitioned=_truth(given, "EnablePartitioning"),
@@ -203,7 +217,9 @@ def _topic(value: Value, found: Configuration) -> None:
             duplicate_window=_duration(
                 given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
             ),
-        )
+            time_to_live=_lifetime(given),
+        ),
+        value,
     )
     for each in fields["Subscriptions"].items() if "Subscriptions" in fields else ():
         _subscription(each, name, found)
@@ -212,7 +228,7 @@ def _topic(value: Value, found: Configuration) -> None:
 def _subscription(value: Value, topic: str, found: Configuration) -> None:
     name, fields = _named(value, "Rules")
     given = _properties(fields, SUBSCRIPTION, found)
-    found.created.append(
+    found.create(
         CreateSubscription(
             topic=topic,
             subscription=name,
@@ -220,48 +236,22 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
             lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
             max_delivery_count=_count(given),
             forward_to=given["ForwardTo"].text() if "ForwardTo" in given else None,
-        )
+            time_to_live=_lifetime(given),
+            dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
+        ),
+        value,
     )
     rules = fields["Rules"].items() if "Rules" in fields else []
     if rules:
         default = RemoveRule(topic=topic, subscription=name, rule=DEFAULT_RULE)
-        found.created.append(default)
+        found.create(default, fields["Rules"])
     for rule in rules:
-        rule_name, parts = _named_rule(rule)
-        chosen = _filter(parts, found)
-        found.created.append(AddRule(topic=topic, subscription=name, rule=rule_name, filter=chosen))
-
-
-def _named_rule(value: Value) -> tuple[str, dict[str, Value]]:
-    fields = value.fields(("Name", "Properties"))
-    if "Name" not in fields:
-        raise value.wrong("a Name")
-    known = ("FilterType", "CorrelationFilter", "SqlFilter", "Action")
-    return fields["Name"].text(), (
-        fields["Properties"].fields(known) if "Properties" in fields else {}
-    )
-
-
-def _filter(parts: dict[str, Value], found: Configuration) -> Filter:
-    if "Action" in parts and not parts["Action"].is_null:
-        found.not_applied["Action"] = NOT_APPLIED["Action"]
-    if "FilterType" not in parts:
-        return TrueFilter()
-    if parts["FilterType"].one_of(("Correlation", "Sql")) == "Sql":
-        if "SqlFilter" not in parts:
-            raise parts["FilterType"].wrong("a SqlFilter beside it")
-        given = parts["SqlFilter"].fields(("SqlExpression",))
-        if "SqlExpression" not in given:
-            raise parts["SqlFilter"].wrong("a SqlExpression")
-        return SqlFilter(expression=given["SqlExpression"].text())
-    if "CorrelationFilter" not in parts:
-        raise parts["FilterType"].wrong("a CorrelationFilter beside it")
-    given = parts["CorrelationFilter"].fields((*CORRELATION, "Properties"))
-    values = {CORRELATION[name]: given[name].text() for name in CORRELATION.keys() & given.keys()}
-    free = given["Properties"].pairs() if "Properties" in given else {}
-    return CorrelationFilter(
-        **values, properties={name: each.scalar() for name, each in free.items()}
-    )
+        rule_name, parts = named_rule(rule)
+        if "Action" in parts and not parts["Action"].is_null:
+            found.not_applied["Action"] = NOT_APPLIED["Action"]
+        chosen = filter_in(parts)
+        added = AddRule(topic=topic, subscription=name, rule=rule_name, filter=chosen)
+        found.create(added, rule)
 
 
 def _truth(given: dict[str, Value], name: str) -> bool:
@@ -270,6 +260,24 @@ def _truth(given: dict[str, Value], name: str) -> bool:
 
 def _duration(given: dict[str, Value], name: str, default: int, least: int, most: int) -> int:
     return given[name].duration(least, most) if name in given else default * 1_000_000
+
+
+def _lifetime(given: dict[str, Value]) -> int | None:
+    """In microseconds; `None` for ever, which is what clients write as the longest time."""
+    if "DefaultMessageTimeToLive" not in given:
+        return None
+    duration = given["DefaultMessageTimeToLive"].duration(1, LONGEST_LIFE)
+    return None if for_ever(duration) else duration
+
+
+def _size(given: dict[str, Value]) -> int | None:
+    """In GB."""
+    if "MaxSizeInMegabytes" not in given:
+        return None
+    size, rest = divmod(given["MaxSizeInMegabytes"].number(MB_IN_GB, 81_920), MB_IN_GB)
+    if rest:
+        raise given["MaxSizeInMegabytes"].wrong(f"a multiple of {MB_IN_GB}")
+    return size
 
 
 def _count(given: dict[str, Value]) -> int:

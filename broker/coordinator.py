@@ -8,7 +8,7 @@ from proton import Delivery, Described, Link, Message, ProtonException
 from busproof.broker.engine import Connection, Node, condition
 from busproof.broker.intake import CREDIT, received
 from busproof.broker.refusals import Refusal, refusal_of
-from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
+from busproof.model.commands import BeginTransaction
 
 __all__ = ["Coordinator"]
 
@@ -55,8 +55,7 @@ class Coordinator(Node):
     def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - both ends are the same here
         """What was begun and not ended is rolled back."""
         for name in sorted(self._open):
-            bus = self._connection.hub.bus
-            bus.ask(RollBackTransaction(transaction=name), self._connection.name)
+            self._connection.hub.stage.roll_back(name, self._connection.name)
         self._open.clear()
 
     def _asked(self, raw: bytes) -> str | None:
@@ -93,7 +92,7 @@ class Coordinator(Node):
         if name not in self._open:
             raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
         self._open.discard(name)
-        ending = RollBackTransaction if failed else CommitTransaction
-        answer = self._connection.hub.bus.ask(ending(transaction=name), self._connection.name)
+        stage, who = self._connection.hub.stage, self._connection.name
+        answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
         if (refusal := refusal_of(answer)) is not None:
             raise Refusal("amqp:transaction:rollback", refusal.description)

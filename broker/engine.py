@@ -19,8 +19,8 @@ from proton import (
 from proton import Connection as Endpoint
 
 from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
-from busproof.broker.refusals import Refusal
-from busproof.broker.tokens import Claim
+from busproof.broker.refusals import Refusal, unauthorized
+from busproof.broker.tokens import Claim, Claims
 
 if TYPE_CHECKING:
     from busproof.broker.hub import Hub
@@ -30,6 +30,9 @@ __all__ = ["Connection", "Node", "condition"]
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
 
+TIME_TO_CLAIM: Final = 20.0
+"""For how long a connection may last without a claim, in seconds."""
+
 
 def condition(name: str, description: str) -> Condition:
     """An error as clients take it: some hang on one whose map of details is left out."""
@@ -38,6 +41,9 @@ def condition(name: str, description: str) -> Condition:
 
 class Node:
     """What a link is attached to; it translates, and decides nothing."""
+
+    needs: tuple[str, str] | None = None
+    """The right that the client has to have as long as the link lasts, and on which path."""
 
     def on_flow(self) -> None:
         """The client has changed its credit."""
@@ -63,7 +69,7 @@ class Connection(asyncio.Protocol):
     ) -> None:
         self.hub = hub
         self.number = number
-        self.claims: list[Claim] = []
+        self._claims = Claims()
         self.paused = False
         self.links: dict[Link, Node] = {}
         self.sessions: dict[tuple[str, str], str] = {}
@@ -84,26 +90,23 @@ class Connection(asyncio.Protocol):
         self._endpoint.container = "busproof"
         self._engine.bind(self._endpoint)
         self._timer: asyncio.TimerHandle | None = None
+        self._review: asyncio.TimerHandle | None = None
 
     @property
     def name(self) -> str:
         """How the model knows this connection."""
         return f"connection-{self.number}"
 
-    @property
-    def container(self) -> str:
-        """How the client calls itself."""
-        return self._endpoint.remote_container or ""
-
     def prove(self, claim: Claim) -> None:
-        """Remember a claim that the client has shown, and forget those that have expired."""
-        now = time.time()
-        self.claims = [each for each in self.claims if each.until > now] + [claim]
+        """Remember a claim that the client has shown; when it expires, links end that need it."""
+        self._claims.add(claim)
+        if self._review is not None:
+            self._review.cancel()
+        self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
 
     def permits(self, right: str, path: str) -> bool:
         """Whether the client has shown a claim for this."""
-        now, low = time.time(), path.lower()
-        return any(claim.grants(right, low, now) for claim in self.claims)
+        return self._claims.permit(right, path)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
@@ -111,6 +114,7 @@ class Connection(asyncio.Protocol):
         self._handshake = Handshake(self.hub.keys, self._write)
         self.hub.connections.add(self)
         self._timer = self.hub.loop.call_later(TICK, self._tick)
+        self._review = self.hub.loop.call_later(TIME_TO_CLAIM, self._look_at_claims)
 
     def data_received(self, data: bytes) -> None:
         """Bytes came."""
@@ -131,8 +135,9 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """The client is gone."""
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._review):
+            if timer is not None:
+                timer.cancel()
         self.hub.connections.discard(self)
         for link in list(self.links):
             self._gone(link, lost=True)
@@ -279,9 +284,28 @@ class Connection(asyncio.Protocol):
         if node is not None:
             node.on_closed(lost=lost)
 
+    def _look_at_claims(self) -> None:
+        """End what the client has no claim for, or has none any more."""
+        if not self._claims.any:
+            self.close_after(
+                Refusal(
+                    "amqp:unauthorized-access",
+                    f"No token was put within {TIME_TO_CLAIM:.0f} seconds, or all have expired.",
+                    401,
+                )
+            )
+            return
+        for link, node in list(self.links.items()):
+            if node.needs is not None and not self.permits(*node.needs):
+                self.detach(link, unauthorized(*node.needs))
+        self.pump()
+        self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
+
     def _tick(self) -> None:
-        self._engine.tick(time.monotonic())
-        self._timer = self.hub.loop.call_later(TICK, self._tick)
+        now = time.monotonic()
+        due = self._engine.tick(now)
+        wait = min(TICK, max(0.01, due - now)) if due else TICK
+        self._timer = self.hub.loop.call_later(wait, self._tick)
         self.pump()
 
     def _write(self, data: bytes) -> None:

@@ -8,16 +8,16 @@ from xml.etree import ElementTree as ET
 
 from busproof.broker import atom
 from busproof.broker.bus import Answer as Decided
+from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.refusals import refusal_of
 from busproof.broker.tokens import TokenError
+from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
     AddRule,
     Command,
-    CreateQueue,
     CreateSubscription,
-    CreateTopic,
     DeleteQueue,
     ListRules,
     RemoveRule,
@@ -27,37 +27,23 @@ from busproof.model.dead_letters import SUFFIX
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.filters import DEFAULT_RULE, SubscriptionRule
 from busproof.model.outcomes import RulesListed
-from busproof.model.state import Queue, Subscription, Topic
+from busproof.model.state import Subscription, Topic
 
 __all__ = ["Entities"]
 
 XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
-FOR_EVER: Final = "P10675199DT2H48M5.4775807S"
-DEFAULTS: Final = {
-    "DefaultMessageTimeToLive": FOR_EVER,
-    "AutoDeleteOnIdle": FOR_EVER,
-    "DeadLetteringOnMessageExpiration": "false",
-    "EnableBatchedOperations": "true",
-    "Status": "Active",
-    "MaxSizeInMegabytes": "1024",
-    "SupportOrdering": "true",
-    "EnableExpress": "false",
-    "EntityAvailabilityStatus": "Available",
+HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "SupportOrdering"}
+READ_ONLY: Final = {
+    "AccessedAt",
+    "CreatedAt",
+    "EntityAvailabilityStatus",
+    "MessageCount",
+    "SizeInBytes",
+    "SubscriptionCount",
+    "UpdatedAt",
 }
-"""What is told of each entity and does not come from the model."""
-
-APPLIED: Final = {
-    "LockDuration",
-    "RequiresSession",
-    "RequiresDuplicateDetection",
-    "DuplicateDetectionHistoryTimeWindow",
-    "MaxDeliveryCount",
-    "EnablePartitioning",
-    "ForwardTo",
-    "Name",
-}
-HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "SupportOrdering", "CreatedAt"}
+"""What clients are told, and write back when they change an entity."""
 
 
 class Entities:
@@ -73,6 +59,9 @@ class Entities:
         self._warn = warn
         self._said: dict[str, dict[str, str]] = {}
         """Path to what was written of an entity and is not the model's."""
+        self._times: dict[str, tuple[str, str]] = {}
+        """Path to when an entity was created and last changed."""
+        self._begun = self._moment()
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
@@ -126,8 +115,8 @@ class Entities:
             raise atom.Unreadable(f"Entity '{path}' was not found.", 404)
         return known
 
-    def _ask(self, command: Command) -> Decided:
-        answer = self._hub.bus.ask(command, "administration")
+    def _ask(self, *commands: Command) -> Decided:
+        answer = self._hub.bus.ask_all(commands, "administration")[-1]
         if (refusal := refusal_of(answer)) is not None:
             raise atom.Unreadable(refusal.description, refusal.status)
         self._hub.changed()
@@ -140,9 +129,10 @@ class Entities:
         said = description.said()
         if "if-match" in request.headers:
             return self._updated(self._known(path), description.kind, said)
-        command = _creation(path, description.kind, said)
+        command = creation(path, description.kind, said)
         self._ask(command)
         self._hub.bus.known_as(path)
+        self._times[path] = (self._moment(), self._moment())
         self._remember(path, said)
         rule = description.child("DefaultRuleDescription")
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
@@ -152,12 +142,15 @@ class Entities:
     def _replace_default(self, command: CreateSubscription, rule: ET.Element) -> None:
         name = rule.findtext(f"{{{atom.SB}}}Name") or DEFAULT_RULE
         topic, subscription = command.topic, command.subscription
-        self._ask(RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE))
         chosen = atom.filter_of(rule)
-        self._ask(AddRule(topic=topic, subscription=subscription, rule=name, filter=chosen))
+        self._ask(
+            RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE),
+            AddRule(topic=topic, subscription=subscription, rule=name, filter=chosen),
+        )
 
     def _remember(self, path: str, said: Mapping[str, str]) -> None:
-        kept = {name: text for name, text in said.items() if name not in APPLIED}
+        ours = APPLIED[kind_of(self._hub.bus.namespace.queues[path])] | READ_ONLY
+        kept = {name: text for name, text in said.items() if name not in ours}
         self._said[path] = kept
         idle = {
             name
@@ -168,75 +161,36 @@ class Entities:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
     def _updated(self, path: str, kind: str, said: Mapping[str, str]) -> tuple[int, bytes]:
-        if kind != "QueueDescription":
-            raise atom.Unreadable("Only queues can be changed here.", 501)
-        lock, count = said.get("LockDuration"), said.get("MaxDeliveryCount")
-        self._ask(
-            UpdateQueue(
-                queue=path,
-                partitioned=_truth_or_none(said, "EnablePartitioning"),
-                requires_session=_truth_or_none(said, "RequiresSession"),
-                duplicate_detection=_truth_or_none(said, "RequiresDuplicateDetection"),
-                lock_duration=None if lock is None else atom.microseconds(lock, "LockDuration"),
-                max_delivery_count=None if count is None else _whole(count, "MaxDeliveryCount"),
-            )
-        )
+        namespace = self._hub.bus.namespace
+        if kind != f"{kind_of(namespace.queues[path])}Description":
+            raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
+        self._manage(update(namespace, path, said))
+        created, _ = self._times.get(path, (self._begun, ""))
+        self._times[path] = (created, self._moment())
         self._remember(path, said)
         return 200, self._entry(path)
 
     def _deleted(self, path: str) -> tuple[int, bytes]:
-        queue = self._hub.bus.namespace.queues[path]
-        if queue.role is not None:
-            raise atom.Unreadable("Topics and subscriptions cannot be deleted here.", 501)
-        self._ask(DeleteQueue(queue=path))
+        self._manage(DeleteQueue(queue=path))
         self._hub.bus.forget(path)
-        self._said.pop(path, None)
+        for known in (self._said, self._times):
+            for each in [name for name in known if name == path or name.startswith(f"{path}/")]:
+                del known[each]
         return 200, b""
+
+    def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
+        if (refusal := refusal_of(self._hub.bus.managed(command))) is not None:
+            raise atom.Unreadable(refusal.description, refusal.status)
+        self._hub.changed()
 
     def _entry(self, path: str) -> bytes:
         description = self._description(path)
-        return atom.entry(_title(path), f"/{path}", self._moment(), description)
+        return atom.entry(title(path), f"/{path}", self._moment(), description)
 
     def _description(self, path: str) -> ET.Element:
-        queues = self._hub.bus.namespace.queues
-        queue, dead = queues[path], queues.get(path + SUFFIX)
-        kind = "Queue"
-        if queue.role is not None:
-            kind = "Topic" if isinstance(queue.role, Topic) else "Subscription"
-        held = len(queue.messages) + (0 if dead is None else len(dead.messages))
-        later = len(queue.calendar.entries)
-        counts = {
-            "ActiveMessageCount": len(queue.messages),
-            "DeadLetterMessageCount": 0 if dead is None else len(dead.messages),
-            "ScheduledMessageCount": later,
-            "TransferMessageCount": 0,
-            "TransferDeadLetterMessageCount": 0,
-        }
-        said = self._properties(path, queue) | {"MessageCount": str(held + later)}
-        if kind == "Topic":
-            role = queue.role
-            subscriptions = role.subscriptions if isinstance(role, Topic) else ()
-            said["SubscriptionCount"] = str(len(subscriptions))
-        return atom.written(f"{kind}Description", said, counts)
-
-    def _properties(self, path: str, queue: Queue) -> dict[str, str]:
-        settings, told = queue.settings, dict(DEFAULTS)
-        told |= self._said.get(path, {})
-        told |= {
-            "LockDuration": _written(settings.lock_duration),
-            "RequiresSession": _word(settings.requires_session),
-            "RequiresDuplicateDetection": _word(settings.duplicate_detection),
-            "DuplicateDetectionHistoryTimeWindow": _written(settings.duplicate_window),
-            "MaxDeliveryCount": str(settings.max_delivery_count),
-            "EnablePartitioning": _word(bool(settings.partitioned)),
-            "SizeInBytes": "0",
-        }
-        if settings.forward_to is not None:
-            told["ForwardTo"] = settings.forward_to
-        if queue.outages.down:
-            told["EntityAvailabilityStatus"] = "Limited"
-        moment = self._moment()
-        return told | {"CreatedAt": moment, "UpdatedAt": moment, "AccessedAt": moment}
+        created, updated = self._times.get(path, (self._begun, self._begun))
+        times = {"CreatedAt": created, "UpdatedAt": updated, "AccessedAt": self._moment()}
+        return described(self._hub.bus.namespace, path, self._said.get(path, {}), times)
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
         queues = self._hub.bus.namespace.queues
@@ -251,14 +205,14 @@ class Entities:
         names = sorted(role.subscriptions) if isinstance(role, Topic) else []
         return self._feed("subscriptions", names, query)
 
-    def _feed(self, title: str, names: list[str], query: Mapping[str, str]) -> bytes:
-        page = _page(names, query)
-        found = [(_title(name), f"/{name}", self._description(name)) for name in page]
-        return atom.feed(title, f"/{title}", self._moment(), found)
+    def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
+        page = page_of(names, query)
+        found = [(title(name), f"/{name}", self._description(name)) for name in page]
+        return atom.feed(what, f"/{what}", self._moment(), found)
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
         rules = {each.name: each for each in self._found_rules(path)}
-        page = _page(sorted(rules), query)
+        page = page_of(sorted(rules), query)
         moment = self._moment()
         found = [
             (name, f"/{path}/rules/{name}", atom.rule_element(rules[name], moment)) for name in page
@@ -281,12 +235,15 @@ class Entities:
         topic, subscription = self._subscription(path)
         known = {each.name: each for each in self._found_rules(path)}
         if request.method == "PUT":
-            if "if-match" in request.headers:
-                raise atom.Unreadable("Rules cannot be changed here; add another one.", 501)
             chosen = atom.filter_of(atom.read_description(request.body).element)
-            self._ask(AddRule(topic=topic, subscription=subscription, rule=name, filter=chosen))
+            changed = "if-match" in request.headers
+            if changed and name not in known:
+                raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
+            removal = RemoveRule(topic=topic, subscription=subscription, rule=name)
+            addition = AddRule(topic=topic, subscription=subscription, rule=name, filter=chosen)
+            self._ask(*([removal] if changed else []), addition)
             made = SubscriptionRule(name=name, filter=chosen)
-            return 201, self._rule_entry(path, made)
+            return 200 if changed else 201, self._rule_entry(path, made)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
         if request.method == "DELETE":
@@ -320,78 +277,7 @@ class Entities:
         return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _title(path: str) -> str:
-    return path.partition(SUBSCRIPTIONS)[2] or path
-
-
-def _page(names: list[str], query: Mapping[str, str]) -> list[str]:
-    skip, top = _whole(query.get("$skip", "0"), "$skip"), _whole(query.get("$top", "100"), "$top")
+def page_of(names: list[str], query: Mapping[str, str]) -> list[str]:
+    """What of a list is asked for."""
+    skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
     return names[skip : skip + top]
-
-
-def _whole(text: str, name: str) -> int:
-    if not text.isdecimal():
-        raise atom.Unreadable(f"{name} is {text!r}; it has to be a whole number.")
-    return int(text)
-
-
-def _truth_or_none(said: Mapping[str, str], name: str) -> bool | None:
-    return _truth(said, name) if name in said else None
-
-
-def _truth(said: Mapping[str, str], name: str) -> bool:
-    text = said.get(name, "false").lower()
-    if text not in ("true", "false"):
-        raise atom.Unreadable(f"{name} is {text!r}; it has to be true or false.")
-    return text == "true"
-
-
-def _word(truth: bool) -> str:
-    return "true" if truth else "false"
-
-
-def _written(duration: int) -> str:
-    seconds, rest = divmod(duration, 1_000_000)
-    return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
-
-
-def _creation(
-    path: str, kind: str, said: Mapping[str, str]
-) -> CreateQueue | CreateTopic | CreateSubscription:
-    window = atom.microseconds(
-        said.get("DuplicateDetectionHistoryTimeWindow", "PT10M"),
-        "DuplicateDetectionHistoryTimeWindow",
-    )
-    lock = atom.microseconds(said.get("LockDuration", "PT1M"), "LockDuration")
-    count = _whole(said.get("MaxDeliveryCount", "10"), "MaxDeliveryCount")
-    if lock < 1 or count < 1 or window < 1:
-        raise atom.Unreadable("LockDuration, MaxDeliveryCount and the window are more than 0.")
-    if kind == "TopicDescription":
-        return CreateTopic(
-            topic=path,
-            partitioned=_truth(said, "EnablePartitioning"),
-            duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
-            duplicate_window=window,
-        )
-    if kind == "SubscriptionDescription":
-        topic, _, subscription = path.partition(SUBSCRIPTIONS)
-        if not subscription:
-            raise atom.Unreadable(f"'{path}' is no address of a subscription.")
-        return CreateSubscription(
-            topic=topic,
-            subscription=subscription,
-            requires_session=_truth(said, "RequiresSession"),
-            lock_duration=lock,
-            max_delivery_count=count,
-            forward_to=said.get("ForwardTo"),
-        )
-    return CreateQueue(
-        queue=path,
-        partitioned=_truth(said, "EnablePartitioning") if "EnablePartitioning" in said else None,
-        requires_session=_truth(said, "RequiresSession"),
-        duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
-        duplicate_window=window,
-        lock_duration=lock,
-        max_delivery_count=count,
-        forward_to=said.get("ForwardTo"),
-    )

@@ -3,14 +3,18 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
 from busproof.broker.messages import Content
+from busproof.broker.staging import Stage
 from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
+from busproof.model.dead_letters import is_dead_letter_queue, owner_of
+from busproof.model.heap import smallest
 from busproof.model.state import Namespace, Queue
+from busproof.model.values import Tier
 
 if TYPE_CHECKING:
     from busproof.broker.engine import Connection
@@ -20,7 +24,12 @@ __all__ = ["Contents", "Hub", "Waiter"]
 TICK: Final = 0.05
 """How often it is looked whether something has become due that somebody waits for, in seconds."""
 
+LARGEST: Final = 262_144
+LARGEST_OF_PREMIUM: Final = 1_048_576
+"""The largest message that is taken, and the largest batch of messages, in bytes."""
+
 SWEPT_FROM: Final = 1_000
+NOTHING: Final[Mapping[str, bytes]] = {}
 
 
 class Waiter(Protocol):
@@ -43,7 +52,7 @@ class Contents:
 
     def __init__(self) -> None:
         self._kept: dict[str, Content] = {}
-        self._deaths: dict[tuple[str, str], str] = {}
+        self._more: dict[tuple[str, str], dict[str, bytes]] = {}
         self._named = 0
         self._sweep_at = SWEPT_FROM
 
@@ -62,13 +71,18 @@ class Contents:
         """Keep what the model is not told of a message."""
         self._kept[name] = content
 
-    def describe_death(self, path: str, name: str, description: str) -> None:
-        """Keep what was said when a message was dead-lettered."""
-        self._deaths[path, name] = description
+    def add(self, path: str, name: str, more: Mapping[str, bytes]) -> None:
+        """Keep properties that a message of an entity was given by who settled it."""
+        self._more[path, name] = {**self.more(path, name), **more}
 
-    def description(self, path: str, name: str) -> str | None:
-        """What was said when it was dead-lettered."""
-        return self._deaths.get((path, name))
+    def more(self, path: str, name: str) -> Mapping[str, bytes]:
+        """The properties that it was given; what is dead has those that it had in life."""
+        if not self._more:
+            return NOTHING
+        given = self._more.get((path, name), NOTHING)
+        if not is_dead_letter_queue(path):
+            return given
+        return {**self._more.get((owner_of(path), name), NOTHING), **given}
 
     def sweep(self, namespace: Namespace) -> None:
         """Throw away what nobody can be given any more, if it is time."""
@@ -76,7 +90,7 @@ class Contents:
             return
         used = set(_names(namespace))
         self._kept = {name: kept for name, kept in self._kept.items() if name in used}
-        self._deaths = {at: said for at, said in self._deaths.items() if at[1] in used}
+        self._more = {at: more for at, more in self._more.items() if at[1] in used}
         self._sweep_at = max(SWEPT_FROM, 2 * len(self._kept))
 
 
@@ -99,15 +113,18 @@ class Hub:
     Args:
         bus: what decides.
         keys: who may do what.
-        max_message: the largest message that is taken, in bytes.
     """
 
-    def __init__(self, bus: Bus, keys: Keys, max_message: int = 262_144) -> None:
+    def __init__(self, bus: Bus, keys: Keys) -> None:
         self.bus = bus
+        self.stage = Stage(bus)
         self.keys = keys
-        self.max_message = max_message
+        premium = bus.namespace.profile.tier is Tier.PREMIUM
+        self.max_message = LARGEST_OF_PREMIUM if premium else LARGEST
         self.contents = Contents()
         self.connections: set[Connection] = set()
+        self.stated: dict[tuple[str, str], int] = {}
+        """Path and session id to when its state was last set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
         self._seen: dict[str, Queue | None] = {}
@@ -177,8 +194,10 @@ class Hub:
             for queue in queues.values()
         )
         for place in list(self._waiting):
-            queue = queues.get(place[0])
-            if later or queue is None or _has_expired(queue, place, now):
+            path = place[0]
+            queue = queues.get(path)
+            mortal = is_dead_letter_queue(path) and _may_bury(queues.get(owner_of(path)), now)
+            if later or mortal or queue is None or _has_expired(queue, place, now):
                 self._serve_place(place)
 
     def wall(self) -> float:
@@ -191,3 +210,12 @@ def _has_expired(queue: Queue, place: tuple[str, str | None], now: int) -> bool:
     session = queue.sessions.get(place[1] or "")
     ended = session is not None and session.expiry.latest < now
     return ended or (queue.timers is not None and queue.timers[1][0] < now)
+
+
+def _may_bury(owner: Queue | None, now: int) -> bool:
+    """Whether something that has outlived its time to live may become a dead letter of this."""
+    if owner is None or not owner.settings.dead_letter_expired:
+        return False
+    deaths = owner.deaths
+    first = smallest(deaths.ahead), smallest(deaths.due)
+    return deaths.left is not None or any(each is not None and each[0] < now for each in first)

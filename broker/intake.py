@@ -7,10 +7,10 @@ from proton import Delivery, Described, Link, ulong
 from busproof.broker.bus import Answer
 from busproof.broker.engine import Connection, Node, condition
 from busproof.broker.messages import Parsed, inner_messages, parse
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, refusal_of, unauthorized
 from busproof.model.commands import Schedule, Send
 
-__all__ = ["Intake", "received", "sending_of", "transaction_of"]
+__all__ = ["Intake", "accept", "received", "sending_of", "transaction_of"]
 
 CREDIT: Final = 1000
 LOW_CREDIT: Final = CREDIT // 2
@@ -40,6 +40,16 @@ def transaction_of(delivery: Delivery) -> str | None:
     return bytes(state[0]).decode("latin-1") if state else None
 
 
+def accept(delivery: Delivery, transaction: str | None) -> None:
+    """Say that a transfer was taken, as part of its transaction if there is one."""
+    if transaction is None:
+        delivery.update(Delivery.ACCEPTED)
+        return
+    told: Any = [*(delivery.remote.data or [])[:1], ACCEPTED]
+    delivery.local.data = told
+    delivery.update(TRANSACTIONAL)
+
+
 def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
 ) -> Send | Schedule:
@@ -59,6 +69,7 @@ class Intake(Node):
         self._connection = connection
         self._link = link
         self._path = path
+        self.needs = ("Send", path)
         self._parts: dict[Delivery, bytes] = {}
         self._batches: set[Delivery] = set()
 
@@ -89,17 +100,9 @@ class Intake(Node):
             delivery.local.condition = condition(refusal.condition, refusal.description)
             delivery.update(Delivery.REJECTED)
         else:
-            self._accept(delivery, transaction)
+            accept(delivery, transaction)
         delivery.settle()
         self._connection.hub.changed()
-
-    def _accept(self, delivery: Delivery, transaction: str | None) -> None:
-        if transaction is None:
-            delivery.update(Delivery.ACCEPTED)
-            return
-        told: Any = [*(delivery.remote.data or [])[:1], ACCEPTED]
-        delivery.local.data = told
-        delivery.update(TRANSACTIONAL)
 
     def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:
         hub = self._connection.hub
@@ -110,7 +113,7 @@ class Intake(Node):
                 403,
             )
         if not self._connection.permits("Send", self._path):
-            raise Refusal("amqp:unauthorized-access", "The right to send has expired.", 401)
+            raise unauthorized("Send", self._path)
         try:
             each_raw = inner_messages(raw) if several else [raw]
             parsed = [parse(each, hub.contents.new_name(), hub.now_ms()) for each in each_raw]

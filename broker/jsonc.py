@@ -8,16 +8,12 @@ from typing import Any, Final
 
 import yaml
 
+from busproof.broker.durations import microseconds_in
 from busproof.errors import UsageError
 
 __all__ = ["Value", "read"]
 
 TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-DURATION: Final = re.compile(
-    r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
-    r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
-)
-SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 
 
 def read(path: Path) -> "Value":
@@ -58,9 +54,13 @@ class Value:
 
     def wrong(self, expected: str) -> UsageError:
         """The complaint that the value is not what was expected."""
-        line = self._node.start_mark.line + 1
         found = f" is {self._node.value!r}" if isinstance(self._node, yaml.ScalarNode) else ""
-        return UsageError(f"{self._file}:{line}: {self.where}{found}; expected {expected}")
+        return UsageError(f"{self.place}: {self.where}{found}; expected {expected}")
+
+    @property
+    def place(self) -> str:
+        """The file, and the line of it on which the value begins."""
+        return f"{self._file}:{self._node.start_mark.line + 1}"
 
     @property
     def is_null(self) -> bool:
@@ -152,11 +152,8 @@ class Value:
 
     def duration(self, least: int, most: int) -> int:
         """A duration in microseconds, written as PT1M; `least` and `most` are seconds."""
-        found = None
-        if isinstance(self._node, yaml.ScalarNode):
-            found = DURATION.fullmatch(self._node.value)
-        if found is not None and any(found.groups()):
-            seconds = sum(float(found[name] or 0) * SECONDS[name] for name in SECONDS)
-            if least <= seconds <= most:
-                return round(seconds * 1_000_000)
+        plain = isinstance(self._node, yaml.ScalarNode)
+        found = microseconds_in(self._node.value) if plain else None
+        if found is not None and least * 1_000_000 <= found <= most * 1_000_000:
+            return found
         raise self.wrong(f"a duration from {least} to {most} seconds, such as PT1M")

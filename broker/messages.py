@@ -7,7 +7,7 @@ bus. What else was sent is kept here as it came, so that it goes out as it came.
 import struct
 from collections.abc import Iterator
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import attrs
 
@@ -15,17 +15,15 @@ from busproof.broker.encoding import (
     elements_of,
     end_of,
     items,
-    long_of,
     pairs,
     section,
     string_of,
-    symbol_of,
     value_at,
 )
 from busproof.model.filters import PropertyValue
-from busproof.model.values import Message, MessageState, MessageView
+from busproof.model.values import Message
 
-__all__ = ["Content", "Parsed", "encoded", "inner_messages", "parse"]
+__all__ = ["SCHEDULED_TIME", "Content", "Parsed", "inner_messages", "parse"]
 
 HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
 DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
@@ -57,7 +55,8 @@ GIVEN_BY_THE_BUS: Final = frozenset(
 )
 """Annotations that say where a message is; those of another message's life are not taken over."""
 
-STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.SCHEDULED: 2}
+FOR_EVER_MS: Final = 0xFFFF_FFFF
+"""What clients send as the time to live that does not fit into the header."""
 
 Pairs = tuple[int, bytes]
 """How many keys and values of a map, and their bytes."""
@@ -67,12 +66,13 @@ Pairs = tuple[int, bytes]
 class Content:
     """What of a message goes out as it came in, section by section.
 
-    `enqueued` is when it was taken, in milliseconds since 1970.
+    `enqueued` is when it was taken, in milliseconds since 1970; `life` is the time to live that it
+    was sent with, in microseconds.
     """
 
     durable: bool = False
     priority: int = 4
-    ttl: int | None = None
+    life: int | None = None
     annotations: Pairs = (0, b"")
     properties: bytes = b""
     application: bytes = b""
@@ -149,17 +149,31 @@ def _parsed(raw: bytes, name: str, enqueued: int) -> Parsed:
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
     annotations, partition_key, due = annotated
     header += [None] * (3 - len(header))
+    life = _life(header[2], properties)
     content = Content(
         durable=bool(header[0]),
         priority=4 if header[1] is None else int(header[1]),
-        ttl=header[2],
+        life=life,
         annotations=annotations,
         properties=kept[PROPERTIES],
         application=kept[APPLICATION],
         body=body,
         enqueued=enqueued,
     )
-    return Parsed(_message(name, properties, application, partition_key), content, due)
+    return Parsed(_message(name, properties, application, partition_key, content), content, due)
+
+
+def _life(ttl: int | None, properties: list[Any]) -> int | None:
+    """The time to live that a message was sent with, in microseconds; `None` is for ever.
+
+    One that is too long for the header is the time from its creation to its expiry.
+    """
+    if ttl is not None and ttl != FOR_EVER_MS:
+        return max(1, ttl * 1000)
+    expiry, created = [*properties, *[None] * 10][8:10]
+    if isinstance(expiry, int) and isinstance(created, int):
+        return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
+    return None if ttl is None else ttl * 1000
 
 
 def _identified(properties: bytes) -> bytes:
@@ -213,6 +227,7 @@ def _message(
     properties: list[Any],
     application: dict[str, PropertyValue],
     partition_key: str | None,
+    content: Content,
 ) -> Message:
     said = properties + [None] * (13 - len(properties))
     return Message(
@@ -227,6 +242,8 @@ def _message(
         reply_to_session_id=_text(said[12]),
         partition_key=partition_key,
         properties=application,
+        size=len(content.body),
+        time_to_live=content.life,
     )
 
 
@@ -237,79 +254,3 @@ def _filterable(raw: bytes, place: int) -> dict[str, PropertyValue]:
         for key, value, _ in pairs(raw, place)
         if isinstance(value, str | int | float | bool)
     }
-
-
-_SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
-_ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
-_LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
-_STATE = symbol_of("x-opt-message-state") + b"\x71"
-_DUE = symbol_of(SCHEDULED_TIME) + b"\x83"
-_LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
-_TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
-
-
-def encoded(
-    view: MessageView,
-    content: Content,
-    *,
-    token: UUID | None = None,
-    locked_until: int | None = None,
-    death: dict[str, str] | None = None,
-) -> bytes:
-    """A message as it goes out.
-
-    Args:
-        view: how the model shows it.
-        content: what is kept of it.
-        token: of its lock.
-        locked_until: when the lock ends, in milliseconds since 1970.
-        death: why it is a dead letter, as properties of the application's kind.
-    """
-    out = _header(content, view.delivery_count)
-    if token is not None:
-        out += _TOKEN + token.bytes
-    out += _annotations(view, content, locked_until) + content.properties
-    return out + (_with_death(content, death) if death else content.application) + content.body
-
-
-def _header(content: Content, delivery_count: int | None) -> bytes:
-    count = max(0, (delivery_count or 1) - 1)
-    ttl = b"\x40" if content.ttl is None else b"\x70" + struct.pack(">I", content.ttl)
-    fields = (b"\x41" if content.durable else b"\x42") + b"\x50" + bytes([content.priority & 255])
-    fields += ttl + b"\x42\x70" + struct.pack(">I", count)
-    return b"\x00\x53\x70\xc0" + bytes([len(fields) + 1, 5]) + fields
-
-
-def _map(code: int, count: int, inside: bytes) -> bytes:
-    """A section that is a map."""
-    return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
-
-
-def _annotations(view: MessageView, content: Content, locked_until: int | None) -> bytes:
-    count, out = content.annotations
-    if view.sequence_number is not None:
-        out += _SEQUENCE + long_of(view.sequence_number)
-        count += 2
-    out += _DUE if view.state is MessageState.SCHEDULED else _ENQUEUED
-    out += long_of(content.enqueued)
-    count += 2
-    if locked_until is not None:
-        out += _LOCKED + long_of(locked_until)
-        count += 2
-    if view.state is not None:
-        out += _STATE + struct.pack(">i", STATES[view.state])
-        count += 2
-    return _map(ANNOTATIONS, count, out)
-
-
-def _with_death(content: Content, death: dict[str, str]) -> bytes:
-    """The properties of the application, and among them why the message is a dead letter."""
-    count, out = 0, b""
-    if content.application:
-        _, begins, _ = section(content.application, 0)
-        for name, _, both in pairs(content.application, begins):
-            if _text(name) not in death:
-                count, out = count + 2, out + both
-    for name, said in death.items():
-        count, out = count + 2, out + string_of(name) + string_of(said)
-    return _map(APPLICATION, count, out)

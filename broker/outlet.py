@@ -1,26 +1,32 @@
 """Links over which clients receive: credit becomes receives, dispositions settlements."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from proton import Delivery, Link
 
 from busproof.broker.bus import Answer
+from busproof.broker.dispositions import (
+    REASON,
+    Disposition,
+    Settlement,
+    disposed,
+    echoed,
+    in_transaction,
+)
+from busproof.broker.encoding import string_of
 from busproof.broker.engine import Connection, Node, condition
-from busproof.broker.intake import TRANSACTIONAL
-from busproof.broker.messages import encoded
+from busproof.broker.intake import TRANSACTIONAL, transaction_of
 from busproof.broker.refusals import Refusal, refusal_of
-from busproof.model.commands import Abandon, CloseSession, Complete, DeadLetter, Defer, Receive
+from busproof.broker.writing import encoded
+from busproof.model.commands import CloseSession, DeadLetter, Receive
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.lifetimes import lesser
 from busproof.model.outcomes import Received
 from busproof.model.values import MessageView, ReceiveMode
 
-__all__ = ["Outlet", "outgoing", "token_of", "wire_token"]
-
-Settlement = Complete | Abandon | DeadLetter | Defer
-
-REASON: Final = "DeadLetterReason"
-DESCRIPTION: Final = "DeadLetterErrorDescription"
+__all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
 
 def wire_token(token: str) -> UUID:
@@ -37,20 +43,34 @@ def token_of(token: UUID) -> str:
 def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     """A message as it goes to a client."""
     hub = connection.hub
-    death: dict[str, str] = {}
-    if is_dead_letter_queue(path):
-        if view.dead_letter_reason:
-            death[REASON] = view.dead_letter_reason
-        description = hub.contents.description(path, view.body)
-        if description is not None:
-            death[DESCRIPTION] = description
+    content = hub.contents[view.body]
+    more = hub.contents.more(path, view.body)
+    if view.dead_letter_reason and is_dead_letter_queue(path):
+        more = {REASON: string_of(view.dead_letter_reason), **more}
+    queue = hub.bus.namespace.queues[path]
     return encoded(
         view,
-        hub.contents[view.body],
+        content,
         token=None if view.lock_token is None else wire_token(view.lock_token),
         locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
-        death=death,
+        life=lesser(queue.settings.time_to_live, content.life),
+        more=more,
     )
+
+
+def effect_of(
+    connection: Connection, settlement: Settlement, disposition: Disposition
+) -> Callable[[], None]:
+    """What remains to be done once a message is settled: the properties that it gets by it."""
+    contents, path = connection.hub.contents, settlement.queue
+    name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
+    dead = isinstance(settlement, DeadLetter)
+
+    def keep() -> None:
+        if name is not None and more:
+            contents.add(path + SUFFIX if dead else path, name, more)
+
+    return keep
 
 
 class Outlet(Node):
@@ -77,6 +97,7 @@ class Outlet(Node):
         self._connection = connection
         self._link = link
         self._path = path
+        self.needs = ("Listen", path)
         self._mode = mode
         self._session_id = session_id
         self._holder = holder
@@ -128,13 +149,17 @@ class Outlet(Node):
         if not state and not delivery.settled:
             return
         delivery.token = None
-        if state == Delivery.RELEASED:
-            self._connection.hub.bus.release(self._path, token)
-            delivery.update(Delivery.RELEASED)
-        elif state == TRANSACTIONAL:
-            self._say(delivery, _not_in_transactions())
-        elif state:
-            self._settle(delivery, token)
+        try:
+            if state == Delivery.RELEASED:
+                self._connection.hub.bus.release(self._path, token)
+                delivery.update(Delivery.RELEASED)
+            elif state == TRANSACTIONAL:
+                self._settle_in_transaction(delivery, token)
+            elif state:
+                self._settle(delivery, token)
+        except Refusal as refusal:
+            delivery.local.condition = condition(refusal.condition, refusal.description)
+            delivery.update(Delivery.REJECTED)
         delivery.settle()
         self._connection.hub.changed()
 
@@ -165,59 +190,32 @@ class Outlet(Node):
             delivery.token = view.lock_token
 
     def _settle(self, delivery: Delivery, token: str) -> None:
-        settlement = self._settlement(delivery, token)
+        disposition = disposed(delivery)
+        settlement = disposition.settlement(self._path, token)
+        effect = effect_of(self._connection, settlement, disposition)
         answer = self._connection.hub.bus.ask(settlement, self._holder)
-        refusal = refusal_of(answer, self._path)
-        if refusal is None and isinstance(settlement, DeadLetter):
-            self._remember(delivery)
-        self._say(delivery, refusal)
-
-    def _say(self, delivery: Delivery, refusal: Refusal | None) -> None:
-        """Echo the settlement, or say why it was refused; a rejection alone has no error."""
-        if refusal is not None:
-            delivery.local.condition = condition(refusal.condition, refusal.description)
-            delivery.update(Delivery.REJECTED)
-            return
-        state = delivery.remote_state
-        if state == Delivery.MODIFIED:
+        if (refusal := refusal_of(answer, self._path)) is not None:
+            raise refusal
+        effect()
+        # The echo of a rejection has no error, by which it would be a failure.
+        if delivery.remote_state == Delivery.MODIFIED:
             delivery.local.failed = delivery.remote.failed
             delivery.local.undeliverable = delivery.remote.undeliverable
-        delivery.update(state)
+        delivery.update(delivery.remote_state)
 
-    def _settlement(self, delivery: Delivery, token: str) -> Settlement:
-        state, queue = delivery.remote_state, self._path
-        if state == Delivery.ACCEPTED:
-            return Complete(queue=queue, lock_token=token)
-        if state == Delivery.REJECTED:
-            said = _told(delivery)
-            return DeadLetter(queue=queue, lock_token=token, reason=said.get(REASON, ""))
-        if state == Delivery.MODIFIED and delivery.remote.undeliverable:
-            return Defer(queue=queue, lock_token=token)
-        return Abandon(queue=queue, lock_token=token)
-
-    def _remember(self, delivery: Delivery) -> None:
-        """Keep the description that came with a dead-lettering; the model knows the reason only."""
-        description = _told(delivery).get(DESCRIPTION)
-        if not description:
-            return
-        dead = self._path + SUFFIX
-        queue = self._connection.hub.bus.namespace.queues.get(dead)
-        if queue is not None:
-            newest = queue.messages[queue.arrivals - 1]
-            self._connection.hub.contents.describe_death(dead, newest.message.body, description)
-
-
-def _told(delivery: Delivery) -> dict[str, str]:
-    """What a rejection says of why: its map's entries, whatever kind of text their keys are."""
-    said = delivery.remote.condition
-    details: Any = None if said is None else said.info
-    if not isinstance(details, dict):
-        return {}
-    return {str(key): str(value) for key, value in details.items() if value is not None}
-
-
-def _not_in_transactions() -> Refusal:
-    return Refusal("amqp:not-implemented", "Settling in a transaction is not served here.", 501)
+    def _settle_in_transaction(self, delivery: Delivery, token: str) -> None:
+        """Let the settlement wait for the transaction's end; until then the message is locked."""
+        disposition = in_transaction(delivery)
+        settlement = disposition.settlement(self._path, token)
+        effect = effect_of(self._connection, settlement, disposition)
+        transaction = transaction_of(delivery) or ""
+        stage = self._connection.hub.stage
+        answer = stage.settle(transaction, settlement, self._holder, effect)
+        if (refusal := refusal_of(answer, self._path)) is not None:
+            raise refusal
+        told: Any = [*(delivery.remote.data or [])[:1], echoed(disposition)]
+        delivery.local.data = told
+        delivery.update(TRANSACTIONAL)
 
 
 def _tag(view: MessageView) -> bytes:

@@ -5,7 +5,7 @@ from typing import Final
 from busproof.broker.bus import Answer
 from busproof.model.values import Error
 
-__all__ = ["NOT_FOUND", "Refusal", "refusal_of"]
+__all__ = ["NOT_FOUND", "Refusal", "refusal_of", "unauthorized"]
 
 CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
     Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
@@ -68,4 +68,14 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
     detail = f": {answer.refused.detail}" if answer.refused.detail else ""
     return Refusal(
         condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
+    )
+
+
+def unauthorized(right: str, path: str) -> Refusal:
+    """What a client is told who has no claim for this, or has none any more."""
+    return Refusal(
+        "amqp:unauthorized-access",
+        f"Unauthorized access. '{right}' claim is required to perform this operation on '{path}'; "
+        "no token that was put has it, or it has expired.",
+        401,
     )

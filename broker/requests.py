@@ -6,7 +6,7 @@ from typing import Any, Final
 from proton import Delivery, Link, Message, ProtonException, int32, symbol
 
 from busproof.broker.engine import Connection, Node, condition
-from busproof.broker.intake import CREDIT, received
+from busproof.broker.intake import CREDIT, accept, received, transaction_of
 from busproof.broker.refusals import Refusal
 
 __all__ = ["CBS_STATUS", "Answerer", "Replies", "Reply", "Requests", "said_in"]
@@ -43,8 +43,8 @@ class Reply:
         self.description = description
 
 
-Answerer = Callable[[Message], Reply]
-"""Answers one request, or raises `Refusal`."""
+Answerer = Callable[[Message, str | None], Reply]
+"""Answers one request, and is told its transaction if it is part of one; or raises `Refusal`."""
 
 
 class Replies(Node):
@@ -127,12 +127,13 @@ class Requests(Node):
             delivery.update(Delivery.REJECTED)
             delivery.settle()
             return
-        delivery.update(Delivery.ACCEPTED)
+        transaction = transaction_of(delivery)
+        accept(delivery, transaction)
         delivery.settle()
-        self._reply(request)
+        self._reply(request, transaction)
         self._connection.hub.changed()
 
-    def _reply(self, request: Message) -> None:
+    def _reply(self, request: Message, transaction: str | None) -> None:
         replies = self._connection.replies.get((self._kind, request.reply_to or ""))
         replies = replies or self._connection.replies.get((self._kind, ""))
         if replies is None:
@@ -140,7 +141,7 @@ class Requests(Node):
         code, words, error = self._names
         message: Any = Message(correlation_id=request.id)
         try:
-            reply = self._answer(request)
+            reply = self._answer(request, transaction)
         except Refusal as refusal:
             message.properties = {code: int32(refusal.status), words: refusal.description}
             if error is not None:

@@ -43,14 +43,15 @@ def bus_for(
         partitions=configuration.partitions,
     )
     bus = Bus(profile, policy, seed, clock)
+    places = configuration.places
     waiting = list(configuration.created)
     while waiting:
         later = [each for each in waiting if not _is_ready(bus, each)]
         if len(later) == len(waiting):
-            raise UsageError(_cannot_forward(later[0]))
-        for each in waiting:
-            if each not in later:
-                _create(bus, each)
+            raise UsageError(f"{places[later[0]]}: {_cannot_forward(later[0])}")
+        ready = [each for each in waiting if each not in later]
+        for each in ready:
+            _create(bus, each, places[each])
         waiting = later
     return bus
 
@@ -76,11 +77,17 @@ def _cannot_forward(command: Created) -> str:
     return f"{command} cannot be had: what it belongs to is not in the configuration"
 
 
-def _create(bus: Bus, command: Created) -> None:
+def _called(command: Created) -> str:
+    if isinstance(command, AddRule | RemoveRule):
+        return f"rule '{command.rule}'"
+    return f"'{created_path(command)}'"
+
+
+def _create(bus: Bus, command: Created, place: str) -> None:
     refused = bus.ask(command, "configuration").refused
     if refused is not None:
-        what = created_path(command) if not isinstance(command, AddRule | RemoveRule) else command
-        raise UsageError(f"the model refuses to create '{what}': {refused.error.value}")
+        what = _called(command)
+        raise UsageError(f"{place}: the model refuses to create {what}: {refused.error.value}")
     if not isinstance(command, AddRule | RemoveRule):
         bus.known_as(created_path(command))
 

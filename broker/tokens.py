@@ -4,15 +4,18 @@ import base64
 import binascii
 import hashlib
 import hmac
+import time
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 import attrs
 
-__all__ = ["Claim", "Key", "Keys", "TokenError", "path_of", "signed"]
+__all__ = ["Claim", "Claims", "Key", "Keys", "TokenError", "path_of", "signed"]
 
 RIGHTS = ("Manage", "Send", "Listen")
 PREFIX = "SharedAccessSignature "
+LONG = 86_400.0
+"""A day, after which claims are looked at in any case."""
 
 
 class TokenError(Exception):
@@ -40,6 +43,38 @@ class Claim:
         """Whether it permits this; times are seconds since 1970."""
         beneath = not self.path or path == self.path or path.startswith(f"{self.path}/")
         return now < self.until and beneath and (right in self.rights or "Manage" in self.rights)
+
+
+class Claims:
+    """What a client has proved, as far as it still holds."""
+
+    def __init__(self) -> None:
+        self._held: list[Claim] = []
+
+    def add(self, claim: Claim) -> None:
+        """Remember a claim, and forget those that have expired."""
+        self._forget()
+        self._held.append(claim)
+
+    def permit(self, right: str, path: str) -> bool:
+        """Whether one of them permits this."""
+        now, low = time.time(), path.lower()
+        return any(claim.grants(right, low, now) for claim in self._held)
+
+    @property
+    def any(self) -> bool:
+        """Whether one of them still holds."""
+        self._forget()
+        return bool(self._held)
+
+    def time_left(self) -> float:
+        """In how many seconds the next of them expires; a long time if none does."""
+        first = min((claim.until for claim in self._held), default=float("inf"))
+        return min(LONG, max(0.0, first - time.time()) + 0.01)
+
+    def _forget(self) -> None:
+        now = time.time()
+        self._held = [each for each in self._held if each.until > now]
 
 
 @attrs.frozen

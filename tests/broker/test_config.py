@@ -86,6 +86,7 @@ SAMPLE = """{
   }
 }
 """
+HOUR = 3_600_000_000
 
 
 @pytest.fixture
@@ -108,11 +109,17 @@ def test_the_emulators_sample_is_taken(path: Path) -> None:
     found = configured(path, SAMPLE)
     queue, first, last, topic, subscription, default, correlation, sql = found.created
     assert queue == CreateQueue(
-        queue="queue.1", partitioned=False, max_delivery_count=3, duplicate_window=20_000_000
+        queue="queue.1",
+        partitioned=False,
+        max_delivery_count=3,
+        duplicate_window=20_000_000,
+        time_to_live=HOUR,
     )
     assert first == CreateQueue(queue="first", partitioned=True, forward_to="last")
     assert last == CreateQueue(queue="last", partitioned=True)
-    assert topic == CreateTopic(topic="topic.1", partitioned=False, duplicate_window=20_000_000)
+    assert topic == CreateTopic(
+        topic="topic.1", partitioned=False, duplicate_window=20_000_000, time_to_live=HOUR
+    )
     assert subscription == CreateSubscription(
         topic="topic.1", subscription="subscription.1", max_delivery_count=3
     )
@@ -135,7 +142,23 @@ def test_the_emulators_sample_is_taken(path: Path) -> None:
 def test_what_has_no_effect_is_named(path: Path) -> None:
     """And what says nothing is not."""
     found = configured(path, SAMPLE)
-    assert {"Action", "DefaultMessageTimeToLive"} == set(found.not_applied)
+    assert {"Action"} == set(found.not_applied)
+
+
+def test_a_queue_says_how_long_messages_live_and_how_many_fit_in(path: Path) -> None:
+    """The longest time is for ever; sizes are added to what the emulator takes."""
+    properties = {
+        "DefaultMessageTimeToLive": "PT10S",
+        "DeadLetteringOnMessageExpiration": True,
+        "MaxSizeInMegabytes": 2048,
+    }
+    (queue,) = configured(path, with_queue(**properties)).created
+    assert isinstance(queue, CreateQueue)
+    assert (10_000_000, True, 2) == (queue.time_to_live, queue.dead_letter_expired, queue.max_size)
+    longest = {"DefaultMessageTimeToLive": "P10675199DT2H48M5.4775807S"}
+    (queue,) = configured(path, with_queue(**longest)).created
+    assert isinstance(queue, CreateQueue)
+    assert queue.time_to_live is None
 
 
 def test_a_bus_has_all_of_it(path: Path) -> None:
@@ -186,6 +209,18 @@ WRONG = {
         "at least one rule",
     ),
     "tier": ('{"UserConfig": {"Namespaces": [\n{"Tier": "gold"}]}}', 2, "premium"),
+    "size": (with_queue(MaxSizeInMegabytes=1500), 9, "a multiple of 1024"),
+    "edition": ('{"UserConfig": {"Namespaces": [\n{"Edition": "no-such"}]}}', 2, "fr-2016-09"),
+    "ambiguity": (
+        '{"UserConfig": {"Namespaces": [{"Readings": {\n"NO-SUCH": "x"}}]}}',
+        2,
+        "rules --ambiguities",
+    ),
+    "reading": (
+        '{"UserConfig": {"Namespaces": [{"Readings": {\n"KEY-ORDER": "x"}}]}}',
+        2,
+        "sessions-only",
+    ),
 }
 
 
@@ -199,10 +234,27 @@ def test_a_complaint_names_the_line_and_what_was_expected(path: Path, case: str)
     assert "\n" not in str(raised.value)
 
 
-def test_forwarding_to_nowhere_is_named(path: Path) -> None:
-    """As the queue that does it, and where to."""
-    with pytest.raises(UsageError, match="'q' is to forward to 'gone'"):
-        bus_for(configured(path, with_queue(ForwardTo="gone")))
+SQL = {"FilterType": "Sql", "SqlFilter": {"SqlExpression": "a ="}}
+SUBSCRIPTION = {"Name": "s", "Rules": [{"Name": "r", "Properties": SQL}]}
+IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
+    "forwarding": (
+        {"Queues": [{"Name": "q", "Properties": {"ForwardTo": "gone"}}]},
+        "'q' is to forward to 'gone'",
+    ),
+    "twice": ({"Queues": [{"Name": "q"}, {"Name": "q"}]}, "'q': already-exists"),
+    "filter": ({"Topics": [{"Name": "t", "Subscriptions": [SUBSCRIPTION]}]}, "rule 'r'"),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_what_the_model_refuses_is_named_with_its_line(path: Path, case: str) -> None:
+    """It can be read, and cannot be had."""
+    namespace, said = IMPOSSIBLE[case]
+    text = json.dumps({"UserConfig": {"Namespaces": [namespace]}}, indent=1)
+    with pytest.raises(UsageError, match=re.escape(said)) as raised:
+        bus_for(configured(path, text))
+    assert re.match(rf"{re.escape(str(path))}:\d+: ", str(raised.value))
+    assert "\n" not in str(raised.value)
 
 
 def test_a_file_that_is_not_there_is_named(path: Path) -> None:

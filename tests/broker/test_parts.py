@@ -10,9 +10,11 @@ from proton import Message as ProtonMessage
 from proton import symbol
 
 from busproof.broker.bus import Bus
+from busproof.broker.encoding import string_of
 from busproof.broker.hub import Contents
-from busproof.broker.messages import Content, encoded, inner_messages, parse
+from busproof.broker.messages import Content, inner_messages, parse
 from busproof.broker.tokens import Key, Keys, TokenError
+from busproof.broker.writing import encoded
 from busproof.errors import UsageError
 from busproof.model.choosing import POLICIES
 from busproof.model.commands import CreateQueue, Receive, Send
@@ -164,7 +166,8 @@ def test_a_message_goes_out_as_it_came_in() -> None:
     )
     view = MessageView(body="m1", sequence_number=77, delivery_count=3)
     out = ProtonMessage()
-    raw = encoded(view, parsed.content, locked_until=5, death={"DeadLetterReason": "new"})
+    more = {"DeadLetterReason": string_of("new")}
+    raw = encoded(view, parsed.content, locked_until=5, life=parsed.content.life, more=more)
     assert [1, 1] == [raw.count(each) for each in (b"x-opt-sequence-number", b"DeadLetterReason")]
     out.decode(raw)
     assert b"x" * 300 == bytes(out.body)

@@ -1,0 +1,99 @@
+"""Entities as administration clients are told of them."""
+
+from collections.abc import Mapping
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from busproof.broker import atom
+from busproof.model.dead_letters import SUFFIX
+from busproof.model.entities import SUBSCRIPTIONS
+from busproof.model.sizes import told_size
+from busproof.model.state import Namespace, Queue, Subscription, Topic
+
+__all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
+
+Said = Mapping[str, str]
+"""What was written of an entity: name of a property to text."""
+
+FOR_EVER: Final = "P10675199DT2H48M5.4775807S"
+DEFAULTS: Final = {
+    "AutoDeleteOnIdle": FOR_EVER,
+    "EnableBatchedOperations": "true",
+    "Status": "Active",
+    "SupportOrdering": "true",
+    "EnableExpress": "false",
+    "EntityAvailabilityStatus": "Available",
+}
+"""What is told of each entity and does not come from the model."""
+
+
+def kind_of(queue: Queue) -> str:
+    """What an entity is, as descriptions call it."""
+    if isinstance(queue.role, Topic):
+        return "Topic"
+    return "Subscription" if isinstance(queue.role, Subscription) else "Queue"
+
+
+def described(namespace: Namespace, path: str, said: Said, times: Said) -> ET.Element:
+    """The description of an entity.
+
+    Args:
+        namespace: with the entity in it.
+        path: its path.
+        said: what was written of it and is not the model's.
+        times: when it was created, changed and used.
+    """
+    queues = namespace.queues
+    queue, dead = queues[path], queues.get(path + SUFFIX)
+    kind, later = kind_of(queue), len(queue.calendar.entries)
+    letters = 0 if dead is None else len(dead.messages)
+    counts = {
+        "ActiveMessageCount": len(queue.messages),
+        "DeadLetterMessageCount": letters,
+        "ScheduledMessageCount": later,
+        "TransferMessageCount": 0,
+        "TransferDeadLetterMessageCount": 0,
+    }
+    told = {**DEFAULTS, **said, **settings_of(namespace, queue), **times}
+    if queue.outages.down:
+        told["EntityAvailabilityStatus"] = "Limited"
+    told["MessageCount"] = str(len(queue.messages) + letters + later)
+    if isinstance(queue.role, Topic):
+        told["SubscriptionCount"] = str(len(queue.role.subscriptions))
+    return atom.written(f"{kind}Description", told, counts)
+
+
+def settings_of(namespace: Namespace, queue: Queue) -> dict[str, str]:
+    """What an entity was created with or changed to."""
+    settings = queue.settings
+    size = told_size(namespace, settings) or settings.max_size or 1
+    life = settings.time_to_live
+    told = {
+        "LockDuration": _written(settings.lock_duration),
+        "MaxSizeInMegabytes": str(1024 * size),
+        "RequiresSession": _word(settings.requires_session),
+        "RequiresDuplicateDetection": _word(settings.duplicate_detection),
+        "DuplicateDetectionHistoryTimeWindow": _written(settings.duplicate_window),
+        "DefaultMessageTimeToLive": FOR_EVER if life is None else _written(life),
+        "DeadLetteringOnMessageExpiration": _word(settings.dead_letter_expired),
+        "MaxDeliveryCount": str(settings.max_delivery_count),
+        "EnablePartitioning": _word(bool(settings.partitioned)),
+        "SizeInBytes": str(sum(queue.room.held.values())),
+    }
+    if settings.forward_to is not None:
+        told["ForwardTo"] = settings.forward_to
+    return told
+
+
+def _word(truth: bool) -> str:
+    return "true" if truth else "false"
+
+
+def _written(duration: int) -> str:
+    seconds, rest = divmod(duration, 1_000_000)
+    return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
+
+
+def title(path: str) -> str:
+    """The name of an entity, of a subscription without its topic."""
+    return path.partition(SUBSCRIPTIONS)[2] or path

@@ -1,0 +1,202 @@
+"""What an entity's management answers about messages."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from proton import Data, int32, timestamp
+
+from busproof.broker.asking import Asking, Said, several
+from busproof.broker.bus import Answer
+from busproof.broker.dispositions import ACCEPTED as COMPLETED
+from busproof.broker.dispositions import (
+    DESCRIPTION,
+    MODIFIED,
+    REASON,
+    REJECTED,
+    Disposition,
+    Settlement,
+)
+from busproof.broker.framing import array
+from busproof.broker.intake import sending_of
+from busproof.broker.messages import Parsed, parse
+from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
+from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.requests import Reply
+from busproof.model.commands import CancelScheduled, ReceiveDeferred, RenewLock, Schedule
+from busproof.model.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
+from busproof.model.values import MessageView, ReceiveMode
+
+__all__ = [
+    "NO_CONTENT",
+    "cancel",
+    "delete_batch",
+    "end_of_lock",
+    "peek",
+    "receive_deferred",
+    "renew_lock",
+    "schedule",
+    "settle",
+]
+
+NO_CONTENT: Final = 204
+MOST_DELETED: Final = 4000
+"""How many messages one request may delete."""
+
+STATUSES: Final = {
+    "completed": Disposition(COMPLETED),
+    "abandoned": Disposition(MODIFIED),
+    "defered": Disposition(MODIFIED, undeliverable=True),
+    "deferred": Disposition(MODIFIED, undeliverable=True),
+    "suspended": Disposition(REJECTED),
+}
+"""What requests call each settlement; `defered` is how the protocol spells it."""
+
+
+def peek(asking: Asking, said: Said) -> Reply:
+    """Show messages from a sequence number on."""
+    first, count = int(said["from-sequence-number"]), int(said["message-count"])
+    if count < 1:
+        raise Refusal("com.microsoft:argument-out-of-range", "message-count is at least 1.")
+    bus = asking.connection.hub.bus
+    answer = bus.browse(asking.path, said.get("session-id"), first, count)
+    if (refusal := refusal_of(answer, asking.path)) is not None:
+        raise refusal
+    views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
+    if not views:
+        return Reply({}, NO_CONTENT, "No messages")
+    shown = [outgoing(asking.connection, asking.path, view) for view in views]
+    return Reply({"messages": [{"message": each} for each in shown]})
+
+
+def receive_deferred(asking: Asking, said: Said) -> Reply:
+    """Give messages that were set aside, by their sequence numbers."""
+    settle = int(said.get("receiver-settle-mode") or 0)
+    command = ReceiveDeferred(
+        queue=asking.path,
+        sequence_numbers=tuple(int(each) for each in several(said["sequence-numbers"])),
+        mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
+        session_id=said.get("session-id"),
+    )
+    outcome = asking.ask(command, command.session_id).outcome
+    views = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    return Reply({"messages": [_handed_out(asking, view) for view in views]})
+
+
+def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
+    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)}
+    if view.lock_token is not None:
+        given["lock-token"] = wire_token(view.lock_token)
+    return given
+
+
+def renew_lock(asking: Asking, said: Said) -> Reply:
+    """Let locks begin anew: all of them, or none."""
+    tokens = [token_of(_token(each)) for each in several(said["lock-tokens"])]
+    commands = [RenewLock(queue=asking.path, lock_token=token) for token in tokens]
+    ends = [end_of_lock(asking, answer) for answer in asking.ask_all(commands)]
+    return Reply({"expirations": array(Data.TIMESTAMP, ends)})
+
+
+def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
+    """When a lock ends that was renewed."""
+    until = answer.outcome.locked_until if isinstance(answer.outcome, Renewed) else None
+    return timestamp(asking.connection.hub.bus.epoch_ms(until or 0))
+
+
+def settle(asking: Asking, said: Said) -> Reply:
+    """Settle messages by their lock tokens: all of them, or none; in a transaction with its end."""
+    disposition = _disposition(said)
+    tokens = [token_of(_token(each)) for each in several(said["lock-tokens"])]
+    settlements = [disposition.settlement(asking.path, token) for token in tokens]
+    effects = [effect_of(asking.connection, each, disposition) for each in settlements]
+    if asking.transaction is not None:
+        _settle_later(asking, asking.transaction, settlements, disposition)
+        return Reply({})
+    asking.ask_all(settlements, said.get("session-id"))
+    for effect in effects:
+        effect()
+    return Reply({})
+
+
+def _settle_later(
+    asking: Asking, transaction: str, settlements: list[Settlement], disposition: Disposition
+) -> None:
+    stage = asking.connection.hub.stage
+    for each in settlements:
+        effect = effect_of(asking.connection, each, disposition)
+        answer = stage.settle(transaction, each, asking.connection.name, effect)
+        if (refusal := refusal_of(answer, asking.path)) is not None:
+            raise refusal
+
+
+def _disposition(said: Said) -> Disposition:
+    status = str(said["disposition-status"]).lower()
+    found = STATUSES.get(status)
+    if found is None:
+        raise Refusal("com.microsoft:argument-error", f"There is no settlement {status!r}.")
+    details = {str(key): value for key, value in (said.get("properties-to-modify") or {}).items()}
+    if found.outcome == REJECTED:
+        details[REASON] = said.get("deadletter-reason")
+        details[DESCRIPTION] = said.get("deadletter-description")
+    return Disposition(found.outcome, found.undeliverable, details)
+
+
+def schedule(asking: Asking, said: Said) -> Reply:
+    """Take messages that are to come later: all of them, or none."""
+    hub = asking.connection.hub
+    parsed = [
+        parse(bytes(each["message"]), hub.contents.new_name(), hub.now_ms())
+        for each in several(said["messages"])
+    ]
+    answers = asking.ask_all([_later(asking, each) for each in parsed])
+    for each in parsed:
+        hub.contents.keep(each.message.body, each.content_when_due())
+    numbers = [
+        answer.outcome.sequence_number or 0
+        for answer in answers
+        if isinstance(answer.outcome, Scheduled)
+    ]
+    return Reply({"sequence-numbers": array(Data.LONG, numbers)})
+
+
+def _later(asking: Asking, parsed: Parsed) -> Schedule:
+    command = sending_of(asking.connection, asking.path, parsed, asking.transaction)
+    if isinstance(command, Schedule):
+        return command
+    return Schedule(
+        queue=asking.path, message=parsed.message, delay=0, transaction=asking.transaction
+    )
+
+
+def cancel(asking: Asking, said: Said) -> Reply:
+    """Take scheduled messages back by their sequence numbers: all of them, or none."""
+    numbers = [int(each) for each in several(said["sequence-numbers"])]
+    asking.ask_all(
+        [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
+    )
+    return Reply({})
+
+
+def delete_batch(asking: Asking, said: Said) -> Reply:
+    """Delete messages that nobody holds, the oldest first, up to a number and a time."""
+    count = int(said["message-count"])
+    if not 1 <= count <= MOST_DELETED:
+        raise Refusal(
+            "com.microsoft:argument-out-of-range",
+            f"message-count is {count}; it has to be from 1 to {MOST_DELETED}.",
+        )
+    bus = asking.connection.hub.bus
+    entity = bus.entity(asking.path)
+    if entity is not None and entity.settings.partitioned:
+        raise Refusal(
+            "amqp:not-allowed", f"'{asking.path}' is partitioned; no batch of it is deleted."
+        )
+    before = int(said["enqueued-time-utc"]) * 1000 - bus.epoch
+    deleted = bus.delete(asking.path, count, before, said.get("session-id"))
+    if not deleted:
+        return Reply({}, NO_CONTENT, "No messages")
+    return Reply({"message-count": int32(deleted)})
+
+
+def _token(value: Any) -> UUID:
+    return value if isinstance(value, UUID) else UUID(str(value))

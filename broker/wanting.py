@@ -1,0 +1,195 @@
+"""What administration clients want of entities: how they are to be created, or changed."""
+
+from typing import Final
+
+from busproof.broker import atom
+from busproof.broker.describing import Said, kind_of, settings_of
+from busproof.broker.durations import for_ever
+from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
+from busproof.model.entities import SUBSCRIPTIONS
+from busproof.model.state import Namespace
+
+__all__ = ["APPLIED", "creation", "update", "whole"]
+
+LIFETIME: Final = "DefaultMessageTimeToLive"
+DEAD_LETTERING: Final = "DeadLetteringOnMessageExpiration"
+WINDOW: Final = "DuplicateDetectionHistoryTimeWindow"
+SIZE: Final = "MaxSizeInMegabytes"
+MB_IN_GB: Final = 1024
+OF_ALL: Final = {LIFETIME, "Name"}
+OF_RECEIVERS: Final = {
+    "LockDuration",
+    "RequiresSession",
+    "MaxDeliveryCount",
+    "ForwardTo",
+    DEAD_LETTERING,
+}
+OF_SENDERS: Final = {
+    "EnablePartitioning",
+    "RequiresDuplicateDetection",
+    WINDOW,
+}
+APPLIED: Final = {
+    "Queue": OF_ALL | OF_RECEIVERS | OF_SENDERS | {SIZE},
+    "Topic": OF_ALL | OF_SENDERS,
+    "Subscription": OF_ALL | OF_RECEIVERS,
+}
+"""For each kind of entity, the properties that have an effect here."""
+
+FIXED: Final = (
+    "ForwardTo",
+    DEAD_LETTERING,
+    WINDOW,
+    SIZE,
+)
+"""What has an effect and cannot be changed here."""
+
+
+def creation(path: str, kind: str, said: Said) -> CreateQueue | CreateTopic | CreateSubscription:
+    """The command for an entity that is to be created.
+
+    Raises:
+        Unreadable: there can be none like that.
+    """
+    if kind == "TopicDescription":
+        return CreateTopic(
+            topic=path,
+            partitioned=_truth(said, "EnablePartitioning"),
+            duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
+            duplicate_window=_window(said),
+            time_to_live=_lifetime(said),
+        )
+    if kind == "SubscriptionDescription":
+        place = path.lower().find(SUBSCRIPTIONS)
+        if place < 0:
+            raise atom.Unreadable(f"'{path}' is no address of a subscription.")
+        return CreateSubscription(
+            topic=path[:place],
+            subscription=path[place + len(SUBSCRIPTIONS) :],
+            requires_session=_truth(said, "RequiresSession"),
+            lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
+            max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
+            forward_to=_destination(said),
+            time_to_live=_lifetime(said),
+            dead_letter_expired=_truth(said, DEAD_LETTERING),
+        )
+    return CreateQueue(
+        queue=path,
+        partitioned=_truth_or_none(said, "EnablePartitioning"),
+        requires_session=_truth(said, "RequiresSession"),
+        duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
+        duplicate_window=_window(said),
+        lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
+        max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
+        max_size=_size(said),
+        forward_to=_destination(said),
+        time_to_live=_lifetime(said),
+        dead_letter_expired=_truth(said, DEAD_LETTERING),
+    )
+
+
+def update(namespace: Namespace, path: str, said: Said) -> UpdateQueue:
+    """The command for a description that is written anew; what it leaves out stays as it is.
+
+    Raises:
+        Unreadable: it would change what cannot be changed here, or cannot be read.
+    """
+    queue = namespace.queues[path]
+    applied, told = APPLIED[kind_of(queue)], settings_of(namespace, queue)
+    for name in FIXED:
+        if name in applied and name in said and not _same(said[name], told.get(name, "")):
+            raise atom.Unreadable(
+                f"{name} of '{path}' is {told.get(name, 'not set')} and cannot be changed here; "
+                "delete the entity and create it anew.",
+                501,
+            )
+    life = _lifetime(said)
+    if life is None and queue.settings.time_to_live is not None and LIFETIME in said:
+        raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
+    given = {name: text for name, text in said.items() if name in applied}
+    lock, count = given.get("LockDuration"), given.get("MaxDeliveryCount")
+    return UpdateQueue(
+        queue=path,
+        partitioned=_truth_or_none(given, "EnablePartitioning"),
+        requires_session=_truth_or_none(given, "RequiresSession"),
+        duplicate_detection=_truth_or_none(given, "RequiresDuplicateDetection"),
+        lock_duration=None if lock is None else _positive(lock, "LockDuration"),
+        max_delivery_count=None if count is None else _counted(count),
+        time_to_live=life,
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts say the same, one of which a client may have written in its own way."""
+    if one.lower() == other.lower():
+        return True
+    try:
+        return atom.microseconds(one, "") == atom.microseconds(other, "")
+    except atom.Unreadable:
+        return False
+
+
+def whole(text: str, name: str) -> int:
+    """A whole number that a client wrote.
+
+    Raises:
+        Unreadable: it is none.
+    """
+    if not text.isdecimal():
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be a whole number.")
+    return int(text)
+
+
+def _counted(text: str) -> int:
+    count = whole(text, "MaxDeliveryCount")
+    if count < 1:
+        raise atom.Unreadable("MaxDeliveryCount is '0'; it has to be 1 or more.")
+    return count
+
+
+def _positive(text: str, name: str) -> int:
+    duration = atom.microseconds(text, name)
+    if duration < 1:
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be more than nothing.")
+    return duration
+
+
+def _window(said: Said) -> int:
+    return _positive(said.get(WINDOW, "PT10M"), WINDOW)
+
+
+def _lifetime(said: Said) -> int | None:
+    """The time to live in microseconds; `None` for ever, or where nothing is said of it."""
+    if LIFETIME not in said:
+        return None
+    duration = _positive(said[LIFETIME], LIFETIME)
+    return None if for_ever(duration) else duration
+
+
+def _size(said: Said) -> int | None:
+    """In GB."""
+    if SIZE not in said:
+        return None
+    size, rest = divmod(whole(said[SIZE], SIZE), MB_IN_GB)
+    if rest or not size:
+        raise atom.Unreadable(f"{SIZE} is {said[SIZE]!r}; it has to be a multiple of {MB_IN_GB}.")
+    return size
+
+
+def _destination(said: Said) -> str | None:
+    """Where messages go on to; some clients write the address with its host."""
+    address = said.get("ForwardTo")
+    if address and "://" in address:
+        return address.partition("://")[2].partition("/")[2]
+    return address
+
+
+def _truth_or_none(said: Said, name: str) -> bool | None:
+    return _truth(said, name) if name in said else None
+
+
+def _truth(said: Said, name: str) -> bool:
+    text = said.get(name, "false").lower()
+    if text not in ("true", "false"):
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be true or false.")
+    return text == "true"
