@@ -33,7 +33,6 @@ from busproof.model.commands import (
     Complete,
     CreateQueue,
     CreateSubscription,
-    CreateTopic,
     DeadLetter,
     Defer,
     DeleteQueue,
@@ -54,13 +53,13 @@ from busproof.model.outcomes import (
     Empty,
     Indeterminate,
     Outcome,
-    QueueDescription,
     Received,
     ReceivedSeveral,
     Renewed,
     SessionAccepted,
     Witness,
 )
+from busproof.model.skewing import HOSTILE_SLACK, LATE_EFFECTS, Skew
 from busproof.model.state import Namespace, fresh_namespace, partition_count
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
@@ -68,9 +67,7 @@ from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage
 
 __all__ = ["ModelAdapter"]
 
-HOSTILE_SLACK: Final = 2 * MICROSECONDS
 LOST_ANSWERS: Final = 0.04
-LATE_EFFECTS: Final = 0.3
 
 CAPABILITIES: Final = frozenset(
     {
@@ -154,9 +151,8 @@ class ModelAdapter:
         self._turn = 0
         self._assigned = 0
         self._late: list[tuple[Command, str]] = []
-        self._asked: dict[tuple[str, str, int | None], int] = {}
+        self._skew: Skew | None = None
         self._started = 0.0
-        self._punctual = False
 
     @property
     def declaration(self) -> Declaration:
@@ -175,7 +171,9 @@ class ModelAdapter:
 
     def start(self, profile: Profile) -> None:
         """Begin with an empty namespace."""
-        self._punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
+        punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
+        if self._policy == "hostile":
+            self._skew = Skew(self._random, punctual=punctual)
         if self._policy != "round-robin":
             profile = at_liberty(profile, self._random)
         self._state = fresh_namespace(decided(profile), Vantage(decides=True))
@@ -211,32 +209,7 @@ class ModelAdapter:
         """What the client library and the hostile service make of a request."""
         if isinstance(command, Send | Schedule) and self._library:
             command = attrs.evolve(command, message=self._identified(command.message))
-        if isinstance(command, Send | Schedule) and self._policy == "hostile":
-            life = self._skewed_life(command.message.time_to_live)
-            message = attrs.evolve(command.message, time_to_live=life)
-            command = attrs.evolve(command, message=message)
-        if isinstance(command, Schedule) and self._policy == "hostile":
-            return attrs.evolve(command, delay=self._late_or_early(command.delay))
-        if isinstance(command, CreateQueue) and self._policy == "hostile":
-            skewed = attrs.evolve(
-                command,
-                lock_duration=self._skewed(command.lock_duration),
-                duplicate_window=self._skewed(command.duplicate_window),
-                time_to_live=self._skewed_life(command.time_to_live),
-            )
-            self._asked[command.queue, "lock", skewed.lock_duration] = command.lock_duration
-            self._asked[command.queue, "window", skewed.duplicate_window] = command.duplicate_window
-            if command.time_to_live is not None:
-                self._asked[command.queue, "life", skewed.time_to_live] = command.time_to_live
-            return skewed
-        if isinstance(command, CreateTopic) and self._policy == "hostile":
-            window = self._skewed(command.duplicate_window)
-            life = self._skewed_life(command.time_to_live)
-            return attrs.evolve(command, duplicate_window=window, time_to_live=life)
-        if isinstance(command, CreateSubscription) and self._policy == "hostile":
-            lock, life = self._skewed(command.lock_duration), command.time_to_live
-            return attrs.evolve(command, lock_duration=lock, time_to_live=self._skewed_life(life))
-        return command
+        return command if self._skew is None else self._skew.taken(command)
 
     def _identified(self, message: Message) -> Message:
         """The message with a MessageId."""
@@ -244,17 +217,6 @@ class ModelAdapter:
             return message
         self._assigned += 1
         return attrs.evolve(message, message_id=f"assigned-{self._assigned}")
-
-    def _skewed(self, duration: int) -> int:
-        return max(1, duration + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
-
-    def _skewed_life(self, life: int | None) -> int | None:
-        return None if life is None else self._skewed(life)
-
-    def _late_or_early(self, delay: int) -> int:
-        """A slow service, now and then: nobody states by when what is due has to come."""
-        slow = self._random.random() < LATE_EFFECTS and not self._punctual
-        return delay + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK * (5 if slow else 1))
 
     def _answer(self, command: Command, connection: str) -> Observed:
         chosen = self._chosen(command, connection)
@@ -269,19 +231,9 @@ class ModelAdapter:
             witness = Witness(partition=chosen.choice.partition)
         if self._clock is Clock.REAL:
             outcome = _without_times(outcome)
-        if isinstance(outcome, Described):
-            outcome = Described(description=self._announced(outcome.description))
+        if isinstance(outcome, Described) and self._skew is not None:
+            outcome = Described(description=self._skew.announced(outcome.description))
         return Observed(outcome, witness)
-
-    def _announced(self, told: QueueDescription) -> QueueDescription:
-        """The durations that were asked for, whatever the hostile service makes of them."""
-        lock, window, life = told.lock_duration, told.duplicate_window, told.time_to_live
-        return attrs.evolve(
-            told,
-            lock_duration=self._asked.get((told.queue, "lock", lock), lock),
-            duplicate_window=self._asked.get((told.queue, "window", window), window),
-            time_to_live=self._asked.get((told.queue, "life", life), life),
-        )
 
     def _chosen(self, command: Command, connection: str) -> Transition:
         if self._policy == "round-robin":
@@ -380,19 +332,10 @@ class ModelAdapter:
         return self._skewed_clock(self._told(chosen, command))
 
     def _skewed_clock(self, observed: Observed) -> Observed:
-        """The lock's end as a clock tells it that goes wrong by up to the slack."""
-        outcome = observed.outcome
-        if isinstance(outcome, Renewed) and outcome.locked_until is not None:
-            return attrs.evolve(
-                observed, outcome=Renewed(locked_until=self._wrong(outcome.locked_until))
-            )
-        if not isinstance(outcome, Received) or outcome.message.locked_until is None:
+        """What is told by a clock that goes wrong by up to the slack."""
+        if self._skew is None:
             return observed
-        view = attrs.evolve(outcome.message, locked_until=self._wrong(outcome.message.locked_until))
-        return attrs.evolve(observed, outcome=Received(message=view))
-
-    def _wrong(self, moment: int) -> int:
-        return max(0, moment + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
+        return attrs.evolve(observed, outcome=self._skew.seen(observed.outcome))
 
 
 def _without_times(outcome: Outcome) -> Outcome:

@@ -104,6 +104,7 @@ class Administration:
             "edition": profile.edition,
             "tier": profile.tier.value,
             "partitions": profile.partitions,
+            "slack": bus.slack / 1_000_000,
             "readings": dict(sorted(profile.readings.items())),
             **self._clock(),
             "connections": len(self._hub.connections),

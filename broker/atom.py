@@ -45,9 +45,6 @@ CORRELATION: Final = (
     ("ContentType", "content_type"),
 )
 
-for _prefix, _name in (("", ATOM), ("i", XSI), ("d2p1", COUNTS)):
-    ET.register_namespace(_prefix, _name)
-
 
 class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an error of ours
     """A description that is none, or asks for what is not served."""
@@ -149,60 +146,63 @@ def _properties(given: ET.Element) -> dict[str, Any]:
 
 
 def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None) -> ET.Element:
-    """A description, in the order in which it is given; `counts` go where clients look for them."""
-    element = ET.Element(f"{{{SB}}}{kind}")
+    """A description, in the order in which it is given; `counts` go where clients look for them.
+
+    Some clients know no namespaces: names are written as the service writes them.
+    """
+    element = ET.Element(kind, {"xmlns": SB, "xmlns:i": XSI})
     for name, text in said.items():
-        ET.SubElement(element, f"{{{SB}}}{name}").text = text
+        ET.SubElement(element, name).text = text
         if name == "MessageCount" and counts is not None:
-            details = ET.SubElement(element, f"{{{SB}}}CountDetails")
+            details = ET.SubElement(element, "CountDetails", {"xmlns:d2p1": COUNTS})
             for each, number in counts.items():
-                ET.SubElement(details, f"{{{COUNTS}}}{each}").text = str(number)
+                ET.SubElement(details, f"d2p1:{each}").text = str(number)
     return element
 
 
 def rule_element(rule: SubscriptionRule, created: str) -> ET.Element:
     """A rule's description."""
-    element = ET.Element(f"{{{SB}}}RuleDescription")
+    element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     element.append(_filter_element(rule.filter))
-    ET.SubElement(element, f"{{{SB}}}Action", {TYPE: "EmptyRuleAction"})
-    ET.SubElement(element, f"{{{SB}}}CreatedAt").text = created
-    ET.SubElement(element, f"{{{SB}}}Name").text = rule.name
+    ET.SubElement(element, "Action", {"i:type": "EmptyRuleAction"})
+    ET.SubElement(element, "CreatedAt").text = created
+    ET.SubElement(element, "Name").text = rule.name
     return element
 
 
 def _filter_element(given: Filter) -> ET.Element:
-    element = ET.Element(f"{{{SB}}}Filter", {TYPE: type(given).__name__})
+    element = ET.Element("Filter", {"i:type": type(given).__name__})
     if isinstance(given, CorrelationFilter):
         for theirs, ours in CORRELATION:
             if (value := getattr(given, ours)) is not None:
-                ET.SubElement(element, f"{{{SB}}}{theirs}").text = value
-        held = ET.SubElement(element, f"{{{SB}}}Properties")
+                ET.SubElement(element, theirs).text = value
+        held = ET.SubElement(element, "Properties")
         for name, value in given.properties.items():
-            pair = ET.SubElement(held, f"{{{SB}}}KeyValueOfstringanyType")
-            ET.SubElement(pair, f"{{{SB}}}Key").text = name
+            pair = ET.SubElement(held, "KeyValueOfstringanyType")
+            ET.SubElement(pair, "Key").text = name
             _value_element(pair, value)
         return element
     expression = {True: "1=1", False: "1=0"}[not isinstance(given, FalseFilter)]
     text = given.expression if isinstance(given, SqlFilter) else expression
-    ET.SubElement(element, f"{{{SB}}}SqlExpression").text = text
-    ET.SubElement(element, f"{{{SB}}}CompatibilityLevel").text = "20"
+    ET.SubElement(element, "SqlExpression").text = text
+    ET.SubElement(element, "CompatibilityLevel").text = "20"
     return element
 
 
 def _value_element(pair: ET.Element, value: Any) -> None:
     kinds = {bool: "boolean", int: "long", float: "double", str: "string"}
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    element = ET.SubElement(pair, f"{{{SB}}}Value", {TYPE: f"l28:{kinds[type(value)]}"})
+    element = ET.SubElement(pair, "Value", {"i:type": f"l28:{kinds[type(value)]}"})
     element.set("xmlns:l28", XSD)
     element.text = text
 
 
 def _entry(title: str, url: str, moment: str, description: ET.Element) -> ET.Element:
-    element = ET.Element(f"{{{ATOM}}}entry")
+    element = ET.Element("entry", {"xmlns": ATOM})
     for name, text in (("id", url), ("title", title), ("published", moment), ("updated", moment)):
-        ET.SubElement(element, f"{{{ATOM}}}{name}").text = text
-    ET.SubElement(element, f"{{{ATOM}}}link", {"rel": "self", "href": url})
-    content = ET.SubElement(element, f"{{{ATOM}}}content", {"type": "application/xml"})
+        ET.SubElement(element, name).text = text
+    ET.SubElement(element, "link", {"rel": "self", "href": url})
+    content = ET.SubElement(element, "content", {"type": "application/xml"})
     content.append(description)
     return element
 
@@ -214,9 +214,9 @@ def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
 
 def feed(title: str, url: str, moment: str, found: Iterable[tuple[str, str, ET.Element]]) -> bytes:
     """Several descriptions as an answer, each with its title and address."""
-    element = ET.Element(f"{{{ATOM}}}feed")
+    element = ET.Element("feed", {"xmlns": ATOM})
     for name, text in (("id", url), ("title", title), ("updated", moment)):
-        ET.SubElement(element, f"{{{ATOM}}}{name}").text = text
+        ET.SubElement(element, name).text = text
     for each, address, description in found:
         element.append(_entry(each, address, moment, description))
     return _bytes(element)

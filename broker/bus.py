@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from random import Random
 from typing import Any, Final
 
 import attrs
@@ -10,11 +11,12 @@ import attrs
 from busproof.broker.choosing import Chooser
 from busproof.broker.relations import without_relations
 from busproof.errors import UsageError
-from busproof.model.choosing import decided
+from busproof.model.choosing import at_liberty, decided
 from busproof.model.commands import (
     AcceptNextSession,
     AdvanceClock,
     Command,
+    CreateQueue,
     DeleteQueue,
     Operation,
     Peek,
@@ -29,6 +31,7 @@ from busproof.model.managing import delete_queue, update_queue
 from busproof.model.outcomes import Outcome, Refused
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
+from busproof.model.skewing import HOSTILE_SLACK, Skew
 from busproof.model.state import Queue, fresh_namespace, with_queue
 from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
@@ -78,10 +81,24 @@ class Bus:
         self._monotonic = monotonic
         self._started = monotonic()
         self.epoch = int(time.time() * MICROSECONDS)
+        random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
+        punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
+        self._skew = Skew(random, punctual=punctual) if policy == "hostile" else None
+        if policy != "round-robin":
+            profile = at_liberty(profile, random)
         self.namespace = fresh_namespace(decided(profile), Vantage(decides=True))
         self._names: dict[str, str] = {}
         self._decided = 0
         self._decisions: deque[dict[str, Any]] = deque(maxlen=DECISIONS_KEPT)
+
+    @property
+    def slack(self) -> int:
+        """By how much any timer may be wrong, in microseconds."""
+        return 0 if self._skew is None else HOSTILE_SLACK
+
+    def announced(self, settings: CreateQueue) -> CreateQueue:
+        """What an entity was asked to be like, whatever its timers make of it."""
+        return settings if self._skew is None else self._skew.announced(settings)
 
     @property
     def now(self) -> int:
@@ -122,6 +139,8 @@ class Bus:
     def ask(self, command: Command, connection: str) -> Answer:
         """Decide a request that is answered at once."""
         self._keep_time()
+        if self._skew is not None:
+            command = self._skew.taken(command)
         return self._taken(
             self._chooser.chosen(self.namespace, command, connection), command, connection
         )
@@ -256,7 +275,8 @@ class Bus:
     def _taken(self, chosen: Transition, command: Command, connection: str) -> Answer:
         self.namespace = chosen.next
         partition = None if chosen.choice is None else chosen.choice.partition
-        answer = Answer(chosen.outcome, chosen.rules, partition)
+        outcome = chosen.outcome if self._skew is None else self._skew.seen(chosen.outcome)
+        answer = Answer(outcome, chosen.rules, partition)
         if isinstance(command, Send | Schedule):
             self._record(command, answer, connection)
         return answer

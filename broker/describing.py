@@ -5,10 +5,11 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from busproof.broker import atom
+from busproof.broker.bus import Bus
 from busproof.model.dead_letters import SUFFIX
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.sizes import told_size
-from busproof.model.state import Namespace, Queue, Subscription, Topic
+from busproof.model.state import Queue, Subscription, Topic
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -34,16 +35,16 @@ def kind_of(queue: Queue) -> str:
     return "Subscription" if isinstance(queue.role, Subscription) else "Queue"
 
 
-def described(namespace: Namespace, path: str, said: Said, times: Said) -> ET.Element:
+def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
     """The description of an entity.
 
     Args:
-        namespace: with the entity in it.
+        bus: with the entity in it.
         path: its path.
         said: what was written of it and is not the model's.
         times: when it was created, changed and used.
     """
-    queues = namespace.queues
+    queues = bus.namespace.queues
     queue, dead = queues[path], queues.get(path + SUFFIX)
     kind, later = kind_of(queue), len(queue.calendar.entries)
     letters = 0 if dead is None else len(dead.messages)
@@ -54,7 +55,7 @@ def described(namespace: Namespace, path: str, said: Said, times: Said) -> ET.El
         "TransferMessageCount": 0,
         "TransferDeadLetterMessageCount": 0,
     }
-    told = {**DEFAULTS, **said, **settings_of(namespace, queue), **times}
+    told = {**DEFAULTS, **said, **settings_of(bus, queue), **times}
     if queue.outages.down:
         told["EntityAvailabilityStatus"] = "Limited"
     told["MessageCount"] = str(len(queue.messages) + letters + later)
@@ -63,10 +64,10 @@ def described(namespace: Namespace, path: str, said: Said, times: Said) -> ET.El
     return atom.written(f"{kind}Description", told, counts)
 
 
-def settings_of(namespace: Namespace, queue: Queue) -> dict[str, str]:
+def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:
     """What an entity was created with or changed to."""
-    settings = queue.settings
-    size = told_size(namespace, settings) or settings.max_size or 1
+    settings = bus.announced(queue.settings)
+    size = told_size(bus.namespace, settings) or settings.max_size or 1
     life = settings.time_to_live
     told = {
         "LockDuration": _written(settings.lock_duration),

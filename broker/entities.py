@@ -161,10 +161,9 @@ class Entities:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
     def _updated(self, path: str, kind: str, said: Mapping[str, str]) -> tuple[int, bytes]:
-        namespace = self._hub.bus.namespace
-        if kind != f"{kind_of(namespace.queues[path])}Description":
+        if kind != f"{kind_of(self._hub.bus.namespace.queues[path])}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
-        self._manage(update(namespace, path, said))
+        self._manage(update(self._hub.bus, path, said))
         created, _ = self._times.get(path, (self._begun, ""))
         self._times[path] = (created, self._moment())
         self._remember(path, said)
@@ -190,7 +189,7 @@ class Entities:
     def _description(self, path: str) -> ET.Element:
         created, updated = self._times.get(path, (self._begun, self._begun))
         times = {"CreatedAt": created, "UpdatedAt": updated, "AccessedAt": self._moment()}
-        return described(self._hub.bus.namespace, path, self._said.get(path, {}), times)
+        return described(self._hub.bus, path, self._said.get(path, {}), times)
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
         queues = self._hub.bus.namespace.queues

@@ -3,11 +3,11 @@
 from typing import Final
 
 from busproof.broker import atom
+from busproof.broker.bus import Bus
 from busproof.broker.describing import Said, kind_of, settings_of
 from busproof.broker.durations import for_ever
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
 from busproof.model.entities import SUBSCRIPTIONS
-from busproof.model.state import Namespace
 
 __all__ = ["APPLIED", "creation", "update", "whole"]
 
@@ -88,14 +88,14 @@ def creation(path: str, kind: str, said: Said) -> CreateQueue | CreateTopic | Cr
     )
 
 
-def update(namespace: Namespace, path: str, said: Said) -> UpdateQueue:
+def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     """The command for a description that is written anew; what it leaves out stays as it is.
 
     Raises:
         Unreadable: it would change what cannot be changed here, or cannot be read.
     """
-    queue = namespace.queues[path]
-    applied, told = APPLIED[kind_of(queue)], settings_of(namespace, queue)
+    queue = bus.namespace.queues[path]
+    applied, told = APPLIED[kind_of(queue)], settings_of(bus, queue)
     for name in FIXED:
         if name in applied and name in said and not _same(said[name], told.get(name, "")):
             raise atom.Unreadable(

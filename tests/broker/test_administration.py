@@ -112,6 +112,45 @@ def test_a_topic_has_subscriptions_and_these_rules(
         admin.get_subscription(name, "other")
 
 
+def test_topics_subscriptions_and_rules_are_changed_and_deleted(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """A topic goes with its subscriptions."""
+    topic = admin.create_topic(name, default_message_time_to_live=timedelta(minutes=5))
+    assert timedelta(minutes=5) == topic.default_message_time_to_live
+    topic.default_message_time_to_live = timedelta(minutes=4)
+    admin.update_topic(topic)
+    assert timedelta(minutes=4) == admin.get_topic(name).default_message_time_to_live
+    made = admin.create_subscription(name, "s", dead_lettering_on_message_expiration=True)
+    made.lock_duration, made.max_delivery_count = timedelta(seconds=20), 2
+    admin.update_subscription(name, made)
+    told = admin.get_subscription(name, "s")
+    assert (timedelta(seconds=20), 2, True) == (
+        told.lock_duration,
+        told.max_delivery_count,
+        told.dead_lettering_on_message_expiration,
+    )
+    rule = admin.create_rule(name, "s", "r", filter=SqlRuleFilter("colour = 'red'"))
+    rule.filter = SqlRuleFilter("colour = 'blue'")
+    admin.update_rule(name, "s", rule)
+    assert "colour = 'blue'" == admin.get_rule(name, "s", "r").filter.sql_expression
+    admin.create_subscription(name, "other")
+    admin.delete_subscription(name, "other")
+    assert ["s"] == [each.name for each in admin.list_subscriptions(name)]
+    assert 1 == admin.get_topic_runtime_properties(name).subscription_count
+    with served.client() as client, client.get_topic_sender(name) as sender:
+        sender.send_messages(Message("1"))
+        with client.get_subscription_receiver(name, "s") as receiver:
+            receiver.complete_message(taken(receiver)[0])
+    admin.delete_topic(name)
+    with pytest.raises(ResourceNotFoundError):
+        admin.get_topic(name)
+    with pytest.raises(ResourceNotFoundError):
+        admin.get_subscription(name, "s")
+    admin.create_topic(name)
+    assert [] == list(admin.list_subscriptions(name))
+
+
 def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> None:
     """Standard by default."""
     assert "Standard" == admin.get_namespace_properties().messaging_sku

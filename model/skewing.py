@@ -1,0 +1,108 @@
+"""Timers that go wrong, within bounds: what a hostile bus makes of durations, and tells of them."""
+
+from random import Random
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from busproof.model.commands import (
+    Command,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    Schedule,
+    Send,
+)
+from busproof.model.outcomes import Outcome, QueueDescription, Received, Renewed
+from busproof.model.values import MICROSECONDS
+
+__all__ = ["HOSTILE_SLACK", "LATE_EFFECTS", "Skew"]
+
+HOSTILE_SLACK: Final = 2 * MICROSECONDS
+LATE_EFFECTS: Final = 0.3
+"""How often something comes late that nobody says is punctual."""
+
+SKEWED: Final = ("lock_duration", "duplicate_window", "time_to_live")
+"""The durations of a queue."""
+
+Told = TypeVar("Told", CreateQueue, QueueDescription)
+
+
+class Skew:
+    """Makes every timer a little shorter or longer than was asked for, and tells what was asked.
+
+    Args:
+        random: by which.
+        punctual: whether what is scheduled comes within the slack (SCHEDULE-DELAY).
+        slack: by how much, in microseconds.
+    """
+
+    def __init__(self, random: Random, *, punctual: bool, slack: int = HOSTILE_SLACK) -> None:
+        self._random = random
+        self._punctual = punctual
+        self._slack = slack
+        self._asked: dict[tuple[str, str, int | None], int | None] = {}
+
+    def taken(self, command: Command) -> Command:
+        """The request as such a bus takes it."""
+        if isinstance(command, Send | Schedule):
+            life = self._life(command.message.time_to_live)
+            message = attrs.evolve(command.message, time_to_live=life)
+            command = attrs.evolve(command, message=message)
+        if isinstance(command, Schedule):
+            return attrs.evolve(command, delay=self._delay(command.delay))
+        if isinstance(command, CreateQueue):
+            return self._queue(command)
+        if isinstance(command, CreateTopic):
+            window = self._duration(command.duplicate_window)
+            life = self._life(command.time_to_live)
+            return attrs.evolve(command, duplicate_window=window, time_to_live=life)
+        if isinstance(command, CreateSubscription):
+            lock = self._duration(command.lock_duration)
+            return attrs.evolve(
+                command, lock_duration=lock, time_to_live=self._life(command.time_to_live)
+            )
+        return command
+
+    def announced(self, told: Told) -> Told:
+        """A queue with the durations that were asked for, whatever the bus makes of them."""
+        changes: dict[str, Any] = {
+            each: self._asked.get((told.queue, each, getattr(told, each)), getattr(told, each))
+            for each in SKEWED
+        }
+        return attrs.evolve(told, **changes)
+
+    def seen(self, outcome: Outcome) -> Outcome:
+        """The answer, with a lock's end as a clock tells it that goes wrong by up to the slack."""
+        if isinstance(outcome, Renewed) and outcome.locked_until is not None:
+            return Renewed(locked_until=self.wrong(outcome.locked_until))
+        if not isinstance(outcome, Received) or outcome.message.locked_until is None:
+            return outcome
+        until = self.wrong(outcome.message.locked_until)
+        return Received(message=attrs.evolve(outcome.message, locked_until=until))
+
+    def wrong(self, moment: int) -> int:
+        """A moment as a clock tells it that goes wrong by up to the slack."""
+        return max(0, moment + self._random.randint(-self._slack, self._slack))
+
+    def _queue(self, command: CreateQueue) -> CreateQueue:
+        skewed = attrs.evolve(
+            command,
+            lock_duration=self._duration(command.lock_duration),
+            duplicate_window=self._duration(command.duplicate_window),
+            time_to_live=self._life(command.time_to_live),
+        )
+        for each in SKEWED:
+            self._asked[command.queue, each, getattr(skewed, each)] = getattr(command, each)
+        return skewed
+
+    def _duration(self, duration: int) -> int:
+        return max(1, duration + self._random.randint(-self._slack, self._slack))
+
+    def _life(self, life: int | None) -> int | None:
+        return None if life is None else self._duration(life)
+
+    def _delay(self, delay: int) -> int:
+        """A slow service, now and then: nobody states by when what is due has to come."""
+        slow = self._random.random() < LATE_EFFECTS and not self._punctual
+        return delay + self._random.randint(-self._slack, self._slack * (5 if slow else 1))

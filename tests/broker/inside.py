@@ -1,0 +1,71 @@
+"""A broker in a thread of the test's own process, whose inside the test can reach."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import attrs
+from azure.servicebus import ServiceBusClient
+
+from busproof.broker.admin import Administration
+from busproof.broker.config import Configuration
+from busproof.broker.http import served
+from busproof.broker.hub import Hub
+from busproof.broker.serving import Broker, bus_for, started
+from busproof.broker.tokens import Keys
+from busproof.model.commands import CreateQueue
+
+__all__ = ["Inside", "inside"]
+
+
+@attrs.frozen
+class Inside:
+    """A broker that runs here."""
+
+    broker: Broker
+
+    @property
+    def hub(self) -> Hub:
+        """Its inside; it belongs to the broker's thread while a client is connected."""
+        return self.broker.hub
+
+    def client(self) -> ServiceBusClient:
+        """The official client, which does not try again by itself."""
+        text = (
+            f"Endpoint=sb://127.0.0.1:{self.broker.port};UseDevelopmentEmulator=true;"
+            "SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE"
+        )
+        return ServiceBusClient.from_connection_string(text, retry_total=0)
+
+
+@contextmanager
+def inside(*queues: CreateQueue, policy: str = "round-robin") -> Iterator[Inside]:
+    """A broker with these queues."""
+    ready, ended = threading.Event(), asyncio.Event()
+    running: list[tuple[Broker, asyncio.AbstractEventLoop]] = []
+
+    async def serve() -> None:
+        configuration = Configuration()
+        for each in queues:
+            configuration.created.append(each)
+            configuration.places[each] = "here"
+        bus = bus_for(configuration, policy=policy)
+        keys = Keys({key.name: key for key in configuration.keys})
+        broker = await started(
+            bus, keys, "127.0.0.1", 0, 0, lambda hub: served(Administration(hub, print).answer)
+        )
+        running.append((broker, asyncio.get_running_loop()))
+        ready.set()
+        await ended.wait()
+        await broker.stop()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    assert ready.wait(60)
+    broker, loop = running[0]
+    try:
+        yield Inside(broker)
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join(60)
