@@ -6,10 +6,12 @@ from xml.etree import ElementTree as ET
 
 from busproof.broker import atom
 from busproof.broker.bus import Bus
+from busproof.model.commands import CreateQueue
 from busproof.model.dead_letters import SUFFIX
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.sizes import told_size
-from busproof.model.state import Queue, Subscription, Topic
+from busproof.model.state import Namespace, Queue, Subscription, Topic
+from busproof.model.values import Tier
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -67,7 +69,7 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
 def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:
     """What an entity was created with or changed to."""
     settings = bus.announced(queue.settings)
-    size = told_size(bus.namespace, settings) or settings.max_size or 1
+    size = told_size(bus.namespace, settings) or _size(bus.namespace, settings)
     life = settings.time_to_live
     told = {
         "LockDuration": _written(settings.lock_duration),
@@ -84,6 +86,12 @@ def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:
     if settings.forward_to is not None:
         told["ForwardTo"] = settings.forward_to
     return told
+
+
+def _size(namespace: Namespace, settings: CreateQueue) -> int:
+    """The greatest size in GB where no rule says how it is told: that of all partitions."""
+    spread = settings.partitioned and namespace.profile.tier is not Tier.PREMIUM
+    return (settings.max_size or 1) * (namespace.profile.partitions if spread else 1)
 
 
 def _word(truth: bool) -> str:

@@ -95,7 +95,10 @@ def _annotations(view: MessageView, content: Content, locked_until: int | None) 
 
 
 def _mortal(content: Content, life: int) -> bytes:
-    """The properties, by which the message dies when it has lived for so long."""
+    """The properties, by which the message dies when it has lived for so long.
+
+    Clients take the time between its creation and its death for its time to live.
+    """
     _, begins, _ = section(content.properties, 0)
     place, count = elements_of(content.properties, begins)
     fields = []
@@ -106,8 +109,7 @@ def _mortal(content: Content, life: int) -> bytes:
     fields += [b"\x40"] * (CREATION + 1 - len(fields))
     dies = min(LAST_MOMENT, content.enqueued + life // 1000)
     fields[EXPIRY] = b"\x83" + long_of(dies)
-    if fields[CREATION] == b"\x40":
-        fields[CREATION] = b"\x83" + long_of(content.enqueued)
+    fields[CREATION] = b"\x83" + long_of(content.enqueued)
     inside = b"".join(fields)
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, len(fields)) + inside
 

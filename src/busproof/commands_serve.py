@@ -33,6 +33,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="round-robin, random or hostile, where it may choose",
     )
     parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
+    parser.add_argument(
+        "--admin-tls",
+        type=Path,
+        metavar="FILE",
+        help="HTTPS with a certificate that is made; its authority's is written here as PEM",
+    )
     parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
     parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")
@@ -46,6 +52,12 @@ def _port(text: str) -> int:
 
 
 def _tls(args: argparse.Namespace) -> ssl.SSLContext | None:
+    if args.admin_tls is not None:
+        from busproof.broker.certificates import made  # noqa: PLC0415 - needs the extra
+
+        if args.admin_cert is not None:
+            raise UsageError("--admin-tls makes a certificate, --admin-cert gives one; choose one")
+        return made(args.host, args.admin_tls)
     if args.admin_cert is None:
         if args.admin_key is not None:
             raise UsageError("--admin-key is of no use without --admin-cert")

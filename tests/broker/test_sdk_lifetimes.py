@@ -95,7 +95,8 @@ def test_each_refusal_is_an_error_of_its_own() -> None:
         bus = broker.hub.bus
         full = bus.namespace.queues["q"]
         held = full.room.held.update({1 << each: 2**30 for each in range(16)})
-        crammed = attrs.evolve(full, room=attrs.evolve(full.room, held=held))
+        room = attrs.evolve(full.room, held=held, arrived=held, taken=16 * 2**30)
+        crammed = attrs.evolve(full, room=room)
         bus.namespace = with_queue(bus.namespace, crammed)
         with pytest.raises(ServiceBusQuotaExceededError, match="SIZE-"):
             sender.send_messages(Message("no room"))

@@ -7,10 +7,13 @@ import ssl
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from azure.servicebus.management import ServiceBusAdministrationClient
+
+from busproof.cli import main
 
 from .conftest import Start, launched, running
 
@@ -20,19 +23,29 @@ CERTIFICATE = Path(__file__).parent / "certificate"
 FREE = ("--port", "0", "--admin-port", "0")
 
 
-def complaint(*options: str) -> str:
+Complaint = Callable[..., str]
+
+
+@pytest.fixture
+def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
     """What is said of options that do not fit: one sentence, and the exit code of usage."""
-    process = launched(*options)
-    _, said = process.communicate(timeout=60)
-    assert 2 == process.returncode
-    assert said.startswith("busproof: ")
-    assert "Traceback" not in said
-    assert 1 == said.count("\n")
-    return said
+
+    def said_of(*options: str) -> str:
+        try:
+            code: object = main(["serve", *options])
+        except SystemExit as ended:
+            code = ended.code
+        said = capfd.readouterr().err
+        assert 2 == code
+        assert said.startswith("busproof: ")
+        assert 1 == said.count("\n")
+        return said
+
+    return said_of
 
 
 @pytest.mark.parametrize("option", ["--port", "--admin-port"])
-def test_a_used_port_is_named(option: str) -> None:
+def test_a_used_port_is_named(complaint: Complaint, option: str) -> None:
     """With the option that chooses another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -42,7 +55,7 @@ def test_a_used_port_is_named(option: str) -> None:
     assert f"choose another {option}" in said
 
 
-def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
+def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -> None:
     """With the line, and what was expected there."""
     path = tmp_path / "Config.json"
     path.write_text('{"UserConfig": {\n"Namespaces": [{"Queues": [{"Name": 3}]}]}}')
@@ -61,9 +74,13 @@ def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
         (("--admin-key", "key.pem"), "--admin-cert"),
         (("--admin-cert", "nowhere.pem"), "nowhere.pem"),
         (("--host", "256.1.1.1"), "256.1.1.1"),
+        (("--admin-tls", "nowhere/authority.pem"), "cannot write nowhere/authority.pem"),
+        (("--admin-tls", "x.pem", "--admin-cert", "y.pem"), "choose one"),
     ],
 )
-def test_an_option_that_does_not_fit_is_named(options: tuple[str, str], told: str) -> None:
+def test_an_option_that_does_not_fit_is_named(
+    complaint: Complaint, options: tuple[str, ...], told: str
+) -> None:
     """With what would fit."""
     free = () if "--port" in options else FREE
     assert told in complaint(*free, *options)
@@ -92,20 +109,23 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
     assert "pip install 'busproof[amqp]'" in ended.stderr
 
 
+@pytest.mark.parametrize("given", [True, False], ids=["given", "made"])
 def test_with_a_certificate_administration_is_by_https(
-    start: Start, monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, given: bool
 ) -> None:
     """As Python's client asks without any change."""
-    cert, key = CERTIFICATE / "cert.pem", CERTIFICATE / "key.pem"
-    served = start("--admin-cert", str(cert), "--admin-key", str(key))
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(cert))
+    cert, key, made = CERTIFICATE / "cert.pem", CERTIFICATE / "key.pem", tmp_path / "made.pem"
+    own = ("--admin-cert", str(cert), "--admin-key", str(key))
+    served = start(*(own if given else ("--admin-tls", str(made))))
+    trusted = cert if given else made
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(trusted))
     port = served.admin.rpartition(":")[2]
     text = f"Endpoint=sb://localhost:{port};SharedAccessKeyName=RootManageSharedAccessKey;"
     with ServiceBusAdministrationClient.from_connection_string(
         f"{text}SharedAccessKey=SAS_KEY_VALUE", retry_total=0
     ) as client:
         assert "plain" in [each.name for each in client.list_queues()]
-    context = ssl.create_default_context(cafile=str(cert))
+    context = ssl.create_default_context(cafile=str(trusted))
     with urllib.request.urlopen(
         f"https://localhost:{port}/health", timeout=20, context=context
     ) as answer:
@@ -115,11 +135,11 @@ def test_with_a_certificate_administration_is_by_https(
 def test_what_has_no_effect_is_said_at_the_start(tmp_path: Path) -> None:
     """And the broker serves all the same."""
     path = tmp_path / "Config.json"
-    queue = {"Name": "q", "Properties": {"DefaultMessageTimeToLive": "PT1H"}}
+    queue = {"Name": "q", "Properties": {"ForwardDeadLetteredMessagesTo": "q"}}
     path.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Queues": [queue]}]}}))
     process = launched(*FREE, "--config", str(path))
     assert process.stderr is not None
-    assert "DefaultMessageTimeToLive" in process.stderr.readline()
+    assert "ForwardDeadLetteredMessagesTo" in process.stderr.readline()
     running(process)
     process.terminate()
     assert 0 == process.wait(30)

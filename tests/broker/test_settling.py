@@ -60,14 +60,14 @@ class Settling(MessagingHandler, TransactionHandler):
         self.transaction.send(self.sender, Message(b"sent instead", inferred=True))
 
     def on_delivery(self, event: Any) -> None:
-        super().on_delivery(event)
         delivery = event.delivery
-        ours = self.transaction is not None and delivery.updated
-        if ours and delivery.link.name != "txn-ctrl" and delivery.remote_state == 0x34:
-            self.outcomes += 1
+        if delivery.remote_state != 0x34 or not delivery.updated:
+            return
+        self.outcomes += 1
+        if delivery.link == self.sender:
             delivery.settle()
-            if self.outcomes == self.count + 1:
-                getattr(self.transaction, self.end)()
+        if self.outcomes == self.count + 1:
+            getattr(self.transaction, self.end)()
 
     def on_transaction_committed(self, _: Any) -> None:
         self.ended("committed")
@@ -111,7 +111,6 @@ def managed(connection: BlockingConnection, path: str, operation: str, body: Any
     properties = {"operation": f"com.microsoft:{operation}"}
     sender.send(Message(body, id=1, reply_to=f"{path}/$management", properties=properties))
     answer = receiver.receive(timeout=20)
-    receiver.accept()
     sender.close()
     receiver.close()
     return answer
@@ -185,7 +184,7 @@ def test_a_link_ends_with_the_token_that_it_needs(served: Served) -> None:
         lasting = connection.create_sender("hasty")
         with pytest.raises(LinkDetached, match="unauthorized-access"):
             ending.receive(timeout=20)
-        assert Delivery.ACCEPTED == lasting.send(Message("goes on")).remote_state
+        assert Delivery.ACCEPTED == lasting.send(Message(b"goes on", inferred=True)).remote_state
     assert ["goes on"] == emptied(served, "hasty")
 
 
@@ -201,7 +200,6 @@ def put(connection: BlockingConnection, path: str, expiry: int) -> None:
     }
     sender.send(Message(given, id=1, properties=properties))
     assert 202 == receiver.receive(timeout=20).properties["status-code"]
-    receiver.accept()
     sender.close()
     receiver.close()
 

@@ -1,0 +1,334 @@
+"""How fast `busproof serve` is beside RabbitMQ's AMQP 1.0, by the same client in the same run.
+
+Messages of 256 bytes without a key, pipelined, in memory; the model decides each of ours, in a
+queue of 16 partitions. A turn sends messages to a queue that holds some already, and receives and
+accepts as many; both brokers take their turns one after the other, and the best of each counts.
+
+RabbitMQ is started from Debian's package in a folder of its own, with its AMQP 1.0 plugin; where it
+is not installed, the ratios are missing and the run fails.
+"""
+
+import argparse
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from proton import Delivery, Endpoint, Handler, Message
+from proton.reactor import Container
+
+FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
+CONNECTIONS: Final = (1, 16, 100)
+HELD: Final = (1_000, 100_000, 1_000_000) if FULL else (1_000, 100_000)
+MESSAGES: Final = 20_000
+TURNS: Final = 3
+CREDIT: Final = 1_000
+LEAST_RATIO: Final = 0.3
+LEAST_GROWTH: Final = 0.5
+MOST_SECONDS: Final = 1.0
+MOST_MB: Final = 100.0
+RABBITMQ: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+LOGIN: Final = {"user": "RootManageSharedAccessKey", "password": "SAS_KEY_VALUE"}
+GUEST: Final = {"user": "guest", "password": "guest"}
+PORTS: Final = ("--port", "0", "--admin-port", "0")
+QUEUE: Final = {"Name": "q", "Properties": {"EnablePartitioning": True}}
+
+
+@attrs.frozen
+class Target:
+    """A broker that runs: where it is, who may enter, and what its queue is called."""
+
+    name: str
+    port: int
+    login: dict[str, str]
+    address: str
+    process: int
+
+
+class Turn(Handler):
+    """Sends or receives a number of messages over some connections, and says how long it took."""
+
+    def __init__(self, target: Target, count: int, connections: int, *, sends: bool) -> None:
+        super().__init__()
+        self.target = target
+        self.count = count
+        self.connections = connections
+        self.sends = sends
+        self.raw = Message(b"x" * 256, inferred=True).encode()
+        self.left_to_send = count
+        self.left = count
+        self.links: list[Any] = []
+        self.opened: list[Any] = []
+        self.seconds = 0.0
+
+    def on_reactor_init(self, event: Any) -> None:
+        """Connect, and attach a link on each connection."""
+        for _ in range(self.connections):
+            connection = event.container.connect(
+                f"amqp://127.0.0.1:{self.target.port}",
+                allowed_mechs="PLAIN",
+                allow_insecure_mechs=True,
+                reconnect=False,
+                **self.target.login,
+            )
+            make = event.container.create_sender if self.sends else event.container.create_receiver
+            self.opened.append(connection)
+            make(connection, self.target.address, handler=self)
+
+    def on_link_remote_open(self, event: Any) -> None:
+        """Begin once all links are attached."""
+        self.links.append(event.link)
+        if len(self.links) < self.connections:
+            return
+        self.began = time.perf_counter()
+        for link in self.links:
+            if self.sends:
+                self.on_link_flow(event, link)
+            else:
+                link.flow(min(CREDIT, self.count))
+
+    def on_link_flow(self, event: Any, link: Any = None) -> None:
+        """Send as much as there is credit for."""
+        link = link or event.link
+        if not self.sends or len(self.links) < self.connections:
+            return
+        while link.credit > 0 and self.left_to_send:
+            self.left_to_send -= 1
+            link.delivery(str(self.left_to_send))
+            link.stream(self.raw)
+            link.advance()
+
+    def on_delivery(self, event: Any) -> None:
+        """Count what was accepted, or accept what came."""
+        delivery = event.delivery
+        if self.sends:
+            if not delivery.updated:
+                return
+            if delivery.remote_state != Delivery.ACCEPTED:
+                raise SystemExit(f"{self.target.name} answered {delivery.remote_state}")
+            delivery.settle()
+            self.counted()
+        elif delivery.readable and not delivery.partial:
+            link = delivery.link
+            link.recv(delivery.pending)
+            link.advance()
+            delivery.update(Delivery.ACCEPTED)
+            delivery.settle()
+            self.counted()
+            if link.credit < CREDIT // 2 and self.left > CREDIT * self.connections:
+                link.flow(CREDIT - link.credit)
+            elif not link.credit and self.left:
+                link.flow(min(self.left, CREDIT // 4))
+
+    def counted(self) -> None:
+        """One more; after the last, everything is closed."""
+        self.left -= 1
+        if self.left == 0:
+            self.seconds = time.perf_counter() - self.began
+            for each in self.opened:
+                each.close()
+
+    def on_link_remote_close(self, event: Any) -> None:
+        """The broker has refused something."""
+        if event.link.state & Endpoint.LOCAL_ACTIVE and self.left:
+            raise SystemExit(f"{self.target.name}: {event.link.remote_condition}")
+
+
+def turn(target: Target, count: int, connections: int, *, sends: bool) -> float:
+    """Messages a second."""
+    handler = Turn(target, count, connections, sends=sends)
+    Container(handler).run()
+    return count / handler.seconds
+
+
+@contextmanager
+def ours() -> Iterator[tuple[Target, float, float]]:
+    """`busproof serve`; how many seconds its first message took, and its memory then, in MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder, "Config.json")
+        config.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Queues": [QUEUE]}]}}))
+        began = time.perf_counter()
+        process = subprocess.Popen(  # noqa: S603 - a fixed command
+            [sys.executable, "-m", "busproof", "serve", *PORTS, "--config", str(config)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            said = ""
+            while "Endpoint=" not in said:
+                line = process.stderr.readline() if process.stderr else ""
+                if not line:
+                    raise SystemExit(f"busproof serve did not start: {said}")
+                said += line
+            port = int(re.search(r"AMQP on \S+:(\d+)", said)[1])  # type: ignore[index]
+            target = Target("busproof serve", port, LOGIN, "q", process.pid)
+            turn(target, 1, 1, sends=True)
+            took = time.perf_counter() - began
+            turn(target, 1, 1, sends=False)
+            yield target, took, memory(process.pid)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@contextmanager
+def rabbitmq() -> Iterator[Target]:
+    """RabbitMQ with its AMQP 1.0 plugin, which keeps all in a folder that goes with it."""
+    if not RABBITMQ.exists():
+        raise SystemExit(
+            "RabbitMQ is missing, beside which we measure; install it "
+            "(Debian, Ubuntu: apt-get install rabbitmq-server)"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        port, distribution = free_port(), free_port()
+        Path(folder, "plugins").write_text("[rabbitmq_amqp1_0].\n")
+        Path(folder, "rabbitmq.conf").write_text(f"listeners.tcp.1 = 127.0.0.1:{port}\n")
+        settings = {
+            "HOME": folder,
+            "RABBITMQ_NODENAME": f"busproof{port}@localhost",
+            "RABBITMQ_DIST_PORT": str(distribution),
+            "RABBITMQ_MNESIA_BASE": f"{folder}/mnesia",
+            "RABBITMQ_LOG_BASE": f"{folder}/log",
+            "RABBITMQ_CONFIG_FILE": f"{folder}/rabbitmq.conf",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": f"{folder}/plugins",
+            "RABBITMQ_PID_FILE": f"{folder}/pid",
+        }
+        process = subprocess.Popen(  # noqa: S603 - a fixed command
+            [str(RABBITMQ)],
+            env=os.environ | settings,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_for(port, process)
+            yield Target("RabbitMQ", port, GUEST, "/queue/q", process.pid)
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def free_port() -> int:
+    """A port that nobody uses just now."""
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        return int(some.getsockname()[1])
+
+
+def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Until somebody listens there."""
+    limit = time.monotonic() + 120
+    while time.monotonic() < limit and process.poll() is None:
+        with socket.socket() as some:
+            if some.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise SystemExit("RabbitMQ did not start")
+
+
+def memory(process: int) -> float:
+    """What a process has in memory, in MB."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return int(found[1]) / 1024 if found else 0.0
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """What both brokers did: messages a second, ours and theirs."""
+
+    held: int
+    connections: int
+    sends: tuple[float, float]
+    receives: tuple[float, float]
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Ours to theirs, of sends and of receives."""
+        return self.sends[0] / self.sends[1], self.receives[0] / self.receives[1]
+
+
+def row(both: list[Target], held: int, connections: int) -> Row:
+    """Turns of both brokers, whose queues hold so many messages."""
+    best = {(target.name, sends): 0.0 for target in both for sends in (True, False)}
+    for _ in range(TURNS):
+        for target in both:
+            for sends in (True, False):
+                rate = turn(target, MESSAGES, connections, sends=sends)
+                best[target.name, sends] = max(best[target.name, sends], rate)
+    sent, received = (
+        (best[both[0].name, sends], best[both[1].name, sends]) for sends in (True, False)
+    )
+    return Row(held=held, connections=connections, sends=sent, receives=received)
+
+
+def measured(both: list[Target], show: Callable[[Row], None]) -> Iterator[Row]:
+    """Every size, by every number of connections."""
+    there = 0
+    for held in HELD:
+        for target in both:
+            turn(target, held - there, 1, sends=True)
+        there = held
+        for connections in CONNECTIONS:
+            one = row(both, held, connections)
+            show(one)
+            yield one
+
+
+def show(one: Row) -> None:
+    """A row of the table."""
+    sent, received = one.ratios
+    print(
+        f"{one.held:9,}  {one.connections:11}  {one.sends[0]:7,.0f}  {one.sends[1]:7,.0f}  "
+        f"{sent:5.2f}  {one.receives[0]:7,.0f}  {one.receives[1]:7,.0f}  {received:5.2f}",
+        flush=True,
+    )
+
+
+def bounded(figure: str, value: float, bound: float, *, most: bool = False) -> dict[str, object]:
+    """One figure beside its bound."""
+    holds = value <= bound if most else value >= bound
+    return {"figure": figure, "value": round(value, 2), "bound": bound, "holds": holds}
+
+
+def main() -> int:
+    """Measure and print; 1 if a bound does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    heading = "     held  connections  sent/s   theirs  ratio  taken/s   theirs  ratio"
+    with rabbitmq() as theirs, ours() as (target, seconds, megabytes):
+        if not args.json:
+            print(heading)
+        quiet: Callable[[Row], None] = (lambda _: None) if args.json else show
+        rows = list(measured([target, theirs], quiet))
+        after = memory(target.process)
+    first, most = rows[0], rows[-len(CONNECTIONS)]
+    growth = (most.sends[0] / first.sends[0], most.receives[0] / first.receives[0])
+    found = [
+        bounded("sends beside RabbitMQ's", first.ratios[0], LEAST_RATIO),
+        bounded("receives with accept beside RabbitMQ's", first.ratios[1], LEAST_RATIO),
+        bounded("sends at most held, beside the least", growth[0], LEAST_GROWTH),
+        bounded("receives at most held, beside the least", growth[1], LEAST_GROWTH),
+        bounded("seconds to the first message", seconds, MOST_SECONDS, most=True),
+        bounded("MB after the first message", megabytes, MOST_MB, most=True),
+    ]
+    if args.json:
+        print(json.dumps(found, indent=2))
+        return 0 if all(each["holds"] for each in found) else 1
+    for each in found:
+        print(f"{each['figure']}: {each['value']} (bound {each['bound']})")
+    print(f"MB in the end: {after:.0f}")
+    return 0 if all(each["holds"] for each in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
