@@ -3,8 +3,9 @@
 import difflib
 import importlib
 import inspect
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from pathlib import Path
@@ -14,10 +15,11 @@ from urllib.parse import parse_qsl
 
 import attrs
 
+from busproof.adapters.amqp.making import embedded, service
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError, UsageError
 
-__all__ = ["GROUP", "Available", "available", "find"]
+__all__ = ["GROUP", "Available", "available", "find", "is_address", "resolved"]
 
 GROUP: Final = "busproof.adapters"
 """The entry point group under which installed packages offer adapters."""
@@ -31,14 +33,16 @@ _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
 }
 """How a setting of the model is read, and what it must be."""
 
-_LATER: Final = {
-    "amqp": "amqp",
-    "amqp://": "amqp",
-    "amqps://": "amqp",
-    "endpoint=sb://": "amqp",
-    "spark": "spark",
-}
-"""What a name is or begins with, in lower case, to the extra that will bring its adapter."""
+_BROKER_SETTINGS: Final = {name: _MODEL_SETTINGS[name] for name in ("policy", "seed")}
+"""The same of the embedded broker, whose clock is always a virtual one."""
+
+_LATER: Final = {"spark": "spark"}
+"""A name, in lower case, to the extra that will bring its adapter."""
+
+_ADDRESSES: Final = ("amqp://", "amqps://", "endpoint=")
+"""What the address of a service begins with, in lower case."""
+
+_FROM_ENVIRONMENT: Final = "env:"
 
 
 @attrs.frozen(kw_only=True)
@@ -70,7 +74,21 @@ _BUILT_IN: Final = (
         summary="what a function of yours, without arguments, returns",
     ),
     Available(
-        name="amqp", kind="later", summary="an AMQP 1.0 service; a later release, busproof[amqp]"
+        name="amqp",
+        kind="built in",
+        summary="the embedded broker, started for the run and asked over AMQP 1.0; "
+        "busproof[amqp]; ?policy=NAME&seed=NUMBER as for the model",
+    ),
+    Available(
+        name="Endpoint=sb://…",
+        kind="address",
+        summary="a Service Bus namespace or emulator by its connection string; busproof[amqp]; "
+        "also amqp://KEYNAME:KEY@HOST:PORT and amqps://…",
+    ),
+    Available(
+        name="env:NAME",
+        kind="address",
+        summary="what the environment variable NAME says, which keeps keys off the command line",
     ),
     Available(
         name="spark", kind="later", summary="the Spark pipeline; a later release, busproof[spark]"
@@ -98,12 +116,9 @@ def find(name: str, *, timeout: float) -> Adapter:
         UsageError: there is no such adapter, or not in this release.
         AdapterError: there is, and its own code fails or returns no adapter.
     """
-    if name == "model" or name.startswith("model?"):
-        return _model(name.partition("?")[2])
-    if name.startswith("faulty:"):
-        return _faulty(name.removeprefix("faulty:"))
-    if name.startswith("exec:"):
-        return _process(name.removeprefix("exec:"), timeout)
+    name = resolved(name)
+    if (built_in := _built_in(name, timeout)) is not None:
+        return built_in
     _refuse_later(name)
     for point in entry_points(group=GROUP, name=name):
         return _made(_loaded(point), name)
@@ -112,20 +127,36 @@ def find(name: str, *, timeout: float) -> Adapter:
     raise UsageError(_unknown(name))
 
 
+def _built_in(name: str, timeout: float) -> Adapter | None:
+    if name == "model" or name.startswith("model?"):
+        return _model(name.partition("?")[2])
+    if name.startswith("faulty:"):
+        return _faulty(name.removeprefix("faulty:"))
+    if name.startswith("exec:"):
+        return _process(name.removeprefix("exec:"), timeout)
+    if name == "amqp" or name.startswith("amqp?"):
+        settings = _settings("amqp", name.partition("?")[2], _BROKER_SETTINGS)
+        return embedded(dict(settings), timeout)
+    return service(name, timeout) if is_address(name) else None
+
+
 def _model(query: str) -> Adapter:
     module = importlib.import_module("busproof.adapters.model")
-    return cast(Adapter, module.ModelAdapter(**dict(_settings(query))))
+    settings = dict(_settings("model", query, _MODEL_SETTINGS))
+    return cast(Adapter, module.ModelAdapter(**settings))
 
 
-def _settings(query: str) -> Iterator[tuple[str, object]]:
+def _settings(
+    adapter: str, query: str, known: Mapping[str, tuple[Callable[[str], object], str]]
+) -> Iterator[tuple[str, object]]:
     for key, value in parse_qsl(query, keep_blank_values=True):
-        if key not in _MODEL_SETTINGS:
-            raise UsageError(f"model has no setting {key}: it has {', '.join(_MODEL_SETTINGS)}")
-        read, allowed = _MODEL_SETTINGS[key]
+        if key not in known:
+            raise UsageError(f"{adapter} has no setting {key}: it has {', '.join(known)}")
+        read, allowed = known[key]
         try:
             yield key, read(value)
         except (KeyError, ValueError):
-            raise UsageError(f"model's {key} is {value!r}, and must be {allowed}") from None
+            raise UsageError(f"{adapter}'s {key} is {value!r}, and must be {allowed}") from None
 
 
 def _faulty(fault: str) -> Adapter:
@@ -139,13 +170,33 @@ def _process(command: str, timeout: float) -> Adapter:
     return ProcessAdapter(command, timeout)
 
 
+def is_address(name: str) -> bool:
+    """Whether this names a service that somebody else runs."""
+    return name.lower().startswith(_ADDRESSES)
+
+
+def resolved(name: str) -> str:
+    """The name of an adapter, taken from the environment if it is to be looked up there.
+
+    Raises:
+        UsageError: the environment says nothing under that name.
+    """
+    if not name.startswith(_FROM_ENVIRONMENT):
+        return name
+    variable = name.removeprefix(_FROM_ENVIRONMENT)
+    found = os.environ.get(variable, "").strip()
+    if not found or found.startswith(_FROM_ENVIRONMENT):
+        raise UsageError(f"the environment variable {variable} names no adapter")
+    return found
+
+
 def _refuse_later(name: str) -> None:
-    for start, extra in _LATER.items():
-        if name.lower() == start or ("//" in start and name.lower().startswith(start)):
-            raise UsageError(
-                f"the {extra} adapter comes with a later release of busproof, "
-                f"with the extra busproof[{extra}]"
-            )
+    extra = _LATER.get(name.lower())
+    if extra is not None:
+        raise UsageError(
+            f"the {extra} adapter comes with a later release of busproof, "
+            f"with the extra busproof[{extra}]"
+        )
 
 
 def _loaded(point: EntryPoint) -> object:

@@ -11,7 +11,10 @@ from busproof.broker.hub import Hub
 from busproof.errors import UsageError
 from busproof.model.commands import BringPartitionUp, TakePartitionDown
 from busproof.model.dead_letters import SUFFIX
+from busproof.model.profiles import profile_for
 from busproof.model.state import Queue, Subscription, Topic
+from busproof.model.values import Tier
+from busproof.spec import load
 
 __all__ = ["Administration", "Problem"]
 
@@ -37,6 +40,7 @@ class Administration:
 
     def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
         self._hub = hub
+        self._warn = warn
         self._entities = Entities(hub, warn)
 
     def answer(self, request: Request) -> Answer:
@@ -64,29 +68,62 @@ class Administration:
             case "GET decisions":
                 return self._hub.bus.decisions(_whole(query.get("after", "0"), "after"))
             case "POST clock":
-                self._hub.bus.advance(round(_number(_body(request), "advance") * 1_000_000))
-                self._hub.changed()
+                self._advance(_body(request))
                 return self._clock()
+            case "POST namespace":
+                return self._begin(_body(request))
             case "POST partitions/down" | "POST partitions/up":
                 return self._outage(_body(request), down=what.endswith("down"))
         raise Problem(
             404,
             f"There is no {asked!r}; there are GET state, GET clock, GET decisions?after=N, "
-            "POST clock, POST partitions/down and POST partitions/up.",
+            "POST clock, POST namespace, POST partitions/down and POST partitions/up.",
         )
 
     def _clock(self) -> dict[str, Any]:
         bus = self._hub.bus
         now = bus.now
-        return {"clock": bus.clock.value, "now": now, "time": (bus.epoch + now) / 1_000_000}
+        time = (bus.epoch + now) / 1_000_000
+        return {"clock": bus.clock.value, "now": now, "time": time, "epoch": bus.epoch}
+
+    def _advance(self, said: Mapping[str, Any]) -> None:
+        """Let time pass: so many seconds and a moment, or exactly so many microseconds."""
+        if "microseconds" in said:
+            self._hub.bus.advance(_exact(said, "microseconds"), more=0)
+        else:
+            self._hub.bus.advance(round(_number(said, "advance") * 1_000_000))
+        self._hub.changed()
+
+    def _begin(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Serve an empty namespace, held to what is said and else to what this one is held to."""
+        known = self._hub.bus.namespace.profile
+        readings = said.get("readings", {})
+        tiers = [each.value for each in Tier]
+        if said.get("tier", known.tier.value) not in tiers:
+            raise Problem(400, f"tier is {said['tier']!r}; it is one of {', '.join(tiers)}.")
+        if not isinstance(readings, dict):
+            raise Problem(400, "readings has to be an object: ambiguity to reading.")
+        partitions = _exact({"partitions": known.partitions} | dict(said), "partitions")
+        profile = profile_for(
+            load(),
+            edition=str(said.get("edition", known.edition)),
+            tier=str(said.get("tier", known.tier.value)),
+            readings={str(name): str(reading) for name, reading in readings.items()},
+            partitions=max(1, partitions),
+        )
+        self._hub.begin(self._hub.bus.anew(profile))
+        self._entities = Entities(self._hub, self._warn)
+        return self._clock()
 
     def _outage(self, said: Mapping[str, Any], *, down: bool) -> Any:
         bus = self._hub.bus
         name, partition = said.get("entity"), said.get("partition")
-        if not isinstance(name, str) or bus.entity(bus.path(name)) is None:
+        if not isinstance(name, str) or not name:
             raise Problem(404, f"There is no entity {name!r}; the body has to name one.")
         path = bus.path(name)
-        count = self._partitions(bus.namespace.queues[path])
+        # Of an entity that is yet to be created, too, a partition can be down.
+        entity = bus.entity(path)
+        count = bus.namespace.profile.partitions if entity is None else self._partitions(entity)
         if not isinstance(partition, int) or not 0 <= partition < count:
             raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
         command = TakePartitionDown if down else BringPartitionUp
@@ -94,7 +131,8 @@ class Administration:
         if refused is not None:
             raise Problem(400, f"The model refuses it: {refused.error.value}.")
         self._hub.changed()
-        return self._described(bus.namespace.queues[path])
+        known = bus.namespace.queues.get(path)
+        return {} if known is None else self._described(known)
 
     def _state(self) -> dict[str, Any]:
         bus = self._hub.bus
@@ -162,6 +200,13 @@ def _number(said: Mapping[str, Any], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise Problem(400, f"{name} is {value!r}; it has to be a number of seconds, 0 or more.")
     return float(value)
+
+
+def _exact(said: Mapping[str, Any], name: str) -> int:
+    value = said.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Problem(400, f"{name} is {value!r}; it has to be a whole number, 0 or more.")
+    return value
 
 
 def _whole(text: str, name: str) -> int:

@@ -76,11 +76,15 @@ class Bus:
         clock: str = Clock.REAL,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._policy, self._seed = policy, seed
         self._chooser = Chooser(policy, seed)
         self.clock = Clock(clock)
         self._monotonic = monotonic
         self._started = monotonic()
         self.epoch = int(time.time() * MICROSECONDS)
+        if self.clock is Clock.VIRTUAL:
+            # Clients are told milliseconds; whole ones of a virtual clock they are told as such.
+            self.epoch -= self.epoch % MICROSECONDS
         random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         self._skew = Skew(random, punctual=punctual) if policy == "hostile" else None
@@ -110,7 +114,11 @@ class Bus:
         """A moment of the bus as clients are told it: milliseconds since 1970."""
         return (self.epoch + moment) // 1000
 
-    def advance(self, duration: int) -> None:
+    def anew(self, profile: Profile) -> "Bus":
+        """An empty namespace that is held to this profile; its choices are others than here."""
+        return Bus(profile, self._policy, self._seed + 1, self.clock, self._monotonic)
+
+    def advance(self, duration: int, more: int = 1) -> None:
         """Let time pass, in microseconds, and a moment more: what ends then has ended.
 
         Raises:
@@ -118,7 +126,7 @@ class Bus:
         """
         if self.clock is Clock.REAL:
             raise UsageError("the clock is real and cannot be moved; start with --clock virtual")
-        self.ask(AdvanceClock(duration=duration + 1), "clock")
+        self.ask(AdvanceClock(duration=duration + more), "clock")
 
     def path(self, address: str) -> str:
         """The path of an entity as it was created; letters may differ in case."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
-from busproof.broker.messages import Content
+from busproof.broker.messages import Content, Parsed, parse
 from busproof.broker.staging import Stage
 from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
@@ -119,9 +119,10 @@ class Hub:
         self.bus = bus
         self.stage = Stage(bus)
         self.keys = keys
-        premium = bus.namespace.profile.tier is Tier.PREMIUM
-        self.max_message = LARGEST_OF_PREMIUM if premium else LARGEST
+        self.max_message = _largest(bus)
         self.contents = Contents()
+        self.identifies = True
+        """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when its state was last set, in milliseconds since 1970."""
@@ -134,6 +135,27 @@ class Hub:
     def close(self) -> None:
         """Look for nothing any more."""
         self._timer.cancel()
+
+    def begin(self, bus: Bus) -> None:
+        """Serve another namespace, empty; all clients of this one are let go."""
+        for connection in list(self.connections):
+            connection.drop()
+        self.bus = bus
+        self.stage = Stage(bus)
+        self.max_message = _largest(bus)
+        self.contents = Contents()
+        self.stated.clear()
+        self._waiting.clear()
+        self._seen.clear()
+
+    def parsed(self, raw: bytes) -> Parsed:
+        """A message that came in, under a name of its own.
+
+        Raises:
+            ValueError: these bytes are no AMQP message.
+        """
+        name, now = self.contents.new_name(), self.now_ms()
+        return parse(raw, name, now, identified=self.identifies)
 
     def wait(self, waiter: Waiter) -> None:
         """Let a link be served when there is something for it."""
@@ -203,6 +225,11 @@ class Hub:
     def wall(self) -> float:
         """Seconds since 1970, by which tokens expire."""
         return time.time()
+
+
+def _largest(bus: Bus) -> int:
+    """The largest message that is taken, in bytes."""
+    return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is Tier.PREMIUM else LARGEST
 
 
 def _has_expired(queue: Queue, place: tuple[str, str | None], now: int) -> bool:

@@ -6,7 +6,7 @@ from proton import Delivery, Described, Link, ulong
 
 from busproof.broker.bus import Answer
 from busproof.broker.engine import Connection, Node, condition
-from busproof.broker.messages import Parsed, inner_messages, parse
+from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.refusals import Refusal, refusal_of, unauthorized
 from busproof.model.commands import Schedule, Send
 
@@ -116,7 +116,7 @@ class Intake(Node):
             raise unauthorized("Send", self._path)
         try:
             each_raw = inner_messages(raw) if several else [raw]
-            parsed = [parse(each, hub.contents.new_name(), hub.now_ms()) for each in each_raw]
+            parsed = [hub.parsed(each) for each in each_raw]
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
         answers = self._decided(parsed, transaction)

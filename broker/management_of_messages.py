@@ -18,7 +18,7 @@ from busproof.broker.dispositions import (
 )
 from busproof.broker.framing import array
 from busproof.broker.intake import sending_of
-from busproof.broker.messages import Parsed, parse
+from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.requests import Reply
@@ -144,10 +144,7 @@ def _disposition(said: Said) -> Disposition:
 def schedule(asking: Asking, said: Said) -> Reply:
     """Take messages that are to come later: all of them, or none."""
     hub = asking.connection.hub
-    parsed = [
-        parse(bytes(each["message"]), hub.contents.new_name(), hub.now_ms())
-        for each in several(said["messages"])
-    ]
+    parsed = [hub.parsed(bytes(each["message"])) for each in several(said["messages"])]
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:
         hub.contents.keep(each.message.body, each.content_when_due())

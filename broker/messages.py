@@ -115,19 +115,21 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
         place = end
 
 
-def parse(raw: bytes, name: str, enqueued: int) -> Parsed:
+def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
     """Read a message that came in; the model is to know it by `name`.
+
+    Unless `identified` says otherwise, what was sent without a MessageId goes out with one.
 
     Raises:
         ValueError: these bytes are no AMQP message.
     """
     try:
-        return _parsed(raw, name, enqueued)
+        return _parsed(raw, name, enqueued, identified=identified)
     except (IndexError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
 
 
-def _parsed(raw: bytes, name: str, enqueued: int) -> Parsed:
+def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
     annotated: tuple[Pairs, str | None, int | None] = (0, b""), None, None
@@ -145,7 +147,7 @@ def _parsed(raw: bytes, name: str, enqueued: int) -> Parsed:
             application, kept[code] = _filterable(raw, begins), raw[place:end]
         elif code >= DATA:
             body += raw[place:end]
-    if not properties or properties[0] is None:
+    if identified and (not properties or properties[0] is None):
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
     annotations, partition_key, due = annotated
     header += [None] * (3 - len(header))

@@ -169,7 +169,10 @@ class Outlet(Node):
         hub.leave(self)
         if self._session_id is None:
             return
-        self._connection.sessions.pop((self._path, self._session_id), None)
+        place = self._path, self._session_id
+        if self._connection.sessions.get(place) == self._holder:
+            # Unless another link of this client has it by now.
+            del self._connection.sessions[place]
         if not lost and hub.bus.entity(self._path) is not None:
             command = CloseSession(queue=self._path, session_id=self._session_id)
             hub.bus.ask(command, self._holder)

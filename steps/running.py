@@ -10,7 +10,7 @@ import pytest
 
 from busproof import __version__
 from busproof.adapters.base import Adapter, Capability, Declaration, Implementation
-from busproof.adapters.finding import find
+from busproof.adapters.finding import find, resolved
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
 from busproof.history.files import HistoryWriter, RecordTooLong
 from busproof.history.lines import LIMIT
@@ -98,7 +98,7 @@ class Run:
         self.seed = seed_of(config) if self.size is not None else None
         oracle = oracle_of(option(config, "oracle"))
         self._config = config
-        self.name = option(config, "adapter", "model") or ""
+        self.name = resolved(option(config, "adapter", "model") or "")
         self.adapter: Adapter = find(self.name, timeout=timeout_of(config))
         self.declaration = _declaration(self.adapter, self.name)
         told = [each.value for each in self.declaration.capabilities]

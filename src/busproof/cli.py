@@ -11,6 +11,7 @@ from busproof import (
     commands_audit,
     commands_check,
     commands_check_adapter,
+    commands_clean,
     commands_modelcheck,
     commands_rules,
     commands_run,
@@ -52,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         commands_audit,
         commands_modelcheck,
         commands_serve,
+        commands_clean,
     ):
         module.add_parser(subparsers)
     return parser

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof import known
+from busproof.consent import agreed
 from busproof.errors import HistoryError, UsageError
 from busproof.saying import give_up_output, say, write_aside
 
@@ -50,6 +51,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         choices=("features", "tla"),
         help="run the scenarios (default), or the paths of the TLA+ specs",
     )
+    parser.add_argument(
+        "--yes", action="store_true", help="do not ask before a real namespace is used"
+    )
     parser.add_argument("--name", help="of the run (default: time and adapter)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
@@ -87,7 +91,14 @@ def _profile(args: argparse.Namespace) -> str | None:
     ]
     if alone and (asked or getattr(args, "only", None) == "exploration"):
         raise UsageError(f"{alone[0]} explores nothing; leave out {(asked or ['--only'])[0]}")
-    return None if alone else getattr(args, "profile", None) or "quick"
+    return None if alone else getattr(args, "profile", None) or _profile_for(args)
+
+
+def _profile_for(args: argparse.Namespace) -> str:
+    """How much is explored where nobody says: little where each request is dear."""
+    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+
+    return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
 def add_terms(parser: argparse.ArgumentParser) -> None:
@@ -139,9 +150,10 @@ def run(args: argparse.Namespace) -> int:
     request = request_from(args, args.adapter)
     if args.rule is not None and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
-    folder = runs.run_folder(args.name, args.adapter)
-    finished = _recorded(request, folder)
-    runs.latest(folder)
+    with agreed(request, yes=args.yes) as agreed_request:
+        folder = runs.run_folder(args.name, args.adapter)
+        finished = _recorded(agreed_request, folder)
+        runs.latest(folder)
     try:
         conformance = failures.mark(_judged(folder, finished))
         code = published(conformance, args, lambda: _report(conformance, folder, args), failures)

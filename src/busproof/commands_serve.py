@@ -42,6 +42,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
     parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.add_argument(
+        "--message-ids",
+        choices=("assigned", "as-sent"),
+        default="assigned",
+        help="what is sent without a MessageId goes out with one (assigned) or without",
+    )
     parser.set_defaults(run=run)
 
 
@@ -99,6 +105,7 @@ async def _serve(args: argparse.Namespace) -> int:
 
     tls = _tls(args)
     broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+    broker.hub.identifies = args.message_ids == "assigned"
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):

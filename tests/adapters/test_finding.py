@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from busproof.adapters import finding
+from busproof.adapters.amqp.remote import RemoteAdapter
 from busproof.adapters.finding import Available, available, find
 from busproof.adapters.model import ModelAdapter
 from busproof.adapters.process import ProcessAdapter
@@ -200,21 +201,43 @@ def test_the_package_of_an_installed_adapter_is_named() -> None:
     assert finding._origin(point).startswith("hypothesis ")
 
 
+def test_what_comes_later_says_so() -> None:
+    said = "comes with a later release of busproof, with the extra busproof[spark]"
+    with pytest.raises(UsageError, match=re.escape(said)):
+        seek("spark")
+
+
 @pytest.mark.parametrize(
-    ("name", "extra"),
+    "name",
     [
-        ("amqp", "amqp"),
-        ("amqp://localhost", "amqp"),
-        ("AMQPS://host:5671/q", "amqp"),
-        ("Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=k", "amqp"),
-        ("spark", "spark"),
+        "amqp://localhost",
+        "AMQPS://name:secret@host:5671",
+        "Endpoint=sb://x.example.net/;SharedAccessKeyName=k;SharedAccessKey=secret",
+        "env:BUS",
     ],
 )
-def test_what_comes_later_says_so(name: str, extra: str) -> None:
-    said = f"comes with a later release of busproof, with the extra busproof[{extra}]"
-    with pytest.raises(UsageError, match=re.escape(said)) as caught:
+def test_a_service_is_not_used_unless_somebody_agreed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is it connected to."""
+    monkeypatch.delenv("BUSPROOF_NAMESPACE_RUN", raising=False)
+    monkeypatch.setenv("BUS", "amqp://name:secret@localhost")
+    with pytest.raises(UsageError, match="BUSPROOF_NAMESPACE_RUN") as caught:
         seek(name)
-    assert "SharedAccessKey" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_service_is_found_where_somebody_agreed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is connected to when it is asked what it can do."""
+    monkeypatch.setenv("BUSPROOF_NAMESPACE_RUN", "abcd1234")
+    assert isinstance(seek("amqp://name:secret@localhost"), RemoteAdapter)
+
+
+def test_an_environment_that_names_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the variable's name."""
+    monkeypatch.delenv("BUS", raising=False)
+    with pytest.raises(UsageError, match="variable BUS names no adapter"):
+        seek("env:BUS")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +250,7 @@ def test_what_comes_later_says_so(name: str, extra: str) -> None:
         ("exe", "(did you mean exec:COMMAND?)"),
         ("", "there is no adapter ''; there are model, "),
         (":", "there is no adapter ':'; there are model, "),
-        ("Endpiont=sb://x/;SharedAccessKey=k", "there is no adapter 'Endpiont=sb://x/'; there"),
+        ("Endpiont=sb://x/;SharedAccessKey=k", "'Endpiont=sb://x/' (did you mean Endpoint=sb://…?)"),
     ],
 )
 def test_an_unknown_name_is_refused_with_what_there_is(name: str, said: str) -> None:
@@ -238,5 +261,13 @@ def test_an_unknown_name_is_refused_with_what_there_is(name: str, said: str) -> 
 
 def test_every_way_to_name_an_adapter_is_listed() -> None:
     starts = [each.name.split(":")[0].split("?")[0] for each in available()]
-    assert starts[:7] == ["model", "model", "faulty", "exec", "package.module", "amqp", "spark"]
+    assert starts[:7] == [
+        "model",
+        "model",
+        "faulty",
+        "exec",
+        "package.module",
+        "amqp",
+        "Endpoint=sb",
+    ]
     assert all(each.kind and each.summary for each in available())

@@ -1,0 +1,170 @@
+"""Asks an AMQP service what the vocabulary asks, and tells in its words what came."""
+
+from typing import Final
+
+from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.embedded import Embedded
+from busproof.adapters.amqp.entities import Entities
+from busproof.adapters.amqp.scenario import Scenario, Setting
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.errors import AdapterError
+from busproof.model.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.outcomes import Done, Indeterminate, Outcome, Witness
+from busproof.model.skewing import HOSTILE_SLACK
+from busproof.model.values import Profile
+
+__all__ = ["SLACK", "EmbeddedAdapter"]
+
+SLACK: Final = 1000
+"""Times travel in milliseconds; in microseconds, as everything here."""
+
+RESTARTS: Final = 3
+"""How often a broker that has ended is replaced in a run."""
+
+CAPABILITIES: Final = frozenset(
+    {
+        Capability.AMQP,
+        Capability.API_VERSIONS,
+        Capability.AVAILABILITY,
+        Capability.DEAD_LETTER,
+        Capability.DEFERRAL,
+        Capability.DUPLICATE_DETECTION,
+        Capability.FILTERS,
+        Capability.FORWARDING,
+        Capability.LOCK_RENEWAL,
+        Capability.MANAGEMENT,
+        Capability.NEXT_SESSION,
+        Capability.OUTAGES,
+        Capability.PEEK,
+        Capability.PEEK_LOCK,
+        Capability.REGULAR_QUEUES,
+        Capability.SCHEDULING,
+        Capability.SEQUENCE_NUMBERS,
+        Capability.SESSIONS,
+        Capability.SESSION_LISTING,
+        Capability.SESSION_STATE,
+        Capability.SQL_FILTERS,
+        Capability.TIME_TO_LIVE,
+        Capability.TOPICS,
+        Capability.TRANSACTIONS,
+        Capability.WITNESS,
+    }
+)
+"""What our own broker serves."""
+
+
+class EmbeddedAdapter:
+    """Our own broker, started as a process, its clock moved and its partitions taken by request.
+
+    Args:
+        policy: how the broker chooses where it may.
+        seed: of its choices.
+        timeout: how long an answer may take, in seconds.
+    """
+
+    def __init__(self, policy: str = "round-robin", seed: int = 0, timeout: float = 10.0) -> None:
+        self._options = (
+            *("--clock", "virtual", "--message-ids", "as-sent"),
+            *("--policy", policy, "--seed", str(seed)),
+        )
+        self._policy = policy
+        self._timeout = timeout
+        self._broker: Embedded | None = None
+        self._started = 0
+        self._clients: Clients | None = None
+        self._scenario: Scenario | None = None
+        self._now = 0
+        self._decided = 0
+
+    @property
+    def declaration(self) -> Declaration:
+        """All that the broker serves."""
+        return Declaration(
+            implementation=Implementation(
+                name=f"busproof serve ({self._policy})", language="Python"
+            ),
+            capabilities=CAPABILITIES,
+            slack=SLACK + (HOSTILE_SLACK if self._policy == "hostile" else 0),
+        )
+
+    def start(self, profile: Profile) -> None:
+        """Let the broker, a new one if it has ended, begin with an empty namespace."""
+        self._let_go()
+        broker = self._running()
+        epoch = broker.begin(profile)
+        self._now = self._decided = 0
+        entities = Entities(broker.target, self._timeout)
+        self._scenario = Scenario(Setting(entities=entities, epoch=epoch, now=lambda: self._now))
+        self._clients = Clients(broker.target, self._timeout)
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Ask one thing over the wire; time and outages are asked of the broker itself."""
+        broker, scenario = self._broker, self._scenario
+        if broker is None or scenario is None:
+            raise AssertionError("an adapter is asked only between start and stop")
+        match command:
+            case AdvanceClock(duration=duration):
+                broker.ask("clock", {"microseconds": duration})
+                self._now += duration
+                return Observed(Done())
+            case TakePartitionDown(queue=queue, partition=partition):
+                return Observed(broker.disturb(queue, partition, down=True))
+            case BringPartitionUp(queue=queue, partition=partition):
+                return Observed(broker.disturb(queue, partition, down=False))
+        outcome = self._asked(broker, scenario, command, connection)
+        told = isinstance(command, Send) and isinstance(outcome, Done)
+        return Observed(outcome, self._witness(broker) if told else None)
+
+    def _asked(
+        self, broker: Embedded, scenario: Scenario, command: Command, connection: str
+    ) -> Outcome:
+        if self._clients is None:
+            raise AssertionError("a scenario has clients")
+        try:
+            outcome = self._clients.ask(scenario, command, connection)
+        except AdapterError as error:
+            raise AdapterError(f"{error}{broker.tail()}") from None
+        if isinstance(outcome, Indeterminate) and broker.is_over:
+            raise AdapterError(f"the broker has ended: {outcome.detail}{broker.tail()}")
+        return outcome
+
+    def _witness(self, broker: Embedded) -> Witness | None:
+        """The partition that took what was sent last, if one was chosen."""
+        partition = None
+        for each in broker.decisions(self._decided):
+            self._decided, partition = each["number"], each["partition"]
+        return None if partition is None else Witness(partition=partition)
+
+    def stop(self) -> None:
+        """End the broker."""
+        self._let_go()
+        if self._broker is not None:
+            self._broker.stop()
+            self._broker = None
+
+    def _running(self) -> Embedded:
+        if self._broker is not None and self._broker.is_over:
+            self._broker.stop()
+            self._broker = None
+        if self._broker is None:
+            if self._started > RESTARTS:
+                raise AdapterError(
+                    f"the broker ended {self._started} times; it is not started again"
+                )
+            self._started += 1
+            self._broker = Embedded(self._options, self._timeout)
+        return self._broker
+
+    def _let_go(self) -> None:
+        if self._clients is not None:
+            self._clients.close()
+            self._clients = None
+        if self._scenario is not None:
+            self._scenario.setting.entities.close()
+            self._scenario = None

@@ -1,0 +1,61 @@
+"""Which request of the vocabulary is asked how."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from busproof.adapters.amqp import managing, receiving, sending, sessions
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.scenario import Scenario
+from busproof.model import commands as c
+from busproof.model.outcomes import Outcome, Unsupported
+
+__all__ = ["ask"]
+
+ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] = {
+    c.Abandon: receiving.settle,
+    c.AcceptNextSession: sessions.accept_next,
+    c.AcceptSession: sessions.accept,
+    c.AddRule: managing.add_rule,
+    c.BeginTransaction: sending.begin,
+    c.CancelScheduled: sending.cancel,
+    c.CloseSession: sessions.close_session,
+    c.CommitTransaction: sending.commit,
+    c.Complete: receiving.settle,
+    c.CreateQueue: managing.create_queue,
+    c.CreateSubscription: managing.create_subscription,
+    c.CreateTopic: managing.create_topic,
+    c.DeadLetter: receiving.settle,
+    c.Defer: receiving.settle,
+    c.DeleteQueue: managing.delete_queue,
+    c.GetQueue: managing.get_queue,
+    c.GetSessionState: sessions.get_state,
+    c.ListQueues: managing.list_queues,
+    c.ListRules: managing.list_rules,
+    c.ListSessions: sessions.list_sessions,
+    c.Peek: receiving.peek,
+    c.Receive: receiving.receive,
+    c.ReceiveDeferred: receiving.receive_deferred,
+    c.RemoveRule: managing.remove_rule,
+    c.RenewLock: receiving.renew_lock,
+    c.RenewSessionLock: sessions.renew_session,
+    c.RollBackTransaction: sending.roll_back,
+    c.Schedule: sending.schedule,
+    c.Send: sending.send,
+    c.SetSessionState: sessions.set_state,
+    c.UpdateQueue: managing.update_queue,
+}
+"""Time and outages are not here: no client of the service can ask for them."""
+
+
+def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
+    """What comes of a request.
+
+    Raises:
+        Rejected: the service refuses it.
+        Silent: no answer came.
+        Lost: the connection is gone.
+    """
+    asked = ASKED.get(type(command))
+    if asked is None:
+        return Unsupported(detail=f"{type(command).__name__} cannot be asked over AMQP")
+    return asked(scenario, command, client)

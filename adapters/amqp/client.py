@@ -1,0 +1,201 @@
+"""One client of the service: its connection, and the links that it has made so far."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from proton import Described, Link, Message, Terminus, symbol, ulong
+
+from busproof.adapters.amqp.connection import Connection
+from busproof.adapters.amqp.failing import Rejected
+from busproof.adapters.amqp.target import TOKEN_LIFE, Target
+from busproof.adapters.amqp.transfers import Requests, Settled, is_closed, own, sent
+
+__all__ = ["Client", "Reply"]
+
+CBS: Final = "$cbs"
+MANAGEMENT: Final = "/$management"
+GRANTED: Final = range(200, 300)
+RENEWED_BEFORE: Final = 300
+"""How long before its end a token is replaced, in seconds."""
+
+Reply = tuple[int, Any]
+"""The status of an answer, and its body."""
+
+
+class Client:
+    """A connection to the service, made when it is first needed.
+
+    Args:
+        target: the service.
+        timeout: how long an answer may take, in seconds.
+    """
+
+    def __init__(self, target: Target, timeout: float) -> None:
+        self._target = target
+        self._timeout = timeout
+        self._connection: Connection | None = None
+        self._tokens: dict[str, float] = {}
+        self._requests: dict[str, Requests] = {}
+        self._senders: dict[str, Any] = {}
+        self._receivers: dict[tuple[str, object], Any] = {}
+        self._coordinator: Any = None
+
+    @property
+    def connection(self) -> Connection:
+        """The connection; a new one if the last was lost."""
+        if self._connection is not None and self._connection.is_lost:
+            self._forget()
+        if self._connection is None:
+            self._connection = Connection(self._target, self._timeout)
+        return self._connection
+
+    def close(self) -> None:
+        """Let go of everything."""
+        if self._connection is not None:
+            self._connection.close()
+        self._forget()
+
+    def beat(self) -> None:
+        """Keep the connection alive, if there is one."""
+        if self._connection is not None and not self._connection.is_lost:
+            self._connection.beat()
+
+    def _forget(self) -> None:
+        self._connection = None
+        self._coordinator = None
+        for each in (self._tokens, self._requests, self._senders, self._receivers):
+            each.clear()
+
+    def prove(self, path: str) -> None:
+        """Show that we may use an entity.
+
+        Raises:
+            Rejected: we may not.
+        """
+        now = time.time()
+        if self._tokens.get(path, 0) > now:
+            return
+        self._tokens[path] = now + TOKEN_LIFE - RENEWED_BEFORE
+        request: Any = Message(body=self._target.token(path), inferred=False)
+        request.properties = {
+            "operation": "put-token",
+            "type": "servicebus.windows.net:sastoken",
+            "name": self._target.audience(path),
+        }
+        try:
+            answer = self._asking(CBS).ask(request)
+            _check(answer, "status-code", "status-description")
+        except Rejected:
+            self._tokens.pop(path, None)
+            raise
+
+    def request(
+        self, path: str, operation: str, body: Any, transaction: bytes | None = None
+    ) -> Reply:
+        """What an entity's management answers.
+
+        Raises:
+            Rejected: it refuses.
+        """
+        self.prove(path)
+        request: Any = Message(body=body, inferred=False)
+        request.properties = {
+            "operation": f"com.microsoft:{operation}",
+            "com.microsoft:server-timeout": ulong(int(self._timeout * 1000)),
+        }
+        answer = self._asking(path + MANAGEMENT).ask(request, transaction)
+        return _check(answer, "statusCode", "statusDescription"), own(answer.body)
+
+    def _asking(self, address: str) -> Requests:
+        found: Requests = self._kept(
+            self._requests, address, lambda: Requests(self.connection, address)
+        )
+        return found
+
+    def sender(self, path: str) -> Any:
+        """The link on which we send to an entity."""
+        self.prove(path)
+
+        def made() -> Any:
+            link = self.connection.sender()
+            link.target.address = path
+            link.source.address = link.name
+            self.connection.attach(link, f"attaching a sender to {path}")
+            return link
+
+        return self._kept(self._senders, path, made)
+
+    def receiver(self, path: str, kind: object, made: Callable[[], Any]) -> Any:
+        """The link of a kind on which we receive from an entity; `made` if there is none yet."""
+        self.prove(path)
+        return self._kept(self._receivers, (path, kind), made)
+
+    def held(self, path: str, kind: object) -> Any | None:
+        """That link, if there is one."""
+        return self._receivers.get((path, kind)) if self.connection else None
+
+    def keep(self, path: str, kind: object, link: Any) -> None:
+        """Have this link for that from now on."""
+        self._receivers[path, kind] = link
+
+    def drop(self, path: str, kind: object) -> Any | None:
+        """Forget that link."""
+        return self._receivers.pop((path, kind), None)
+
+    def _kept(self, links: dict[Any, Any], name: Any, made: Callable[[], Any]) -> Any:
+        connection = self.connection
+        found = links.get(name)
+        if found is not None and _is_open(found):
+            return found
+        links.pop(name, None)
+        if connection.is_lost:
+            raise AssertionError("a connection that is lost has been replaced")
+        links[name] = made()
+        if isinstance(links[name], Requests):
+            try:
+                links[name].attach()
+            except Rejected:
+                del links[name]
+                raise
+        return links[name]
+
+    def control(self, described: int, *fields: Any) -> Settled:
+        """What the coordinator of transactions says to a declaration or a discharge.
+
+        Raises:
+            Rejected: it refuses.
+        """
+        connection = self.connection
+        if self._coordinator is None or not _is_open(self._coordinator):
+            link = connection.sender()
+            link.target.type = Terminus.COORDINATOR
+            link.target.capabilities.put_object(symbol("amqp:local-transactions"))
+            connection.attach(link, "attaching to the coordinator")
+            self._coordinator = link
+        body: Any = Described(ulong(described), list(fields))
+        message = Message(body=body, inferred=False)
+        delivery = sent(connection, self._coordinator, bytes(message.encode()))
+        settled = Settled(delivery)
+        delivery.settle()
+        return settled
+
+
+def _is_open(kept: Any) -> bool:
+    if isinstance(kept, Requests):
+        return _is_open(kept.sender) and _is_open(kept.receiver)
+    return bool(kept.state & Link.LOCAL_ACTIVE) and not is_closed(kept)
+
+
+def _check(answer: Message, code: str, words: str) -> int:
+    """The status of an answer.
+
+    Raises:
+        Rejected: it is no success.
+    """
+    said: dict[Any, Any] = answer.properties or {}
+    status = int(said.get(code, 0))
+    if status in GRANTED:
+        return status
+    condition = said.get("errorCondition") or f"http:{status}"
+    raise Rejected(str(condition), str(said.get(words, "")))

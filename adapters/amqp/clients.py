@@ -1,0 +1,92 @@
+"""The clients of a service, one for each connection, and what failures come to."""
+
+import contextlib
+import threading
+from typing import Final
+
+from busproof.adapters.amqp.asking import ask
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.errors import outcome_of
+from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
+from busproof.adapters.amqp.scenario import Scenario
+from busproof.adapters.amqp.target import Target
+from busproof.errors import AdapterError
+from busproof.model.commands import Command
+from busproof.model.outcomes import Indeterminate, Outcome
+
+__all__ = ["Clients"]
+
+BEAT: Final = 5.0
+"""How often connections on which nobody asks are kept alive, in seconds."""
+
+TRIES: Final = 3
+"""How often a service that cannot be reached is tried again in a run."""
+
+
+class Clients:
+    """Asks a service over connections that are made when they are first named.
+
+    Args:
+        target: the service.
+        timeout: how long an answer may take, in seconds.
+    """
+
+    def __init__(self, target: Target, timeout: float) -> None:
+        self._target = target
+        self._timeout = timeout
+        self._clients: dict[str, Client] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._failed = 0
+        self._failure = ""
+
+    def keep_alive(self) -> None:
+        """From now on, let no service close a connection because nobody asks for a while."""
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def ask(self, scenario: Scenario, command: Command, connection: str) -> Outcome:
+        """What comes of a request; no answer is an outcome.
+
+        Raises:
+            AdapterError: the service cannot be reached, or does not let us in.
+        """
+        if self._failed > TRIES:
+            raise AdapterError(f"{self._failure}; it is not tried again")
+        with self._lock:
+            client = self._clients.get(connection)
+            if client is None:
+                client = self._clients[connection] = Client(self._target, self._timeout)
+            return self._asked(scenario, command, client)
+
+    def _asked(self, scenario: Scenario, command: Command, client: Client) -> Outcome:
+        try:
+            return ask(scenario, command, client)
+        except Rejected as rejected:
+            return outcome_of(rejected)
+        except Silent as silent:
+            return Indeterminate(detail=str(silent))
+        except Unreachable as unreachable:
+            self._failed += 1
+            self._failure = f"the service cannot be reached: {unreachable}"
+            raise AdapterError(self._failure) from None
+        except Lost as lost:
+            return Indeterminate(detail=str(lost))
+
+    def close(self) -> None:
+        """Let all connections go."""
+        with self._lock:
+            for client in self._clients.values():
+                with contextlib.suppress(Lost):
+                    client.close()
+            self._clients.clear()
+
+    def end(self) -> None:
+        """Let all connections go, and keep none alive any more."""
+        self._ended.set()
+        self.close()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(BEAT):
+            with self._lock:
+                for client in self._clients.values():
+                    client.beat()

@@ -1,0 +1,243 @@
+"""One AMQP connection: bytes between a socket and Proton's engine, moved by whoever waits.
+
+No thread and no callback: who asks something waits until it is so, and whatever comes meanwhile is
+taken in. Between two questions nothing is read.
+"""
+
+import contextlib
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+from proton import Connection as Endpoint
+from proton import Link, SSLException, Transport, TransportException
+
+from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
+from busproof.adapters.amqp.target import Target
+
+__all__ = ["Connection"]
+
+PIECE: Final = 65_536
+LARGEST_FRAME: Final = 262_144
+HEARTBEAT: Final = 5.0
+"""How long to wait at a time, in seconds; in between we say that we are still there."""
+LEAST: Final = 0.001
+AMQP: Final = b"AMQP"
+HEADER: Final = 8
+NUMBERS: Final = count(1)
+
+
+class Connection:
+    """A connection with one session, on which links are made.
+
+    Args:
+        target: the service.
+        timeout: how long opening it, or an answer, may take, in seconds.
+
+    Raises:
+        Unreachable: nobody answers there, or not in AMQP, or we are not wanted.
+    """
+
+    def __init__(self, target: Target, timeout: float) -> None:
+        self.timeout = timeout
+        self._links = count(1)
+        self._lost = ""
+        self._first = b""
+        self._engine = Transport(Transport.CLIENT)
+        self._engine.max_frame_size = LARGEST_FRAME
+        sasl = self._engine.sasl()
+        sasl.allow_insecure_mechs = True
+        sasl.allowed_mechs("ANONYMOUS")
+        self._endpoint = Endpoint()
+        self._endpoint.container = f"busproof-{next(NUMBERS)}"
+        self._endpoint.hostname = target.host
+        self._engine.bind(self._endpoint)
+        self._socket = _connected(target, timeout)
+        self._endpoint.open()
+        self._session = self._endpoint.session()
+        self._session.open()
+        try:
+            self.wait(lambda: bool(self._session.state & Endpoint.REMOTE_ACTIVE), "the connection")
+        except (Lost, Silent) as failed:
+            self._socket.close()
+            raise Unreachable(self._said_instead() or str(failed)) from None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing can be asked any more."""
+        return bool(self._lost or self._endpoint.state & Endpoint.REMOTE_CLOSED)
+
+    def sender(self, name: str = "") -> Any:
+        """A link to send on, not yet attached."""
+        return self._session.sender(name or self._named())
+
+    def receiver(self, name: str = "") -> Any:
+        """A link to receive on, not yet attached."""
+        return self._session.receiver(name or self._named())
+
+    def _named(self) -> str:
+        return f"{self._endpoint.container}-{next(self._links)}"
+
+    def attach(self, link: Any, what: str, timeout: float | None = None) -> None:
+        """Attach a link.
+
+        Raises:
+            Rejected: the service does not want it.
+        """
+        link.open()
+        self.wait(lambda: bool(link.state & Link.REMOTE_ACTIVE) or _closed(link), what, timeout)
+        # A refused link is attached without an end of its own first; the detach follows.
+        ours = link.remote_target if link.is_sender else link.remote_source
+        if not ours.type and not _closed(link):
+            self.wait(lambda: _closed(link), what, timeout)
+        self.check(link)
+
+    def check(self, link: Any) -> None:
+        """Insist that a link is attached.
+
+        Raises:
+            Rejected: the service has closed it.
+        """
+        if not _closed(link):
+            return
+        said = link.remote_condition
+        if link.state & Link.LOCAL_ACTIVE:
+            link.close()
+        if said is None:
+            raise Rejected("amqp:link:detach-forced", "the service has closed the link")
+        raise Rejected(str(said.name), said.description or "")
+
+    def close_link(self, link: Any) -> None:
+        """Close a link and wait until the service has closed it too."""
+        if self.is_lost:
+            return
+        link.close()
+        self.wait(lambda: _closed(link), "closing a link")
+
+    def wait(self, is_so: Callable[[], bool], what: str, timeout: float | None = None) -> None:
+        """Let bytes come and go until something is so.
+
+        Raises:
+            Silent: it is not in time.
+            Lost: the connection is gone.
+        """
+        seconds = self.timeout if timeout is None else timeout
+        if not self.awaited(is_so, seconds):
+            raise Silent(f"{what} was not answered within {seconds:g} s")
+
+    def awaited(self, is_so: Callable[[], bool], seconds: float) -> bool:
+        """Whether something is so before the time is over; bytes come and go meanwhile.
+
+        Raises:
+            Lost: the connection is gone.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            self._engine.tick(time.monotonic())
+            self._write()
+            if is_so():
+                return True
+            self._check()
+            left = end - time.monotonic()
+            if not self._read(max(left, 0.0), most=HEARTBEAT) and left <= 0:
+                return is_so()
+
+    def beat(self) -> None:
+        """Take in what has come, and say that we are still there, without waiting."""
+        with contextlib.suppress(Lost):
+            self.awaited(lambda: False, 0.0)
+
+    def close(self) -> None:
+        """Say goodbye, without waiting for an answer."""
+        with contextlib.suppress(Lost, OSError, TransportException):
+            self._endpoint.close()
+            self._write()
+        self._socket.close()
+        self._lost = self._lost or "it was closed"
+
+    def _check(self) -> None:
+        said = self._endpoint.remote_condition
+        if said is not None and self._endpoint.state & Endpoint.REMOTE_CLOSED:
+            self._lost = f"the service closed the connection: {said.name}: {said.description}"
+        elif self._engine.condition is not None and not self._lost:
+            failed = self._engine.condition
+            self._lost = f"the connection failed: {failed.name}: {failed.description}"
+        if self._lost:
+            raise Lost(self._lost)
+
+    def _write(self) -> None:
+        while (waiting := self._engine.pending()) > 0:
+            data = self._engine.peek(waiting)
+            if not data:
+                return
+            try:
+                self._socket.sendall(data)
+            except OSError as error:
+                self._lost = f"the connection broke: {error.strerror or error}"
+                raise Lost(self._lost) from None
+            self._engine.pop(len(data))
+
+    def _read(self, seconds: float, most: float) -> bool:
+        """Take in what comes; whether something did in time, or before the most of it passed."""
+        room = self._engine.capacity()
+        if room <= 0:
+            self._lost = self._lost or "the service has closed the connection"
+            self._check()
+        self._socket.settimeout(min(seconds, most) or LEAST)
+        try:
+            data = self._socket.recv(min(PIECE, room))
+        except (TimeoutError, BlockingIOError, ssl.SSLWantReadError):
+            return False
+        except (OSError, SSLException) as error:
+            self._lost = f"the connection broke: {error}"
+            raise Lost(self._lost) from None
+        if not data:
+            self._check_end()
+        if len(self._first) < HEADER:
+            self._first += data[:HEADER]
+        with contextlib.suppress(TransportException):
+            # What is wrong with it is a condition of the engine's.
+            self._engine.push(data)
+        return True
+
+    def _said_instead(self) -> str:
+        """What a server spoke that speaks something else."""
+        first = self._first
+        if not first:
+            return "the server closed the connection without a word" if self._lost else ""
+        if first.startswith(b"AMQP\x03\x01\x00\x00"):
+            return ""
+        if first.startswith(b"AMQP\x00\x00\x09\x01"):
+            return "the server speaks AMQP 0-9-1, and AMQP 1.0 is needed"
+        if first.startswith(b"HTTP/"):
+            return "the server speaks HTTP; is this the port of its administration?"
+        if first[:1] in (b"\x15", b"\x16"):
+            return "the server speaks TLS; an address for that begins with amqps://"
+        return "" if first.startswith(AMQP) else "the server speaks no AMQP"
+
+    def _check_end(self) -> None:
+        with contextlib.suppress(TransportException):
+            self._engine.close_tail()
+        with contextlib.suppress(Lost):
+            self._check()
+        self._lost = self._lost or "the service has closed the connection"
+        raise Lost(self._lost)
+
+
+def _closed(link: Any) -> bool:
+    return bool(link.state & Link.REMOTE_CLOSED)
+
+
+def _connected(target: Target, timeout: float) -> socket.socket:
+    try:
+        plain = socket.create_connection((target.host, target.port), timeout)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not target.tls:
+            return plain
+        return ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
+    except OSError as error:
+        reason = getattr(error, "reason", None) or error.strerror or error
+        raise Unreachable(f"nobody answers at port {target.port}: {reason}") from None

@@ -1,0 +1,167 @@
+"""What a service can do: each capability is tried once, with entities of our own.
+
+What a service says that it does not have, it lacks. Any other refusal is no lack: the capability is
+declared, and what is wrong with it the features find.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+
+from busproof.adapters.amqp.entities import Entities
+from busproof.adapters.amqp.failing import Lost, Rejected, Silent
+from busproof.adapters.amqp.target import Target
+from busproof.adapters.base import Capability, Declaration, Implementation
+from busproof.errors import AdapterError
+from busproof.model import commands as c
+from busproof.model import outcomes as o
+from busproof.model.filters import FalseFilter, SqlFilter
+from busproof.model.values import MICROSECONDS, Clock, Message, Tier
+
+__all__ = ["Discovered", "discovered"]
+
+LACKING: Final = ("amqp:not-implemented", "http:501", "http:405")
+LACKING_WORDS: Final = ("not supported", "not implemented", "unsupported", "not available")
+
+HOUR: Final = 3600 * MICROSECONDS
+SLACK: Final = 2 * MICROSECONDS
+"""How wrong a service's timers may be, by default."""
+
+ALWAYS: Final = frozenset(
+    {
+        Capability.AMQP,
+        Capability.DEAD_LETTER,
+        Capability.PEEK_LOCK,
+        Capability.SEQUENCE_NUMBERS,
+    }
+)
+"""What is a part of the dialect, and cannot be asked for."""
+
+Ask = Callable[[c.Command, str], o.Outcome]
+
+
+@attrs.frozen(kw_only=True)
+class Discovered:
+    """What was found: a declaration, and the namespace's tier where it is told."""
+
+    declaration: Declaration
+    tier: str | None
+
+
+def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
+    """Try what a service can do.
+
+    Raises:
+        AdapterError: the service cannot be reached, or does not let us in.
+    """
+    try:
+        told = entities.get("$namespaceinfo")
+    except Rejected as rejected:
+        if rejected.condition in ("http:401", "http:403"):
+            raise AdapterError(
+                f"the service does not let us in: {rejected.condition}; is the key right, and "
+                "does it have Manage, Send and Listen?"
+            ) from None
+        told = {}
+    except (Lost, Silent) as failed:
+        raise AdapterError(f"the service's administration cannot be reached: {failed}") from None
+    sku = told.get("MessagingSKU", "").lower()
+    tier = sku if sku in {each.value for each in Tier} else None
+    capabilities = ALWAYS | frozenset(_found(ask))
+    if target.disposable:
+        capabilities |= {Capability.DISPOSABLE_NAMESPACE}
+    kind = "emulator" if target.emulator else "namespace"
+    return Discovered(
+        declaration=Declaration(
+            implementation=Implementation(name=f"Service Bus {kind}", version=""),
+            capabilities=capabilities,
+            clock=Clock.REAL,
+            slack=SLACK if target.slack is None else target.slack,
+        ),
+        tier=tier,
+    )
+
+
+def _found(ask: Ask) -> Iterator[Capability]:
+    for capability, commands in PROBES:
+        if all(not _is_lacking(ask(command, "probe")) for command in commands):
+            yield capability
+    message = ask(c.Receive(queue="probe"), "probe")
+    if isinstance(message, o.Received) and message.message.lock_token:
+        yield from _of_a_lock(ask, message.message.lock_token)
+    told = ask(c.GetQueue(queue="probe"), "probe")
+    if isinstance(told, o.Described) and told.description.availability is not None:
+        yield Capability.AVAILABILITY
+
+
+def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
+    if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
+        yield Capability.LOCK_RENEWAL
+    if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
+        yield Capability.DEFERRAL
+
+
+def _is_lacking(outcome: o.Outcome) -> bool:
+    if isinstance(outcome, o.Unsupported):
+        return True
+    if not isinstance(outcome, o.Refused):
+        return False
+    said = outcome.detail.lower()
+    return said.startswith(LACKING) or any(words in said for words in LACKING_WORDS)
+
+
+MESSAGE: Final = Message(body="probe", message_id="probe", partition_key="probe")
+
+PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
+    (Capability.REGULAR_QUEUES, (c.CreateQueue(queue="regular", partitioned=False),)),
+    (
+        Capability.MANAGEMENT,
+        (c.CreateQueue(queue="probe"), c.GetQueue(queue="probe"), c.ListQueues()),
+    ),
+    (Capability.PEEK, (c.Send(queue="probe", message=MESSAGE), c.Peek(queue="probe"))),
+    (Capability.SCHEDULING, (c.Schedule(queue="probe", message=MESSAGE, delay=HOUR),)),
+    (
+        Capability.TRANSACTIONS,
+        (c.BeginTransaction(transaction="t"), c.RollBackTransaction(transaction="t")),
+    ),
+    (
+        Capability.SESSIONS,
+        (
+            c.CreateQueue(queue="sessions", requires_session=True),
+            c.AcceptSession(queue="sessions", session_id="s"),
+        ),
+    ),
+    (Capability.NEXT_SESSION, (c.AcceptNextSession(queue="sessions"),)),
+    (
+        Capability.SESSION_STATE,
+        (c.SetSessionState(queue="sessions", session_id="s", state="probe"),),
+    ),
+    (Capability.SESSION_LISTING, (c.ListSessions(queue="sessions"),)),
+    (
+        Capability.DUPLICATE_DETECTION,
+        (c.CreateQueue(queue="duplicates", duplicate_detection=True),),
+    ),
+    (Capability.TIME_TO_LIVE, (c.CreateQueue(queue="mortal", time_to_live=HOUR),)),
+    (Capability.FORWARDING, (c.CreateQueue(queue="forwards", forward_to="probe"),)),
+    (
+        Capability.TOPICS,
+        (c.CreateTopic(topic="topic"), c.CreateSubscription(topic="topic", subscription="s")),
+    ),
+    (
+        Capability.FILTERS,
+        (
+            c.AddRule(topic="topic", subscription="s", rule="r", filter=FalseFilter()),
+            c.ListRules(topic="topic", subscription="s"),
+        ),
+    ),
+    (
+        Capability.SQL_FILTERS,
+        (
+            c.AddRule(
+                topic="topic", subscription="s", rule="q", filter=SqlFilter(expression="a = 1")
+            ),
+        ),
+    ),
+)
+"""What is asked for each capability, in this order: later ones use what earlier ones created."""

@@ -1,0 +1,143 @@
+"""The embedded broker as a process of its own, and what a test asks of it over HTTP."""
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import IO, Any, Final
+
+from busproof.adapters.amqp.target import Target, target_of
+from busproof.errors import AdapterError
+from busproof.model.outcomes import Done, Outcome, Refused
+from busproof.model.values import Error, Profile
+
+__all__ = ["Embedded"]
+
+STARTED_IN: Final = 60.0
+"""How long a broker may take until it listens, in seconds."""
+PAUSE: Final = 0.02
+ENDED_IN: Final = 5.0
+LOG_TOLD: Final = 2_000
+READY: Final = re.compile(r"HTTP on (?P<admin>\S+:\d+),.*?(?P<endpoint>Endpoint=\S+)", re.DOTALL)
+
+
+class Embedded:
+    """A broker that was started here.
+
+    Args:
+        options: of `busproof serve`, beside its ports.
+        timeout: how long an answer over HTTP may take, in seconds.
+
+    Raises:
+        AdapterError: it does not start, or does not answer; the end of its log is told.
+    """
+
+    def __init__(self, options: tuple[str, ...], timeout: float) -> None:
+        self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
+            [
+                *(sys.executable, "-m", "busproof", "serve"),
+                *("--port", "0", "--admin-port", "0", *options),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+        )
+        try:
+            admin, endpoint = self._listening()
+        except BaseException:
+            self.stop()
+            raise
+        self.target: Target = target_of(f"{endpoint};AdminEndpoint=http://{admin}")
+        host, _, port = admin.rpartition(":")
+        self._http = http.client.HTTPConnection(host, int(port), timeout=timeout)
+
+    def _listening(self) -> tuple[str, str]:
+        end = time.monotonic() + STARTED_IN
+        while time.monotonic() < end and self._process.poll() is None:
+            found = READY.search(self._said())
+            if found is not None:
+                return found["admin"], found["endpoint"].rstrip(";")
+            time.sleep(PAUSE)
+        raise AdapterError(f"the broker did not start{self.tail()}")
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        return self._log.read()
+
+    def tail(self) -> str:
+        """The end of its log, as a part of a sentence."""
+        said = self._said().strip()[-LOG_TOLD:]
+        return f"\nits log ends with:\n{said}" if said else "; its log is empty"
+
+    @property
+    def process(self) -> int:
+        """The id of its process."""
+        return self._process.pid
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        """End it."""
+        self._process.terminate()
+        try:
+            self._process.wait(ENDED_IN)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def begin(self, profile: Profile) -> int:
+        """Begin with an empty namespace; its time 0, in microseconds since 1970."""
+        answer = self.ask(
+            "namespace",
+            {
+                "edition": profile.edition,
+                "tier": profile.tier.value,
+                "readings": dict(profile.readings),
+                "partitions": profile.partitions,
+            },
+        )
+        return int(answer["epoch"])
+
+    def decisions(self, after: int) -> list[dict[str, Any]]:
+        """What was decided on sends since decision number `after`, oldest first."""
+        found: list[dict[str, Any]] = self.ask(f"decisions?after={after}")
+        return found
+
+    def disturb(self, queue: str, partition: int, *, down: bool) -> Outcome:
+        """Take a partition down, or bring it up; there may be none of this number."""
+        end = "down" if down else "up"
+        asked = {"entity": queue, "partition": partition}
+        status, answer = self._asked(f"partitions/{end}", asked)
+        if status >= http.client.BAD_REQUEST:
+            return Refused(error=Error.NOT_FOUND, detail=str(answer.get("error")))
+        return Done()
+
+    def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What is answered under `/busproof/`.
+
+        Raises:
+            AdapterError: an error is, or nothing.
+        """
+        status, answer = self._asked(what, body)
+        if status >= http.client.BAD_REQUEST:
+            raise AdapterError(f"the broker refuses {what}: {answer.get('error')}")
+        return answer
+
+    def _asked(self, what: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
+        method, data = ("GET", None) if body is None else ("POST", json.dumps(body))
+        try:
+            self._http.request(method, f"/busproof/{what}", data)
+            answer = self._http.getresponse()
+            return answer.status, json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self._http.close()
+            raise AdapterError(f"the broker does not answer {what}: {error}{self.tail()}") from None

@@ -1,0 +1,187 @@
+"""Administration of entities over HTTP: requests of Atom and XML, and what is answered."""
+
+import http.client
+import re
+import select
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
+
+from busproof.adapters.amqp.failing import Lost, Rejected, Silent
+from busproof.adapters.amqp.target import Target
+
+__all__ = ["API_VERSION", "Entities", "duration", "microseconds"]
+
+API_VERSION: Final = "2021-05"
+ATOM: Final = "http://www.w3.org/2005/Atom"
+SB: Final = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+PAGE: Final = 100
+ENTRY: Final = (
+    '<entry xmlns="{atom}"><content type="application/xml">'
+    '<{kind} xmlns="{sb}">{fields}</{kind}></content></entry>'
+)
+DURATION: Final = re.compile(
+    r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
+    r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
+)
+SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+FOR_EVER: Final = 10_000 * 86_400 * 1_000_000
+"""From here on, in microseconds, a time to live is none."""
+
+
+def duration(microseconds: int) -> str:
+    """A duration as XML has it."""
+    seconds, rest = divmod(microseconds, 1_000_000)
+    return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
+
+
+def microseconds(text: str) -> int | None:
+    """A duration; `None` for one that is as good as for ever, or is none."""
+    found = DURATION.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    total = sum(int(float(found[each] or 0) * 1_000_000 + 0.5) * SECONDS[each] for each in SECONDS)
+    return None if total >= FOR_EVER else total
+
+
+class Entities:
+    """Asks a service's administration, over one connection that is kept.
+
+    Args:
+        target: the service.
+        timeout: how long an answer may take, in seconds.
+    """
+
+    def __init__(self, target: Target, timeout: float) -> None:
+        self._target = target
+        self._timeout = timeout
+        self._http: http.client.HTTPConnection | None = None
+
+    def close(self) -> None:
+        """Let the connection go."""
+        if self._http is not None:
+            self._http.close()
+            self._http = None
+
+    def put(
+        self,
+        path: str,
+        kind: str,
+        said: Mapping[str, str],
+        *,
+        change: bool = False,
+        version: str = API_VERSION,
+    ) -> dict[str, str]:
+        """Create an entity, or change it; what is told of it then."""
+        fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in said.items())
+        body = ENTRY.format(atom=ATOM, sb=SB, kind=kind, fields=fields)
+        headers = {"If-Match": "*"} if change else {}
+        return _described(self._ask("PUT", path, body.encode(), headers, version))
+
+    def get(self, path: str) -> dict[str, str]:
+        """What is told of an entity."""
+        found = _described(self._ask("GET", path))
+        if not found:
+            # Of what is not there, some versions tell an empty list.
+            raise Rejected("http:404", f"nothing is told of {path}")
+        return found
+
+    def names(self, kind: str) -> list[str]:
+        """The names of all `queues` or `topics`, or of what is beneath a path."""
+        found: list[str] = []
+        while True:
+            query = {"$skip": str(len(found)), "$top": str(PAGE)}
+            top = self._ask("GET", f"$Resources/{kind}", query=query)
+            titles = [each.findtext(f"{{{ATOM}}}title") or "" for each in _entries(top)]
+            found += titles
+            if len(titles) < PAGE:
+                return found
+
+    def delete(self, path: str) -> None:
+        """Delete an entity."""
+        self._ask("DELETE", path)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        version: str = API_VERSION,
+        query: Mapping[str, str] | None = None,
+    ) -> ET.Element | None:
+        asked = dict(query or {}) | ({"api-version": version} if version else {})
+        tail = "&".join(f"{name}={value}" for name, value in asked.items())
+        url = f"{urlsplit(self._target.admin).path}/{quote(path, safe='/$')}?{tail}"
+        said = {
+            "Authorization": self._target.token(path),
+            "Content-Type": "application/atom+xml",
+            **(headers or {}),
+        }
+        status, answer = self._answered(method, url, body, said)
+        if status >= http.client.BAD_REQUEST:
+            raise Rejected(f"http:{status}", _detail(answer))
+        return _parsed(answer)
+
+    def _answered(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        if self._http is not None and _is_over(self._http):
+            self.close()
+        try:
+            connection = self._http = self._http or self._connected()
+            connection.request(method, url, body, dict(headers))
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except TimeoutError:
+            self.close()
+            raise Silent(f"{method} was not answered within {self._timeout:g} s") from None
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise Lost(f"the administration at {self._target.admin} fails: {error}") from None
+
+    def _connected(self) -> http.client.HTTPConnection:
+        url = urlsplit(self._target.admin)
+        kind: Any = http.client.HTTPConnection
+        if url.scheme == "https":
+            kind = http.client.HTTPSConnection
+        made: http.client.HTTPConnection = kind(url.hostname, url.port, timeout=self._timeout)
+        return made
+
+
+def _is_over(kept: http.client.HTTPConnection) -> bool:
+    """Whether a connection was closed while nobody asked: what is readable then is its end."""
+    return kept.sock is None or bool(select.select([kept.sock], [], [], 0)[0])
+
+
+def _parsed(answer: bytes) -> ET.Element | None:
+    if not answer.strip() or b"<!DOCTYPE" in answer:
+        return None
+    try:
+        return ET.fromstring(answer)  # noqa: S314 - without a document type there are no entities
+    except ET.ParseError:
+        return None
+
+
+def _entries(top: ET.Element | None) -> list[ET.Element]:
+    return [] if top is None else top.findall(f"{{{ATOM}}}entry")
+
+
+def _described(top: ET.Element | None) -> dict[str, str]:
+    """The fields of a description that are plain texts, its counts among them."""
+    content = None if top is None else top.find(f"{{{ATOM}}}content")
+    if content is None or not len(content):
+        return {}
+    return {
+        each.tag.rpartition("}")[2]: each.text
+        for each in content[0].iter()
+        if each.text and not len(each)
+    }
+
+
+def _detail(answer: bytes) -> str:
+    top = _parsed(answer)
+    said = None if top is None else top.findtext("Detail")
+    return said or answer.decode("utf-8", "replace")[:200].strip()

@@ -1,0 +1,213 @@
+"""Links on which messages are received, the locks that come with them, and their settlement."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+from proton import UNDESCRIBED as PLAIN
+from proton import Array, Condition, Data, Delivery, Link, symbol, uint
+
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.failing import Rejected
+from busproof.adapters.amqp.transfers import Settled, arrived, is_closed, taken
+from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
+from busproof.model.values import ReceiveMode
+
+__all__ = [
+    "Lock",
+    "Settlement",
+    "array",
+    "plain_link",
+    "received",
+    "session_link",
+    "session_of",
+    "settled_by_request",
+    "settled_on_link",
+    "several",
+    "uuid_of",
+]
+
+SESSION: Final = symbol("com.microsoft:session-filter")
+TIMEOUT: Final = symbol("com.microsoft:timeout")
+DEAD: Final = "com.microsoft:dead-letter"
+
+Settlement = Complete | Abandon | DeadLetter | Defer
+
+
+@attrs.frozen(kw_only=True)
+class Lock:
+    """Where a message came from that is locked.
+
+    `delivery` is `None` where it came as an answer of the entity's management.
+    """
+
+    path: str
+    client: Client
+    link: Any = None
+    delivery: Any = None
+    session_id: str | None = None
+
+    @property
+    def on_link(self) -> bool:
+        """Whether it can still be settled on the link on which it came."""
+        return self.delivery is not None and not is_closed(self.link)
+
+
+def array(kind: int, elements: list[Any]) -> Array:
+    """An array of elements of one type; Proton's own types do not allow it to be made."""
+    none: Any = PLAIN
+    return Array(none, kind, *elements)
+
+
+def several(value: Any) -> list[Any]:
+    """The elements of a list or an array; none of nothing."""
+    return [] if value is None else list(value)
+
+
+def uuid_of(token: str) -> UUID:
+    """A lock's token as the service takes it; one that nobody has for what is none."""
+    try:
+        return UUID(token)
+    except ValueError:
+        return UUID(int=0)
+
+
+def plain_link(client: Client, path: str, mode: ReceiveMode) -> Any:
+    """A link to receive on, attached.
+
+    Raises:
+        Rejected: the service does not give it.
+    """
+    link = _receiver(client, path, mode)
+    client.connection.attach(link, f"attaching a receiver to {path}")
+    return link
+
+
+def session_link(client: Client, path: str, session_id: str | None, wait: float) -> Any:
+    """A link to one session, or to the next that is free, attached.
+
+    Args:
+        client: who asks.
+        path: of the entity.
+        session_id: which one; `None` for the next.
+        wait: for how long the service is to look for one, in seconds.
+
+    Raises:
+        Rejected: the service does not give it.
+    """
+    link = _receiver(client, path, ReceiveMode.PEEK_LOCK)
+    link.source.filter.put_dict({SESSION: session_id})
+    if session_id is None:
+        link.properties = {TIMEOUT: uint(int(wait * 1000))}
+    connection = client.connection
+    connection.attach(link, f"accepting a session of {path}", connection.timeout + wait)
+    return link
+
+
+def _receiver(client: Client, path: str, mode: ReceiveMode) -> Any:
+    link = client.connection.receiver()
+    link.source.address = path
+    link.target.address = link.name
+    at_once = mode is ReceiveMode.RECEIVE_AND_DELETE
+    link.snd_settle_mode = Link.SND_SETTLED if at_once else Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST if at_once else Link.RCV_SECOND
+    return link
+
+
+def session_of(link: Any) -> str:
+    """Which session a link was given."""
+    tree = link.remote_source.filter
+    tree.rewind()
+    found: Any = tree.get_object() if tree.next() else {}
+    return str(found[SESSION])
+
+
+def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:
+    """The next message, with its delivery; `None` if there is none.
+
+    The service is given credit for one message, and then asked to give it back: what is there comes
+    before that is answered.
+
+    Args:
+        client: who asks.
+        link: to receive on.
+        wait: for how long a message may come before that, in seconds.
+
+    Raises:
+        Rejected: the service has closed the link.
+    """
+    connection, what = client.connection, "a receive"
+    connection.check(link)
+    credit = 1
+    if wait:
+        link.flow(credit)
+        credit = 0
+        connection.awaited(lambda: arrived(link), wait)
+    if not arrived(link):
+        link.drain(credit)
+        connection.wait(lambda: arrived(link) or not (link.draining() or link.queued), what)
+    if link.current is not None and link.current.readable:
+        return taken(link)
+    connection.check(link)
+    return None
+
+
+def settled_on_link(lock: Lock, command: Settlement) -> None:
+    """Settle a message on the link on which it came.
+
+    Raises:
+        Rejected: the service refuses.
+    """
+    delivery, connection = lock.delivery, lock.client.connection
+    wanted = _wanted(delivery, command)
+    delivery.update(wanted)
+    what = f"{type(command).__name__} of {lock.path}"
+    connection.wait(lambda: delivery.settled or is_closed(lock.link), what)
+    if not delivery.settled:
+        connection.check(lock.link)
+    outcome = Settled(delivery)
+    delivery.settle()
+    outcome.check()
+    if outcome.state != wanted:
+        raise Rejected("amqp:not-allowed", f"{what} was answered with {outcome.state!r}")
+
+
+def _wanted(delivery: Any, command: Settlement) -> Any:
+    """The state by which a settlement is asked for, its details written into the delivery."""
+    if isinstance(command, Complete):
+        return Delivery.ACCEPTED
+    if isinstance(command, DeadLetter):
+        info: Any = {symbol("DeadLetterReason"): command.reason} if command.reason else None
+        delivery.local.condition = Condition(DEAD, command.reason, info)
+        return Delivery.REJECTED
+    delivery.local.failed = True
+    delivery.local.undeliverable = isinstance(command, Defer)
+    return Delivery.MODIFIED
+
+
+STATUSES: Final = {
+    Complete: "completed",
+    Abandon: "abandoned",
+    Defer: "defered",
+    DeadLetter: "suspended",
+}
+
+
+def settled_by_request(
+    client: Client, path: str, command: Settlement, session_id: str | None
+) -> None:
+    """Settle a message by asking the entity's management.
+
+    Raises:
+        Rejected: the service refuses.
+    """
+    token = uuid_of(command.lock_token)
+    body: dict[str, Any] = {
+        "disposition-status": STATUSES[type(command)],
+        "lock-tokens": array(Data.UUID, [token]),
+    }
+    if session_id is not None:
+        body["session-id"] = session_id
+    if isinstance(command, DeadLetter) and command.reason:
+        body["deadletter-reason"] = command.reason
+    client.request(path, "update-disposition", body)

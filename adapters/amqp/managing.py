@@ -1,0 +1,222 @@
+"""Requests about entities and rules of subscriptions."""
+
+from typing import Any, Final
+
+from proton import int32
+
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.entities import API_VERSION, duration, microseconds
+from busproof.adapters.amqp.links import several
+from busproof.adapters.amqp.receiving import NO_CONTENT
+from busproof.adapters.amqp.rules import rule_of, written
+from busproof.adapters.amqp.scenario import Scenario
+from busproof.model import commands as c
+from busproof.model import outcomes as o
+from busproof.model.entities import subscription_path
+from busproof.model.filters import SubscriptionRule
+from busproof.model.values import Availability
+
+__all__ = [
+    "add_rule",
+    "create_queue",
+    "create_subscription",
+    "create_topic",
+    "delete_queue",
+    "get_queue",
+    "list_queues",
+    "list_rules",
+    "remove_rule",
+    "update_queue",
+]
+
+PAGE: Final = 100
+MEGABYTES: Final = 1024
+"""Of a GB."""
+
+WORDS: Final = {
+    "partitioned": "EnablePartitioning",
+    "requires_session": "RequiresSession",
+    "duplicate_detection": "RequiresDuplicateDetection",
+    "duplicate_window": "DuplicateDetectionHistoryTimeWindow",
+    "lock_duration": "LockDuration",
+    "max_delivery_count": "MaxDeliveryCount",
+    "max_size": "MaxSizeInMegabytes",
+    "forward_to": "ForwardTo",
+    "time_to_live": "DefaultMessageTimeToLive",
+    "dead_letter_expired": "DeadLetteringOnMessageExpiration",
+}
+"""A setting of the vocabulary, and what the service calls it."""
+
+ORDER: Final = (
+    "LockDuration",
+    "MaxSizeInMegabytes",
+    "RequiresDuplicateDetection",
+    "RequiresSession",
+    "DefaultMessageTimeToLive",
+    "DeadLetteringOnMessageExpiration",
+    "DuplicateDetectionHistoryTimeWindow",
+    "MaxDeliveryCount",
+    "ForwardTo",
+    "EnablePartitioning",
+)
+"""A description is a sequence: a service that reads it as such finds nothing out of its place."""
+
+DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
+UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unknown"})
+
+
+def _said(scenario: Scenario, command: Any) -> dict[str, str]:
+    """The settings of a request, in the service's words and order; what is `None` is left out."""
+    found = {}
+    for ours, theirs in WORDS.items():
+        value = getattr(command, ours, None)
+        if value is None:
+            continue
+        if ours in DURATIONS:
+            found[theirs] = duration(value)
+        elif ours == "max_size":
+            found[theirs] = str(value * MEGABYTES)
+        elif ours == "forward_to":
+            found[theirs] = scenario.path(value)
+        else:
+            found[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
+    return _ordered(found)
+
+
+def _ordered(said: dict[str, str]) -> dict[str, str]:
+    return {str(name): said[name] for name in ORDER if name in said}
+
+
+def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
+    """Create a queue."""
+    version = API_VERSION if command.api_version is None else command.api_version
+    said = _said(scenario, command)
+    path = scenario.made(command.queue)
+    scenario.setting.entities.put(path, "QueueDescription", said, version=version)
+    return o.Done()
+
+
+def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
+    """Create a topic."""
+    said = _said(scenario, command)
+    path = scenario.made(command.topic)
+    scenario.setting.entities.put(path, "TopicDescription", said)
+    return o.Done()
+
+
+def create_subscription(
+    scenario: Scenario, command: c.CreateSubscription, client: Client
+) -> o.Outcome:
+    """Create a subscription."""
+    path = scenario.path(subscription_path(command.topic, command.subscription))
+    said = _said(scenario, command)
+    scenario.setting.entities.put(path, "SubscriptionDescription", said)
+    return o.Done()
+
+
+def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
+    """Change a queue: what it is now is told again, with what is to be otherwise."""
+    entities, path = scenario.setting.entities, scenario.path(command.queue)
+    known = {name: text for name, text in entities.get(path).items() if name in ORDER}
+    said = known | _said(scenario, command)
+    entities.put(path, "QueueDescription", _ordered(said), change=True)
+    return o.Done()
+
+
+def delete_queue(scenario: Scenario, command: c.DeleteQueue, client: Client) -> o.Outcome:
+    """Delete a queue."""
+    scenario.setting.entities.delete(scenario.path(command.queue))
+    return o.Done()
+
+
+def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
+    """What a queue is and what it holds."""
+    told = scenario.setting.entities.get(scenario.path(command.queue))
+    return o.Described(description=_description(command.queue, told))
+
+
+def _description(queue: str, told: dict[str, str]) -> o.QueueDescription:
+    return o.QueueDescription(
+        queue=queue,
+        partitioned=_truth(told.get("EnablePartitioning")),
+        requires_session=_truth(told.get("RequiresSession")),
+        duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
+        duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
+        lock_duration=_time(told.get("LockDuration")),
+        max_delivery_count=_whole(told.get("MaxDeliveryCount")),
+        time_to_live=_time(told.get("DefaultMessageTimeToLive")),
+        max_size=_gigabytes(told.get("MaxSizeInMegabytes")),
+        message_count=_counted(told),
+        size=_whole(told.get("SizeInBytes")),
+        availability=_availability(told.get("EntityAvailabilityStatus")),
+    )
+
+
+def _counted(told: dict[str, str]) -> int | None:
+    """The messages that are there and no dead letters."""
+    whole, dead = _whole(told.get("MessageCount")), _whole(told.get("DeadLetterMessageCount"))
+    return None if whole is None else whole - (dead or 0)
+
+
+def _availability(text: str | None) -> Availability | None:
+    if text is None:
+        return None
+    return Availability.LIMITED if text in UNAVAILABLE_NAMES else Availability.AVAILABLE
+
+
+def _truth(text: str | None) -> bool | None:
+    return None if text is None else text.lower() == "true"
+
+
+def _whole(text: str | None) -> int | None:
+    return None if text is None or not text.isdecimal() else int(text)
+
+
+def _time(text: str | None) -> int | None:
+    return None if text is None else microseconds(text)
+
+
+def _gigabytes(text: str | None) -> int | None:
+    megabytes = _whole(text)
+    return None if megabytes is None or megabytes % MEGABYTES else megabytes // MEGABYTES
+
+
+def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.Outcome:
+    """The names of all queues of ours."""
+    prefix = scenario.setting.prefix
+    names = scenario.setting.entities.names("queues")
+    ours = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
+    return o.Listed(names=tuple(ours))
+
+
+def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:
+    """Add a rule to a subscription."""
+    asker, transaction = scenario.part_of(command.transaction, client)
+    body = {"rule-name": command.rule, "rule-description": written(command.filter)}
+    asker.request(_subscription(scenario, command), "add-rule", body, transaction)
+    return o.Done()
+
+
+def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.Outcome:
+    """Remove a rule from a subscription."""
+    asker, transaction = scenario.part_of(command.transaction, client)
+    body = {"rule-name": command.rule}
+    asker.request(_subscription(scenario, command), "remove-rule", body, transaction)
+    return o.Done()
+
+
+def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Outcome:
+    """The rules of a subscription."""
+    path = _subscription(scenario, command)
+    found: list[SubscriptionRule] = []
+    while True:
+        body = {"top": int32(PAGE), "skip": int32(len(found))}
+        status, answer = client.request(path, "enumerate-rules", body)
+        page = [] if status == NO_CONTENT else several(answer.get("rules"))
+        found += [rule_of(each["rule-description"]) for each in page]
+        if len(page) < PAGE:
+            return o.RulesListed(rules=tuple(found))
+
+
+def _subscription(scenario: Scenario, command: c.AddRule | c.RemoveRule | c.ListRules) -> str:
+    return scenario.path(subscription_path(command.topic, command.subscription))

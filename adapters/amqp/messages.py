@@ -1,0 +1,125 @@
+"""Messages of the vocabulary as AMQP messages, and back."""
+
+from typing import Any, Final
+
+import attrs
+from proton import Message as Wire
+from proton import symbol, timestamp
+
+from busproof.adapters.amqp.native import content_type_of
+from busproof.adapters.amqp.rules import plain
+from busproof.model.values import Message, MessageState, MessageView
+
+__all__ = ["decoded", "encoded"]
+
+MILLISECOND: Final = 1000
+"""In microseconds."""
+
+KEY: Final = symbol("x-opt-partition-key")
+DUE: Final = symbol("x-opt-scheduled-enqueue-time")
+NUMBER, UNTIL, STATE = "x-opt-sequence-number", "x-opt-locked-until", "x-opt-message-state"
+REASON, DESCRIPTION = "DeadLetterReason", "DeadLetterErrorDescription"
+STATES: Final = {
+    0: MessageState.ACTIVE,
+    1: MessageState.DEFERRED,
+    2: MessageState.SCHEDULED,
+}
+PADDING: Final = b"\0"
+TEXTS: Final = {
+    "correlation_id": "correlation_id",
+    "to": "address",
+    "reply_to": "reply_to",
+    "subject": "subject",
+    "reply_to_session_id": "reply_to_group_id",
+    "session_id": "group_id",
+}
+"""The vocabulary's name of a property, and Proton's."""
+
+
+def encoded(message: Message, due: int | None = None) -> bytes:
+    """A message as it is sent.
+
+    Args:
+        message: what is sent; its body is padded to its size.
+        due: when it is to arrive, in milliseconds since 1970, if later.
+    """
+    body = message.body.encode()
+    if message.size is not None:
+        body = body.ljust(message.size, PADDING)
+    sent: Any = Wire(body=body, inferred=True)
+    if message.message_id is not None:
+        sent.id = message.message_id
+    for ours, theirs in TEXTS.items():
+        if (value := getattr(message, ours)) is not None:
+            setattr(sent, theirs, value)
+    if message.content_type is not None:
+        sent.content_type = symbol(message.content_type)
+    annotations: dict[Any, Any] = {}
+    if message.partition_key is not None:
+        annotations[KEY] = message.partition_key
+    if due is not None:
+        annotations[DUE] = timestamp(due)
+    sent.annotations = annotations or None
+    sent.properties = dict(message.properties) or None
+    if message.time_to_live is not None:
+        # A little more, because Proton cuts off what the float lacks.
+        sent.ttl = (-(-message.time_to_live // MILLISECOND) + 0.5) / 1000
+    return bytes(sent.encode())
+
+
+def decoded(
+    raw: bytes, *, dead: bool, token: str | None = None, epoch: int | None = None
+) -> MessageView:
+    """A message that came.
+
+    Args:
+        raw: its bytes.
+        dead: whether it came from a dead-letter queue.
+        token: of its lock, if it is locked.
+        epoch: microseconds since 1970 of the recording's time 0; `None` where that is not known.
+    """
+    came: Any = Wire()
+    came.decode(raw)
+    notes = {str(name): value for name, value in (came.annotations or {}).items()}
+    properties = {_text(name): value for name, value in (came.properties or {}).items()}
+    reason = properties.pop(REASON, None) if dead else None
+    if dead:
+        properties.pop(DESCRIPTION, None)
+    body = _body(came.body)
+    text = body.rstrip(PADDING)
+    until = notes.get(UNTIL)
+    ends = None
+    if token is not None and until is not None and epoch is not None:
+        ends = int(until) * MILLISECOND - epoch
+    view = MessageView(
+        body=text.decode("utf-8", "replace"),
+        message_id=_text_or_none(came.id),
+        partition_key=_text_or_none(notes.get(str(KEY))),
+        content_type=content_type_of(came),
+        properties={name: plain(value) for name, value in properties.items()},
+        size=len(body) if len(body) > len(text) else None,
+        sequence_number=notes.get(NUMBER),
+        delivery_count=None if token is None else came.delivery_count + 1,
+        lock_token=token,
+        locked_until=ends,
+        dead_letter_reason=None if reason is None else str(reason),
+        state=STATES.get(notes[STATE]) if STATE in notes else None,
+    )
+    texts: dict[str, Any] = {
+        ours: _text_or_none(getattr(came, theirs)) for ours, theirs in TEXTS.items()
+    }
+    return attrs.evolve(view, **texts)
+
+
+def _body(body: Any) -> bytes:
+    if isinstance(body, str):
+        return body.encode()
+    return bytes(body) if isinstance(body, bytes | memoryview) else str(body).encode()
+
+
+def _text(value: Any) -> str:
+    return bytes(value).decode() if isinstance(value, bytes | memoryview) else str(value)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)

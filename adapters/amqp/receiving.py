@@ -1,0 +1,134 @@
+"""Requests to receive, to peek, to settle what was received and to keep it longer."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+from proton import Data, Message, int32, uint
+
+from busproof.adapters.amqp import links as r
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.failing import Silent
+from busproof.adapters.amqp.links import several
+from busproof.adapters.amqp.native import tag_of
+from busproof.adapters.amqp.scenario import Scenario
+from busproof.model import commands as c
+from busproof.model import outcomes as o
+from busproof.model.values import Error, ReceiveMode
+
+__all__ = ["peek", "receive", "receive_deferred", "renew_lock", "renewed", "settle"]
+
+MILLISECOND: Final = 1000
+NO_CONTENT: Final = 204
+
+
+def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
+    """Take what is there now, locked or for good."""
+    path, session_id = scenario.path(command.queue), command.session_id
+    if session_id is None:
+        link = client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
+    else:
+        link = client.held(path, session_id)
+        if link is None:
+            return _not_held(client, path, session_id)
+    kind = command.mode if session_id is None else session_id
+    try:
+        came = r.received(client, link, scenario.setting.receive_wait)
+    except Silent:
+        # What comes on it now would be taken for the answer to another receive.
+        client.drop(path, kind)
+        raise
+    if came is None:
+        return o.Empty()
+    delivery, raw = came
+    lock = r.Lock(path=path, client=client, link=link, delivery=delivery, session_id=session_id)
+    token = None if delivery.settled else _token(delivery, raw)
+    view = scenario.seen(command.queue, raw, token)
+    if token is not None and command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+        # A session's link was made before anybody said how messages would be taken from it.
+        r.settled_on_link(lock, c.Complete(queue=command.queue, lock_token=token))
+        view = attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
+    elif token is not None:
+        scenario.locks[token] = lock
+    return o.Received(message=view)
+
+
+def _not_held(client: Client, path: str, session_id: str) -> o.Outcome:
+    """What the service says to one who does not hold a session: it has to be accepted first."""
+    client.prove(path)
+    link = r.session_link(client, path, session_id, 0.0)
+    client.connection.close_link(link)
+    return o.Refused(
+        error=Error.SESSION_LOCK_LOST, detail="this connection does not hold the session"
+    )
+
+
+def settle(scenario: Scenario, command: r.Settlement, client: Client) -> o.Outcome:
+    """Settle on the link on which the message came; by request where that is not to be had."""
+    path, lock = scenario.path(command.queue), scenario.locks.pop(command.lock_token, None)
+    here = lock is not None and lock.path == path and lock.client is client
+    if lock is not None and here and lock.on_link and not client.connection.is_lost:
+        r.settled_on_link(lock, command)
+    else:
+        session_id = None if lock is None else lock.session_id
+        r.settled_by_request(client, path, command, session_id)
+    return o.Done()
+
+
+def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Client) -> o.Outcome:
+    """Take deferred messages by their numbers."""
+    path = scenario.path(command.queue)
+    locked = command.mode is ReceiveMode.PEEK_LOCK
+    body: dict[str, Any] = {
+        "sequence-numbers": r.array(Data.LONG, list(command.sequence_numbers)),
+        "receiver-settle-mode": uint(1 if locked else 0),
+    }
+    if command.session_id is not None:
+        body["session-id"] = command.session_id
+    _, answer = client.request(path, "receive-by-sequence-number", body)
+    views = []
+    for each in several(answer.get("messages")):
+        token = str(each["lock-token"]) if locked else None
+        views.append(scenario.seen(command.queue, bytes(each["message"]), token))
+        if token is not None:
+            lock = r.Lock(path=path, client=client, session_id=command.session_id)
+            scenario.locks[token] = lock
+    return o.ReceivedSeveral(messages=tuple(views))
+
+
+def renew_lock(scenario: Scenario, command: c.RenewLock, client: Client) -> o.Outcome:
+    """Keep a locked message for longer."""
+    body = {"lock-tokens": r.array(Data.UUID, [r.uuid_of(command.lock_token)])}
+    _, answer = client.request(scenario.path(command.queue), "renew-lock", body)
+    return renewed(scenario, several(answer.get("expirations")))
+
+
+def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
+    """A lock that begins anew; the first of `until` is when it ends, in milliseconds."""
+    if not until or not scenario.setting.tells_time:
+        return o.Renewed()
+    return o.Renewed(locked_until=int(until[0]) * MILLISECOND - scenario.setting.epoch)
+
+
+def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
+    """Look at messages without taking them."""
+    body: dict[str, Any] = {
+        "from-sequence-number": 0,
+        "message-count": int32(command.count),
+    }
+    if command.session_id is not None:
+        body["session-id"] = command.session_id
+    status, answer = client.request(scenario.path(command.queue), "peek-message", body)
+    if status == NO_CONTENT or not answer:
+        return o.Peeked()
+    raws = [bytes(each["message"]) for each in several(answer.get("messages"))]
+    return o.Peeked(messages=tuple(scenario.seen(command.queue, raw) for raw in raws))
+
+
+def _token(delivery: Any, raw: bytes) -> str:
+    """The token of a message's lock: the service annotates it, and it is the delivery's tag."""
+    came = Message()
+    came.decode(raw)
+    notes = {str(name): value for name, value in (came.instructions or {}).items()}
+    noted = notes.get("x-opt-lock-token")
+    return str(noted) if isinstance(noted, UUID) else str(UUID(bytes_le=tag_of(delivery)))

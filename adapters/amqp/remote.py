@@ -1,0 +1,200 @@
+"""A service that somebody else runs: in real time, in a namespace that may have other entities."""
+
+import re
+import time
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.discovery import discovered
+from busproof.adapters.amqp.entities import Entities
+from busproof.adapters.amqp.failing import Lost, Rejected, Silent
+from busproof.adapters.amqp.run_names import is_of_a_run, prefix_of
+from busproof.adapters.amqp.scenario import Scenario, Setting
+from busproof.adapters.amqp.target import Target
+from busproof.adapters.base import Declaration, Observed
+from busproof.errors import AdapterError, UsageError
+from busproof.model.commands import Command
+from busproof.model.outcomes import Indeterminate, Outcome, Refused
+from busproof.model.values import MICROSECONDS, Profile
+
+__all__ = ["RemoteAdapter", "removed"]
+
+RECEIVE_WAIT: Final = 1.0
+"""For how long a message may come before a receive is empty, in seconds."""
+SESSION_WAIT: Final = 2.0
+LONGEST_TOLD: Final = 5
+"""How many entities are named that could not be removed."""
+TRACKING: Final = re.compile(
+    r"\b(TrackingId|SystemTracker|Timestamp|Reference|G|B)\s*:\s*[^,\s]*", re.IGNORECASE
+)
+
+
+class RemoteAdapter:
+    """A Service Bus namespace, an emulator, or our own broker where it was started by hand.
+
+    Args:
+        target: the service.
+        timeout: how long an answer may take, in seconds.
+        run: the run's name, by which its entities are known from others.
+    """
+
+    def __init__(self, target: Target, timeout: float, run: str) -> None:
+        self._target = target
+        self._timeout = timeout
+        self._run = run
+        self._entities = Entities(target, timeout)
+        self._clients: Clients | None = None
+        self._scenario: Scenario | None = None
+        self._scenarios = 0
+        self._left: dict[str, None] = {}
+        self._declaration: Declaration | None = None
+        self._tier: str | None = None
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the service was found to be able to do, asked once; touches entities of its own."""
+        if self._declaration is None:
+            self._begin()
+            try:
+                found = discovered(self._asked, self._entities, self._target)
+            finally:
+                self._let_go()
+            self._declaration, self._tier = found.declaration, found.tier
+        return self._declaration
+
+    def start(self, profile: Profile) -> None:
+        """Remove what the last scenario has left, and begin under names that nobody has used."""
+        if self._tier not in (None, profile.tier.value):
+            raise UsageError(
+                f"the namespace is of tier {self._tier}, and the run is for {profile.tier.value}; "
+                f"say --tier {self._tier}"
+            )
+        self._begin()
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Ask one thing of the service."""
+        return Observed(self._asked(command, connection))
+
+    def stop(self) -> None:
+        """Remove every entity that was created, and close all connections.
+
+        Raises:
+            AdapterError: some are left.
+        """
+        self._let_go()
+        if self._clients is not None:
+            self._clients.end()
+            self._clients = None
+        left, self._left = list(self._left), {}
+        self._entities.close()
+        if left:
+            raise AdapterError(_left_behind(left, self._run))
+
+    def _begin(self) -> None:
+        self._let_go()
+        if self._clients is None:
+            self._clients = Clients(self._target, self._timeout)
+            self._clients.keep_alive()
+        self._scenarios += 1
+        began = time.time()
+        self._scenario = Scenario(
+            Setting(
+                entities=self._entities,
+                epoch=int(began * MICROSECONDS),
+                now=lambda: int((time.time() - began) * MICROSECONDS),
+                tells_time=False,
+                receive_wait=RECEIVE_WAIT
+                if self._target.receive_wait is None
+                else self._target.receive_wait,
+                session_wait=SESSION_WAIT,
+                prefix=prefix_of(self._run, self._scenarios),
+            )
+        )
+
+    def _asked(self, command: Command, connection: str) -> Outcome:
+        if self._clients is None or self._scenario is None:
+            raise AssertionError("an adapter is asked only between start and stop")
+        return self._redacted(self._clients.ask(self._scenario, command, connection))
+
+    def _let_go(self) -> None:
+        """Close the scenario's connections, and remove its entities and those still left."""
+        if self._clients is not None:
+            self._clients.close()
+        if self._scenario is not None:
+            self._left |= self._scenario.entities
+            self._scenario = None
+        if self._left:
+            self._left = dict.fromkeys(_remaining(self._entities, self._left))
+
+    def _redacted(self, outcome: Outcome) -> Outcome:
+        """The outcome, whose detail tells of no host, key or request of the service's."""
+        if not isinstance(outcome, Refused | Indeterminate):
+            return outcome
+        return attrs.evolve(outcome, detail=redacted(outcome.detail, self._target))
+
+
+def redacted(text: str, target: Target) -> str:
+    """A sentence of the service's without what tells where it is and who has asked it."""
+    text = TRACKING.sub(r"\1:…", text)
+    for secret in (target.key, target.host, target.host.partition(".")[0]):
+        if len(secret) > 2:
+            text = re.sub(re.escape(secret), "…", text, flags=re.IGNORECASE)
+    return re.sub(r"SharedAccessSignature \S+", "SharedAccessSignature …", text)
+
+
+def _remaining(entities: Entities, names: Iterable[str]) -> list[str]:
+    """What of these could not be removed."""
+    left = []
+    for name in names:
+        try:
+            entities.delete(name)
+        except Rejected as rejected:
+            if rejected.condition not in ("http:404", "http:410"):
+                left.append(name)
+        except (Lost, Silent):
+            left.append(name)
+    return left
+
+
+def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str], list[str]]:
+    """Remove what runs have left in a namespace; what was removed, and what could not be.
+
+    Args:
+        target: the service.
+        timeout: how long an answer may take, in seconds.
+        run: which run's; `None` for every run's.
+
+    Raises:
+        AdapterError: the namespace cannot be asked what it has.
+    """
+    entities = Entities(target, timeout)
+    try:
+        found = left_by(entities, run)
+        left = _remaining(entities, found)
+    finally:
+        entities.close()
+    return [name for name in found if name not in left], left
+
+
+def left_by(entities: Entities, run: str | None) -> list[str]:
+    """The queues and topics of a run, or of any.
+
+    Raises:
+        AdapterError: the namespace cannot be asked what it has.
+    """
+    try:
+        names = [*entities.names("queues"), *entities.names("topics")]
+    except (Rejected, Lost, Silent) as failed:
+        raise AdapterError(f"the namespace's entities cannot be listed: {failed}") from None
+    return [name for name in names if is_of_a_run(name, run)]
+
+
+def _left_behind(left: list[str], run: str) -> str:
+    more = f" and {len(left) - LONGEST_TOLD} more" if len(left) > LONGEST_TOLD else ""
+    return (
+        f"{len(left)} entities could not be removed: {', '.join(left[:LONGEST_TOLD])}{more}; "
+        f"remove them with busproof clean --run {run}"
+    )

@@ -1,0 +1,83 @@
+"""Rules of subscriptions as an entity's management takes and tells them."""
+
+from typing import Any, Final
+
+from busproof.errors import AdapterError
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
+)
+
+__all__ = ["rule_of", "written"]
+
+TEXTS: Final = (
+    ("correlation-id", "correlation_id"),
+    ("message-id", "message_id"),
+    ("to", "to"),
+    ("reply-to", "reply_to"),
+    ("label", "subject"),
+    ("session-id", "session_id"),
+    ("reply-to-session-id", "reply_to_session_id"),
+    ("content-type", "content_type"),
+)
+"""The fields of a correlation filter, in the order in which they are told."""
+
+SQL, TRUE, FALSE, CORRELATION = range(0x1370000006, 0x137000000A)
+
+
+def written(chosen: Filter) -> dict[str, Any]:
+    """A filter, as a rule that is added has it."""
+    match chosen:
+        case SqlFilter(expression=expression):
+            return {"sql-filter": {"expression": expression}}
+        case TrueFilter():
+            return {"true-filter": {}}
+        case FalseFilter():
+            return {"false-filter": {}}
+    said: dict[str, Any] = {
+        theirs: value for theirs, ours in TEXTS if (value := getattr(chosen, ours)) is not None
+    }
+    return {"correlation-filter": {**said, "properties": dict(chosen.properties)}}
+
+
+def rule_of(told: Any) -> SubscriptionRule:
+    """A rule as it is listed.
+
+    Raises:
+        AdapterError: its filter is of no kind that is known.
+    """
+    described, _, name = (*told.value, None, None)[:3]
+    return SubscriptionRule(name=str(name), filter=_filter(described))
+
+
+def _filter(told: Any) -> Filter:
+    kind, fields = int(told.descriptor), list(told.value)
+    if kind == TRUE:
+        return TrueFilter()
+    if kind == FALSE:
+        return FalseFilter()
+    if kind == SQL:
+        return SqlFilter(expression=str(fields[0]))
+    if kind != CORRELATION:
+        raise AdapterError(f"a rule is listed with a filter of kind {kind:#x}, which is not known")
+    given = fields + [None] * (len(TEXTS) + 1 - len(fields))
+    texts = {
+        ours: None if value is None else str(value)
+        for (_, ours), value in zip(TEXTS, given, strict=False)
+    }
+    free = {str(name): plain(value) for name, value in (given[len(TEXTS)] or {}).items()}
+    return CorrelationFilter(**texts, properties=free)
+
+
+def plain(value: Any) -> str | int | float | bool:
+    """A value without the kinds that Proton has for each of AMQP's."""
+    if isinstance(value, bool):
+        return value
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return str(value)

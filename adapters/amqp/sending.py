@@ -1,0 +1,84 @@
+"""Requests to send, to schedule, and to begin and end transactions."""
+
+from typing import Any, Final
+
+from proton import Data
+
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.failing import Rejected
+from busproof.adapters.amqp.links import array, several
+from busproof.adapters.amqp.messages import encoded
+from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
+from busproof.adapters.amqp.transfers import sent
+from busproof.model import commands as c
+from busproof.model import outcomes as o
+from busproof.model.values import MICROSECONDS, Error
+
+__all__ = ["begin", "cancel", "commit", "roll_back", "schedule", "send"]
+
+MILLISECOND: Final = 1000
+
+
+def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
+    """Send a message; in a transaction, on the connection that began it."""
+    sender, transaction = scenario.part_of(command.transaction, client)
+    link = sender.sender(scenario.path(command.queue))
+    seconds = command.timeout / MICROSECONDS + sender.connection.timeout
+    raw = encoded(command.message)
+    sent(sender.connection, link, raw, transaction, seconds).settle()
+    return o.Done()
+
+
+def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outcome:
+    """Send a message that is to arrive later."""
+    asker, transaction = scenario.part_of(command.transaction, client)
+    moment = scenario.setting.epoch + scenario.setting.now() + command.delay
+    message = command.message
+    named = {
+        "message-id": message.message_id,
+        "session-id": message.session_id,
+        "partition-key": message.partition_key,
+    }
+    said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    said["message"] = encoded(message, -(-moment // MILLISECOND))
+    body = {"messages": [said]}
+    _, answer = asker.request(scenario.path(command.queue), "schedule-message", body, transaction)
+    numbers = several(answer.get("sequence-numbers"))
+    return o.Scheduled(sequence_number=int(numbers[0]) if numbers else None)
+
+
+def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.Outcome:
+    """Take a scheduled message back."""
+    body = {"sequence-numbers": array(Data.LONG, [command.sequence_number])}
+    client.request(scenario.path(command.queue), "cancel-scheduled-message", body)
+    return o.Done()
+
+
+def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.Outcome:
+    """Declare a transaction; the service gives it a name of its own."""
+    if command.transaction in scenario.open:
+        return o.Refused(error=Error.ALREADY_EXISTS, detail="a name of ours, which is taken")
+    settled = client.control(DECLARE, None)
+    if settled.state != DECLARED or not settled.data:
+        raise Rejected("amqp:not-allowed", f"a declaration was answered with {settled.state!r}")
+    identity = bytes(settled.data[0])
+    scenario.transactions[command.transaction] = Transaction(client, identity)
+    scenario.open.add(command.transaction)
+    return o.Done()
+
+
+def commit(scenario: Scenario, command: c.CommitTransaction, client: Client) -> o.Outcome:
+    """Discharge a transaction: what was asked in it takes effect."""
+    return _ended(scenario, command.transaction, client, failed=False)
+
+
+def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: Client) -> o.Outcome:
+    """Discharge a transaction as failed: nothing that was asked in it takes effect."""
+    return _ended(scenario, command.transaction, client, failed=True)
+
+
+def _ended(scenario: Scenario, name: str, client: Client, *, failed: bool) -> o.Outcome:
+    asker, identity = scenario.part_of(name, client)
+    scenario.open.discard(name)
+    asker.control(DISCHARGE, identity, failed)
+    return o.Done()

@@ -1,0 +1,111 @@
+"""Requests about sessions: to hold them, what is stored with them, and which there are."""
+
+from typing import Any, Final
+
+from proton import int32, timestamp
+
+from busproof.adapters.amqp import links as r
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.failing import Rejected
+from busproof.adapters.amqp.links import several
+from busproof.adapters.amqp.receiving import NO_CONTENT, renewed
+from busproof.adapters.amqp.scenario import Scenario
+from busproof.model import commands as c
+from busproof.model import outcomes as o
+from busproof.model.values import Error
+
+__all__ = [
+    "accept",
+    "accept_next",
+    "close_session",
+    "get_state",
+    "list_sessions",
+    "renew_session",
+    "set_state",
+]
+
+PAGE: Final = 100
+YEAR_10000: Final = 253_402_300_800_000
+"""By which a list of sessions is asked for all that have messages or a state."""
+
+
+def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Outcome:
+    """Hold a session."""
+    path, session_id = scenario.path(command.queue), command.session_id
+    client.prove(path)
+    link = r.session_link(client, path, session_id, 0.0)
+    _hold(client, path, session_id, link)
+    return o.Done()
+
+
+def accept_next(scenario: Scenario, command: c.AcceptNextSession, client: Client) -> o.Outcome:
+    """Hold the next session that is free; none is no error."""
+    path = scenario.path(command.queue)
+    client.prove(path)
+    try:
+        link = r.session_link(client, path, None, scenario.setting.session_wait)
+    except Rejected as rejected:
+        if rejected.condition == "com.microsoft:timeout":
+            return o.Empty()
+        raise
+    session_id = r.session_of(link)
+    _hold(client, path, session_id, link)
+    return o.SessionAccepted(session_id=session_id)
+
+
+def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
+    before = client.drop(path, session_id)
+    client.keep(path, session_id, link)
+    if before is not None:
+        client.connection.close_link(before)
+
+
+def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -> o.Outcome:
+    """Give a session back."""
+    link = client.drop(scenario.path(command.queue), command.session_id)
+    if link is None:
+        return o.Refused(
+            error=Error.SESSION_LOCK_LOST, detail="this connection does not hold the session"
+        )
+    client.connection.close_link(link)
+    return o.Done()
+
+
+def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Client) -> o.Outcome:
+    """Hold a session for longer."""
+    body = {"session-id": command.session_id}
+    _, answer = client.request(scenario.path(command.queue), "renew-session-lock", body)
+    until = answer.get("expiration")
+    return renewed(scenario, [] if until is None else [until])
+
+
+def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) -> o.Outcome:
+    """Store a text with a session."""
+    state = None if command.state is None else command.state.encode()
+    body = {"session-id": command.session_id, "session-state": state}
+    client.request(scenario.path(command.queue), "set-session-state", body)
+    return o.Done()
+
+
+def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) -> o.Outcome:
+    """What is stored with a session."""
+    body = {"session-id": command.session_id}
+    _, answer = client.request(scenario.path(command.queue), "get-session-state", body)
+    state = answer.get("session-state")
+    return o.SessionState(state=None if state is None else bytes(state).decode())
+
+
+def list_sessions(scenario: Scenario, command: c.ListSessions, client: Client) -> o.Outcome:
+    """The sessions that have messages or a state, page by page."""
+    found: list[str] = []
+    while True:
+        body = {
+            "last-updated-time": timestamp(YEAR_10000),
+            "skip": int32(len(found)),
+            "top": int32(PAGE),
+        }
+        status, answer = client.request(scenario.path(command.queue), "get-message-sessions", body)
+        page = [] if status == NO_CONTENT else several(answer.get("sessions-ids"))
+        found += [str(each) for each in page]
+        if len(page) < PAGE:
+            return o.SessionsListed(session_ids=tuple(found))

@@ -1,0 +1,172 @@
+"""Transfers over links: a message and its outcome, a request and its answer."""
+
+import time
+from itertools import count
+from typing import Any, Final
+
+from proton import Array, Delivery, Described, Link, Message
+
+from busproof.adapters.amqp.connection import Connection
+from busproof.adapters.amqp.failing import Rejected
+
+__all__ = ["Requests", "Settled", "arrived", "is_closed", "own", "sent", "taken"]
+
+TRANSACTIONAL: Final = 0x34
+REJECTED: Final = 0x25
+
+
+class Settled:
+    """What became of a transfer or of a settlement: its state, and its error if it was refused."""
+
+    def __init__(self, delivery: Any) -> None:
+        self.state = delivery.remote_state
+        self.data = own(delivery.remote.data) if self.state not in TERMINAL else None
+        self._condition = delivery.remote.condition
+
+    def check(self) -> "Settled":
+        """Insist that it was not refused.
+
+        Raises:
+            Rejected: it was.
+        """
+        if self.state == Delivery.REJECTED and self._condition is not None:
+            raise Rejected(str(self._condition.name), self._condition.description or "")
+        if self.state == TRANSACTIONAL:
+            _check_outcome(self.data)
+        return self
+
+
+def _check_outcome(told: Any) -> None:
+    """Insist that a part of a transaction was not refused, whose outcome stands in its state."""
+    outcome = told[1] if isinstance(told, list) and len(told) > 1 else None
+    if isinstance(outcome, Described) and outcome.descriptor == REJECTED:
+        given: Any = outcome.value
+        error: Any = given[0] if given else None
+        told_of_it: Any = error.value if isinstance(error, Described) else []
+        fields = [*told_of_it, None, None]
+        raise Rejected(str(fields[0] or "amqp:not-allowed"), str(fields[1] or ""))
+
+
+TERMINAL: Final = (Delivery.ACCEPTED, Delivery.REJECTED, Delivery.RELEASED, Delivery.MODIFIED)
+
+
+def transactional(delivery: Any, transaction: bytes) -> None:
+    """Let a transfer be a part of a transaction."""
+    delivery.local.data = [transaction]
+    delivery.update(TRANSACTIONAL)
+
+
+class Requests:
+    """A pair of links on which one asks and is answered."""
+
+    def __init__(self, connection: Connection, address: str) -> None:
+        self._connection = connection
+        self._numbers = count(1)
+        self.sender = connection.sender()
+        self.sender.target.address = address
+        self.receiver = connection.receiver()
+        self.receiver.source.address = address
+        self.address = self.receiver.name
+        self.receiver.target.address = self.address
+        self.sender.source.address = self.address
+
+    def attach(self) -> None:
+        """Attach both links."""
+        connection, address = self._connection, self.sender.target.address
+        connection.attach(self.receiver, f"attaching to {address}")
+        connection.attach(self.sender, f"attaching to {address}")
+
+    def ask(self, request: Message, transaction: bytes | None = None) -> Message:
+        """The answer to a request.
+
+        Raises:
+            Rejected: it was not even taken, or the links are closed.
+        """
+        connection, number = self._connection, next(self._numbers)
+        connection.check(self.sender)
+        connection.check(self.receiver)
+        request.id = f"{self.address}/{number}"
+        request.reply_to = self.address
+        self.receiver.flow(1)
+        delivery = sent(connection, self.sender, bytes(request.encode()), transaction)
+        delivery.settle()
+        what = f"a request to {self.sender.target.address}"
+        while True:
+            connection.wait(lambda: arrived(self.receiver), what)
+            connection.check(self.receiver)
+            answer = Message()
+            answer.decode(taken(self.receiver)[1])
+            if answer.correlation_id == request.id:
+                return answer
+            self.receiver.flow(1)
+
+
+def sent(
+    connection: Connection,
+    link: Any,
+    raw: bytes,
+    transaction: bytes | None = None,
+    timeout: float | None = None,
+) -> Any:
+    """Transfer a message and wait for its outcome; returns the delivery, not yet settled.
+
+    Raises:
+        Rejected: the message, or the link, is.
+    """
+    what = f"a message to {link.target.address}"
+    connection.wait(lambda: link.credit > 0 or is_closed(link), what, timeout)
+    connection.check(link)
+    delivery = link.delivery(str(time.monotonic_ns()))
+    if transaction is not None:
+        transactional(delivery, transaction)
+    link.stream(raw)
+    link.advance()
+    connection.wait(
+        lambda: bool(delivery.remote_state) or delivery.settled or is_closed(link), what, timeout
+    )
+    if not delivery.remote_state and not delivery.settled:
+        connection.check(link)
+    try:
+        Settled(delivery).check()
+    except Rejected:
+        delivery.settle()
+        raise
+    return delivery
+
+
+def taken(link: Any) -> tuple[Any, bytes]:
+    """The delivery that has arrived whole, and its bytes."""
+    delivery, raw = link.current, b""
+    while waiting := delivery.pending:
+        raw += bytes(link.recv(waiting) or b"")
+    link.advance()
+    if delivery.settled:
+        delivery.settle()
+    return delivery, raw
+
+
+def arrived(link: Any) -> bool:
+    """Whether a whole message has arrived, or none can any more."""
+    delivery = link.current
+    whole = delivery is not None and delivery.readable and not delivery.partial
+    return bool(whole) or is_closed(link)
+
+
+def is_closed(link: Any) -> bool:
+    """Whether the service has closed a link."""
+    return bool(link.state & Link.REMOTE_CLOSED)
+
+
+def own(value: Any) -> Any:
+    """A value whose binaries are its own: Proton's are a view of what is freed with the message."""
+    if isinstance(value, memoryview):
+        return bytes(value)
+    if isinstance(value, dict):
+        return {name: own(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [own(each) for each in value]
+    if isinstance(value, Array):
+        return [own(each) for each in value.elements]
+    if isinstance(value, Described):
+        return Described(value.descriptor, own(value.value))
+    return value

@@ -1,0 +1,98 @@
+"""Connection strings, addresses and tokens; what is none is refused without showing a key."""
+
+import base64
+import hashlib
+import hmac
+from urllib.parse import parse_qs
+
+import pytest
+
+from busproof.adapters.amqp.target import TOKEN_LIFE, Target, target_of
+from busproof.errors import UsageError
+
+SECRET = "c2VjcmV0IQ=="  # noqa: S105 - of nobody
+REAL = f"Endpoint=sb://bus.example.net/;SharedAccessKeyName=root;SharedAccessKey={SECRET}"
+EMULATOR = (
+    "Endpoint=sb://localhost:5673;SharedAccessKeyName=root;"
+    f"SharedAccessKey={SECRET};UseDevelopmentEmulator=true;"
+)
+
+
+def places(target: Target) -> tuple[str, int, bool, str]:
+    return target.host, target.port, target.tls, target.admin
+
+
+def test_a_service_is_reached_over_tls() -> None:
+    """At the ports of AMQPS and HTTPS; the key is taken with its equals signs."""
+    target = target_of(REAL)
+    assert places(target) == ("bus.example.net", 5671, True, "https://bus.example.net")
+    assert (target.key_name, target.key, target.emulator) == ("root", SECRET, False)
+
+
+def test_an_emulator_is_reached_without() -> None:
+    """At the port that is given, and its administration where Microsoft's has it."""
+    target = target_of(EMULATOR)
+    assert places(target) == ("localhost", 5673, False, "http://localhost:5300")
+    assert target.emulator
+    other = target_of(EMULATOR + "AdminEndpoint=http://localhost:9/")
+    assert other.admin == "http://localhost:9"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("amqp://u:p%40w@host:1234", ("host", 1234, False)),
+        ("amqps://u:p@host", ("host", 5671, True)),
+        ("amqp://host", ("host", 5672, False)),
+        ("amqp://[::1]:7", ("::1", 7, False)),
+    ],
+)
+def test_an_address_is_enough(text: str, expected: tuple[str, int, bool]) -> None:
+    """The key stands in it, as in addresses of other brokers."""
+    target = target_of(text)
+    assert (target.host, target.port, target.tls) == expected
+
+
+def test_a_password_is_unquoted() -> None:
+    """It may have any character."""
+    assert target_of("amqp://u:p%40w@host").key == "p@w"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Endpoint=sb://h;SharedAccessKeyName=n", "lacks SharedAccessKey"),
+        (f"Endpoint=http://h;SharedAccessKeyName=n;SharedAccessKey={SECRET}", "sb://"),
+        (f"{REAL};Colour=red", "says 'Colour'"),
+        (f"{REAL};nonsense", "says 'nonsense'"),
+        (REAL.replace(".net/", ".net:x"), "names no port"),
+        (REAL.replace("bus.example.net/", ""), "lacks|names no host"),
+        ("http://host", "named by"),
+    ],
+)
+def test_what_is_no_connection_string_is_refused(text: str, said: str) -> None:
+    """In a sentence that says what is wrong, and no key."""
+    with pytest.raises(UsageError, match=said) as caught:
+        target_of(text)
+    assert SECRET not in str(caught.value)
+
+
+def test_no_key_is_shown() -> None:
+    """Wherever a target is printed."""
+    assert SECRET not in repr(target_of(REAL))
+
+
+def test_a_token_is_signed_with_the_key() -> None:
+    """For one entity, until a time."""
+    token = target_of(REAL).token("orders", now=1000)
+    kind, _, fields = token.partition(" ")
+    said = {name: values[0] for name, values in parse_qs(fields).items()}
+    quoted = "sb%3A%2F%2Fbus.example.net%2Forders"
+    expected = hmac.new(SECRET.encode(), f"{quoted}\n{1000 + TOKEN_LIFE}".encode(), hashlib.sha256)
+    assert kind == "SharedAccessSignature"
+    assert said == {
+        "sr": "sb://bus.example.net/orders",
+        "sig": base64.b64encode(expected.digest()).decode(),
+        "se": str(1000 + TOKEN_LIFE),
+        "skn": "root",
+    }
