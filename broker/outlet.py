@@ -158,6 +158,8 @@ class Outlet(Node):
             elif state:
                 self._settle(delivery, token)
         except Refusal as refusal:
+            # Its frames would keep the delivery for a while, and Proton answers no drain meanwhile.
+            refusal.__traceback__ = None
             delivery.local.condition = condition(refusal.condition, refusal.description)
             delivery.update(Delivery.REJECTED)
         delivery.settle()

@@ -55,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     more = f"\n  and {len(found) - LISTED} more" if len(found) > LISTED else ""
     listed = "".join(f"\n  {each}" for each in found[:LISTED])
-    agreed_to(f"{len(found)} entities are removed from {target.host}:{listed}{more}", yes=args.yes)
+    agreed_to(
+        f"{len(found)} entities are removed from {target.host}:{listed}{more}\n", yes=args.yes
+    )
     gone, left = removed(target, TIMEOUT, args.of_run)
     say(f"removed {len(gone)} entities" + (f", {len(left)} are left" if left else ""))
     return INCOMPLETE if left else 0

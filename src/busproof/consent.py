@@ -77,9 +77,9 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
 
     target, run = target_of(name), run_names.new_run()
     agreed_to(
-        f"This run creates queues and topics in the namespace {target.host}, whose names begin "
+        f"this run creates queues and topics in the namespace {target.host}, whose names begin "
         f"with {run_names.prefix_of(run, 0)[:-2]}, and removes them in the end: "
-        f"{work_of(request)}.\nIt touches nothing else there.",
+        f"{work_of(request)}. It touches nothing else there.",
         yes=yes,
     )
     before = dict(os.environ)
@@ -98,11 +98,11 @@ def agreed_to(plan: str, *, yes: bool) -> None:
     Raises:
         UsageError: the user does not agree, or cannot be asked.
     """
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"{plan} Nobody can be asked here; say --yes if that is meant")
     write_aside(plan)
     if yes:
         return
-    if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked whether that is meant; say --yes if it is")
     write_aside("Go on? Type yes:")
     answer = sys.stdin.readline().strip().lower()
     if answer not in ("y", "yes"):

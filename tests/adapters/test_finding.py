@@ -250,7 +250,10 @@ def test_an_environment_that_names_nothing_is_told(monkeypatch: pytest.MonkeyPat
         ("exe", "(did you mean exec:COMMAND?)"),
         ("", "there is no adapter ''; there are model, "),
         (":", "there is no adapter ':'; there are model, "),
-        ("Endpiont=sb://x/;SharedAccessKey=k", "'Endpiont=sb://x/' (did you mean Endpoint=sb://…?)"),
+        (
+            "Endpiont=sb://x/;SharedAccessKey=k",
+            "'Endpiont=sb://x/' (did you mean Endpoint=sb://…?)",
+        ),
     ],
 )
 def test_an_unknown_name_is_refused_with_what_there_is(name: str, said: str) -> None:

@@ -157,6 +157,17 @@ def test_a_locked_message_is_settled_once(ask: Ask, queue: str, connection: str)
     assert ask(Receive(queue=queue)) == Empty()
 
 
+def test_a_refused_settlement_keeps_no_receive_from_its_answer(ask: Ask, queue: str) -> None:
+    """The broker once forgot to answer a drain while it still held the delivery."""
+    send(ask)
+    token = message_of(ask(Receive(queue=queue))).lock_token or ""
+    ask(AdvanceClock(duration=61 * MICROSECONDS))
+    assert error_of(ask(Complete(queue=queue, lock_token=token))) is Error.LOCK_LOST
+    token = message_of(ask(Receive(queue=queue))).lock_token or ""
+    assert ask(Complete(queue=queue, lock_token=token)) == Done()
+    assert ask(Receive(queue=queue)) == Empty()
+
+
 @pytest.mark.parametrize("connection", ["c1", "c2"])
 def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str) -> None:
     """And tells how often it has been delivered."""
