@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from busproof.consent import MOST, Work
+from busproof.history.files import load as load_history
+from busproof.model.commands import Creation
 from busproof.spec import load
 
 pytestmark = pytest.mark.slow
@@ -59,9 +62,22 @@ def test_what_is_not_shown_is_of_the_catalogue_and_little() -> None:
 def test_all_that_the_model_shows_is_shown_over_the_wire(tmp_path: Path) -> None:
     """But for what is pinned with its reason, and is not shown indeed; nothing is violated."""
     features = ("--only", "features")
-    model = by_rule(verdicts(tmp_path, "--adapter", "model", *features))
+    model = by_rule(verdicts(tmp_path, "--adapter", "model", "--name", "model", *features))
     wire = by_rule(verdicts(tmp_path, "--adapter", "amqp", *features))
     shown = {rule for rule, verdict in model.items() if verdict == "shown"}
     assert [rule for rule, verdict in wire.items() if verdict in ("violated", "errored")] == []
     assert sorted(rule for rule in shown if wire[rule] != "shown") == sorted(NOT_SHOWN)
     assert len(shown - NOT_SHOWN.keys()) >= SHARE_SHOWN * len(shown)
+    asked = asked_in(tmp_path / "reports" / "runs" / "model" / "history.jsonl")
+    assert asked.entities <= MOST["features"].entities
+    assert asked.at_once <= MOST["features"].at_once
+    assert asked.operations <= MOST["features"].operations
+
+
+def asked_in(history: Path) -> Work:
+    """How much a run has asked, of which a namespace's owner is told beforehand."""
+    kinds = [
+        [each.command for each in scenario.events] for scenario in load_history(history).scenarios
+    ]
+    created = [sum(isinstance(each, Creation) for each in scenario) for scenario in kinds]
+    return Work(entities=sum(created), at_once=max(created), operations=sum(map(len, kinds)))
