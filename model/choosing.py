@@ -32,6 +32,7 @@ OWN_CHOICES: Final = {
     "SCHEDULE-DELAY": ("unbounded", "at-once"),
     "DUPLICATE-PROLONGS": ("either", "first"),
     "DLQ-PARTITIONS": ("either", "same-partition"),
+    "DEAD-LETTER-COUNT": ("either", "anew"),
     "CACHE-DELIVERY-COUNT": ("either", "stays"),
     "MAX-DELIVERIES": ("either", "exactly"),
     "CACHE-EXPIRY": ("either", "not-handed-out"),

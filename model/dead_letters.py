@@ -110,12 +110,24 @@ def buried(namespace: Namespace, owner: Queue, letter: Stored) -> Namespace:
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner)
     dead = store(dead, letter.message, None, where, namespace.now, certain=letter.certain)
+    counted, uncounted = _deliveries(namespace, letter)
     there = attrs.evolve(
-        dead.messages[dead.arrivals - 1], reason=letter.reason, returned=letter.returned
+        dead.messages[dead.arrivals - 1],
+        reason=letter.reason,
+        returned=letter.returned,
+        counted=counted,
+        uncounted=uncounted,
     )
     return with_queue(
         namespace, attrs.evolve(dead, messages=dead.messages.set(there.number, there))
     )
+
+
+def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
+    """DEAD-LETTER-COUNT: how many deliveries before count, surely and perhaps; the last may."""
+    if namespace.profile.readings.get("DEAD-LETTER-COUNT") != "kept":
+        return 0, 0
+    return letter.counted, letter.uncounted + 1
 
 
 def _why_dead(

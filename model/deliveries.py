@@ -2,7 +2,7 @@
 
 A delivery that ends by abandoning or by expiry counts, and one that ends because its session is
 closed does not. Whether one into a front end's cache counts that nobody was given is open
-(CACHE-DELIVERY-COUNT).
+(CACHE-DELIVERY-COUNT), and so is what is counted of dead letters (DEAD-LETTER-COUNT).
 """
 
 from typing import Final
@@ -81,5 +81,8 @@ def count_is_possible(
     count = view.delivery_count
     if count is None:
         return True
+    gives_up = queue.settings.max_delivery_count != NEVER
+    if not gives_up and namespace.profile.readings.get("DEAD-LETTER-COUNT") == "either":
+        return count >= 1
     ended = stored.lock is not None and stored.lock.session_id is None
     return stored.counted + ended < count <= most_counted(namespace, queue, stored) + 1

@@ -77,8 +77,9 @@ def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> 
     # What has outlived its time too may as well be dropped.
     is_dropped = may_have_died(namespace, stored) and not namespace.vantage.decides
     if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
+        counted = attrs.evolve(stored, counted=back.counted, uncounted=back.uncounted)
         return moved(
-            namespace, queue, stored, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
+            namespace, queue, counted, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
         )
     back = attrs.evolve(back, certain=False, spent=True)
     return with_queue(namespace, unlock(queue, stored, back))

@@ -1,7 +1,7 @@
 """Deliveries that are counted, dead letters, and what is known of either."""
 
 import pytest
-from telling import DONE, INVALID, LOST, OTHER, Told, received, telling, view
+from telling import DONE, INVALID, LOST, OTHER, Told, is_allowed, received, telling, view
 
 from busproof.model.commands import (
     Abandon,
@@ -418,3 +418,22 @@ def test_on_a_real_clock_a_lock_that_may_have_expired_may_have_been_the_last_del
     letter = received("m1", 1, dead_letter_reason=TOO_OFTEN)
     assert told.saw(FROM_DEAD, letter, at=(10, MINUTE)).possible == ()
     told.has(FROM_DEAD, letter, at=(10, MINUTE + 6))
+
+
+@pytest.mark.parametrize(
+    ("reading", "allowed"), [("anew", {1}), ("kept", {4, 5}), ("either", {1, 2, 4, 5, 9})]
+)
+def test_readings_decide_what_is_counted_of_a_dead_letter(reading: str, allowed: set[int]) -> None:
+    told = telling({"DEAD-LETTER-COUNT": reading, "DEAD-LETTER-DELAY": "at-once"})
+    told.queue(max_delivery_count=3)
+    told.send(partition=1)
+    for count in (1, 2, 3):
+        assert given(told, count)
+        told.has(ABANDON)
+    dead = Receive(queue="q/$deadletterqueue")
+    found = {
+        count
+        for count in (1, 2, 4, 5, 9)
+        if is_allowed(told, dead, received("m1", 1, number=9, delivery_count=count))
+    }
+    assert allowed == found
