@@ -18,6 +18,8 @@ from busproof.adapters.seeded import (
     faults_numbering,
     faults_order,
     faults_placing,
+    faults_premium,
+    faults_quotas,
     faults_scheduling,
     faults_sessions,
     faults_sizes,
@@ -51,6 +53,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_numbering.FAULTS,
     *faults_time_to_live.FAULTS,
     *faults_sizes.FAULTS,
+    *faults_quotas.FAULTS,
+    *faults_premium.FAULTS,
 )
 """Every fault, by the family of its rule."""
 

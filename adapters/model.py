@@ -96,6 +96,7 @@ CAPABILITIES: Final = frozenset(
         Capability.AVAILABILITY,
         Capability.TIME_TO_LIVE,
         Capability.DISPOSABLE_NAMESPACE,
+        Capability.LEGACY_ENTITIES,
     }
 )
 """What the model does by itself; a client library is set before it."""

@@ -17,6 +17,7 @@ from busproof.model.commands import (
     AcceptSession,
     CommitTransaction,
     Complete,
+    CreateQueue,
     Receive,
     RollBackTransaction,
     Send,
@@ -112,6 +113,12 @@ GOALS: Final = (
     Goal("a third hop", ("FWD-16",), _came(Receive, Received, "FWD-16")),
     Goal("a full partition", ("SIZE-07",), _came(Send, Refused, "SIZE-07"), _large_taken),
     Goal("a full entity", ("SIZE-11",), _came(Send, Refused, "SIZE-11"), _large_taken),
+    Goal(
+        "one partitioned queue too many",
+        ("QUOTA-02",),
+        _came(CreateQueue, Refused, "QUOTA-02"),
+        _came(CreateQueue, Done, "QUOTA-01"),
+    ),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
 )
 """The situations, by the family of their rules."""

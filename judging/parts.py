@@ -7,15 +7,17 @@ it and does not forward to it: the state is one value for each queue. So a histo
 which every answer was allowed exactly if each part has one: an order of the whole gives one of each
 part by leaving out the others, and the parts' orders can be merged by the moments at which each
 event took effect at the earliest (`merged`), because two events of which one returned before the
-other was called keep their order there. Two things are common to all queues, and keep queues
-together: how empty properties are read (EMPTY-KEY), once it was seen, and commands that name no
-queue, or that this module does not know.
+other was called keep their order there. Three things are common to all queues, and keep queues
+together: how empty properties are read (EMPTY-KEY), once it was seen, commands that name no
+queue, or that this module does not know, and how many entities there are, once there may be so many
+that one more may be refused.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from busproof.model.census import MOST_PARTITIONED
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
@@ -25,11 +27,13 @@ from busproof.model.commands import (
     BringPartitionUp,
     CancelScheduled,
     CloseSession,
+    Command,
     CommitTransaction,
     Complete,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    Creation,
     DeadLetter,
     Defer,
     DeleteQueue,
@@ -51,10 +55,11 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
+from busproof.model.entities import created_path
 from busproof.model.outcomes import Event
 from busproof.model.values import Message
 
-__all__ = ["KNOWN", "Groups", "merged", "parts"]
+__all__ = ["KNOWN", "Groups", "is_crowded", "merged", "parts"]
 
 KNOWN: Final = (
     CreateQueue,
@@ -115,10 +120,13 @@ class Groups:
 def parts(events: Sequence[Event]) -> list[list[int]]:
     """The events' indices, in parts that have nothing to do with each other."""
     groups = Groups()
+    crowded = is_crowded(events)
     for event in events:
         first, *others = _concerned(event)
         for other in others:
             groups.join(first, other)
+        if crowded and isinstance(event.command, Creation | DeleteQueue):
+            groups.join(first, ("number of entities",))
     known = (*KNOWN, *MANAGING, *_OF_TOPICS)
     whole = any(not isinstance(event.command, known) for event in events)
     found: dict[object, list[int]] = defaultdict(list)
@@ -127,12 +135,32 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
     return list(found.values())
 
 
+def is_crowded(events: Iterable[Event]) -> bool:
+    """Whether there may be so many entities at some time that one more may be refused."""
+    names = {
+        name
+        for event in events
+        for name in (*_entities(event.command), _created(event.command))
+        if name is not None
+    }
+    return len(names) >= MOST_PARTITIONED
+
+
+def _created(command: Command) -> str | None:
+    return created_path(command) if isinstance(command, Creation) else None
+
+
+def _entities(command: Command) -> list[str]:
+    """The names of entities that stand in a command."""
+    named = [getattr(command, field, None) for field in ("queue", "topic", "forward_to")]
+    return [name for name in named if name is not None]
+
+
 def _concerned(event: Event) -> Iterator[object]:
     """What an event has to do with, by name; never nothing."""
     command = event.command
     transaction = getattr(command, "transaction", None)
-    named = [getattr(command, field, None) for field in ("queue", "topic", "forward_to")]
-    entities = [name for name in named if name is not None]
+    entities = _entities(command)
     for name in entities:
         yield ("entity", _owner(name))
     if transaction is not None:

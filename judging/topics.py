@@ -24,6 +24,8 @@ leaving an event out must never forbid what was allowed with it, and this is why
 * What a peek showed of other messages is left out: less was shown, still in order.
 * Whether there is room for a message depends on all the others. Where one was refused for want of
   it nothing is left out; that one had to be refused is said of no topic that leaves receives out.
+* Whether one more entity can be created depends on all the others. Where there may be so many that
+  it is refused, nothing is left out.
 * Messages without a key take turns (KEY-14) only where all of them are seen, so that a topic does
   not hold the bus to it.
 
@@ -38,7 +40,7 @@ import attrs
 from busproof.judging.cutting import Cutting, Topic, end_of, given
 from busproof.judging.hints import Hints
 from busproof.judging.judge import Violation
-from busproof.judging.parts import KNOWN
+from busproof.judging.parts import KNOWN, is_crowded
 from busproof.judging.search import Ended, Search
 from busproof.model.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
 from busproof.model.outcomes import Event, Outcome, Refused
@@ -73,15 +75,7 @@ def impossible_topic(
         vantage: what is seen of it.
         stuck: the events at which no order was found to go on; what they are about comes first.
     """
-    if any(not isinstance(event.command, KNOWN) for event in events):
-        return None
-    if any(isinstance(event.command, WHOLE) for event in events):
-        return None
-    if any(getattr(event.command, "forward_to", None) is not None for event in events):
-        # What is forwarded arrives where nobody sent it.
-        return None
-    if any(_is_for_want_of_room(event.outcome) for event in events):
-        # Whether there is room depends on all messages together.
+    if not _can_be_cut(events):
         return None
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     cutting = Cutting(events, vantage.slack)
@@ -90,6 +84,19 @@ def impossible_topic(
         if found is not None:
             return found
     return None
+
+
+def _can_be_cut(events: Sequence[Event]) -> bool:
+    """Whether some of the events can be left out."""
+    if any(not isinstance(event.command, KNOWN) for event in events):
+        return False
+    if any(isinstance(event.command, WHOLE) for event in events):
+        return False
+    if any(getattr(event.command, "forward_to", None) is not None for event in events):
+        # What is forwarded arrives where nobody sent it.
+        return False
+    # Whether there is room depends on all messages together, or on all entities.
+    return not is_crowded(events) and not any(_is_for_want_of_room(each.outcome) for each in events)
 
 
 def _is_for_want_of_room(outcome: Outcome) -> bool:

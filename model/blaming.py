@@ -47,6 +47,7 @@ from busproof.model.outcomes import (
 )
 from busproof.model.peeking import in_order
 from busproof.model.placing import home_of
+from busproof.model.premium import blamed_in_premium
 from busproof.model.receiving import COUNTED_AGAIN, order_rule
 from busproof.model.sending import REROUTING_TIMEOUT
 from busproof.model.settling import DEFAULT_DURATION
@@ -133,6 +134,7 @@ def blamed(
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
     found = (*found, *_of_forwarding(queue, outcome))
+    found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
     return tuple(dict.fromkeys(found)) or ("LIFE-01",)
 
 

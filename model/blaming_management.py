@@ -1,8 +1,11 @@
 """Which rules on the management of queues an event breaks that nothing allowed."""
 
+from busproof.model.census import MOST_PARTITIONED, Kind
 from busproof.model.commands import (
     Command,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeleteQueue,
     GetQueue,
     ListQueues,
@@ -10,13 +13,22 @@ from busproof.model.commands import (
 )
 from busproof.model.describing import wrongly_told
 from busproof.model.outcomes import Described, Outcome, Refused
+from busproof.model.quotas import Wanted, quota_denied
 from busproof.model.state import Namespace, Queue, is_unsure
 from busproof.model.transition import Transition
-from busproof.model.values import RuleId, Tier
+from busproof.model.values import Error, RuleId, Tier
 
 __all__ = ["blamed_in_management", "is_management"]
 
-Management = CreateQueue | GetQueue | ListQueues | UpdateQueue | DeleteQueue
+Management = (
+    CreateQueue
+    | CreateTopic
+    | CreateSubscription
+    | GetQueue
+    | ListQueues
+    | UpdateQueue
+    | DeleteQueue
+)
 
 
 def is_management(command: Command) -> bool:
@@ -32,20 +44,47 @@ def blamed_in_management(
     match command, outcome:
         case ListQueues(), _:
             return ("MGMT-16",)
-        case CreateQueue(), Refused():
-            return _wrongly_not_created(namespace, command, queue)
-        case GetQueue(), Described(description=told) if queue is not None:
-            return wrongly_told(namespace, queue, told)
+        case ((CreateQueue() | CreateTopic() | CreateSubscription()), Refused()):
+            denied = _denied(namespace, command, outcome)
+            return (*denied, *_wrongly_not_created(namespace, command, queue))
         case GetQueue(), _ if queue is not None:
-            return ("MGMT-20", "MGMT-11")
+            return _wrongly_got(namespace, queue, outcome)
         case ((UpdateQueue() | DeleteQueue()), Refused()) if queue is not None:
             return _wrongly_kept(command, allowed)
     return ()
 
 
-def _wrongly_not_created(
-    namespace: Namespace, command: CreateQueue, queue: Queue | None
+def _wrongly_got(namespace: Namespace, queue: Queue, outcome: Outcome) -> tuple[RuleId, ...]:
+    if isinstance(outcome, Described):
+        return wrongly_told(namespace, queue, outcome.description)
+    return ("MGMT-20", "MGMT-11")
+
+
+def _denied(
+    namespace: Namespace,
+    command: CreateQueue | CreateTopic | CreateSubscription,
+    outcome: Refused,
 ) -> tuple[RuleId, ...]:
+    """One more entity was refused, for there being too many it says, or may mean."""
+    many = namespace.census.entities.earliest + 1 >= MOST_PARTITIONED
+    if outcome.error is not Error.QUOTA_EXCEEDED and not many:
+        return ()
+    if isinstance(command, CreateSubscription):
+        return quota_denied(namespace, Wanted(Kind.SUBSCRIPTION))
+    kind = Kind.TOPIC if isinstance(command, CreateTopic) else Kind.QUEUE
+    partitions = namespace.profile.partitions if command.partitioned else 1
+    return quota_denied(
+        namespace, Wanted(kind if command.partitioned else Kind.REGULAR, partitions)
+    )
+
+
+def _wrongly_not_created(
+    namespace: Namespace,
+    command: CreateQueue | CreateTopic | CreateSubscription,
+    queue: Queue | None,
+) -> tuple[RuleId, ...]:
+    if not isinstance(command, CreateQueue):
+        return ()
     if queue is not None:
         return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
     rules: tuple[RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)

@@ -2,17 +2,26 @@
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Final
 
 import attrs
 
+from busproof.model.asking import created_rules, is_beyond_basic, objections, options_of
+from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, RestoreQueue
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
 from busproof.model.outages import Outages
+from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
-from busproof.model.sizes import granted_sizes, may_refuse_size
+from busproof.model.sizes import granted_sizes
 from busproof.model.sources import refused_source, sources, told_not_to_forward, with_lawful_locks
-from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue
+from busproof.model.state import (
+    Namespace,
+    Queue,
+    everywhere,
+    is_unsure,
+    partition_count,
+    with_queue,
+)
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, made
 from busproof.model.values import Error, Profile, RuleId, Tier
@@ -23,11 +32,7 @@ __all__ = [
     "outage_reading",
     "outages_of",
     "restore_queue",
-    "with_basic",
 ]
-
-PARTITIONS_KNOWN_SINCE: Final = "2013-10"
-"""MGMT-06: the first api-version that knows partitioned entities."""
 
 
 def outage_reading(namespace: Namespace) -> str:
@@ -54,16 +59,25 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
         yield _taken(namespace, known, command)
         if not is_unsure(known):
             return
-    objections = list(_objections(namespace, command))
+    found = list(objections(namespace, command))
     may_fail, must_fail = may_fail_in_outage(namespace, outages_of(namespace, command))
     if may_fail:
         left = _left_behind(namespace, command)
         yield refusal(left, Error.UNAVAILABLE, "MGMT-18", any_error=True)
-    if not must_fail and not any(surely for _, _, surely in objections):
+    if not must_fail and not any(surely for _, _, surely in found):
         yield from _made(namespace, command, known, in_outage=may_fail)
     yield from refused_source(namespace, command)
-    for error, rules, _ in objections:
+    for error, rules, _ in found:
         yield refusal(namespace, error, *rules, any_error=True)
+    options = options_of(namespace, command)
+    yield from over_quota(namespace, (_wanted(namespace, command, each) for each in options))
+
+
+def _wanted(namespace: Namespace, command: CreateQueue, partitioned: bool) -> Wanted:
+    """What the queue counts as."""
+    settings = attrs.evolve(command, partitioned=partitioned)
+    kind = Kind.QUEUE if partitioned else Kind.REGULAR
+    return Wanted(kind, partition_count(namespace, settings))
 
 
 def _made(
@@ -73,22 +87,34 @@ def _made(
     for source, why in sources(namespace, lawful):
         start = told_not_to_forward(namespace, command) if why else namespace
         sizes = granted_sizes(start.profile, source)
-        for partitioned, size in product(_options(start, source), sizes):
-            rules = (*limits, *why, *_created_rules(start, source, partitioned=partitioned))
+        for partitioned, size in product(options_of(start, source), sizes):
+            wanted = _wanted(start, source, partitioned)
+            if not within_quota(start, wanted):
+                continue
+            shown = (
+                *created_rules(start, source, partitioned=partitioned),
+                *shown_by_creation(start, wanted),
+            )
+            rules = (*limits, *why, *shown)
             if in_outage:
                 rules = ("MGMT-18", *rules)
             asked = attrs.evolve(source, partitioned=partitioned, max_size=size)
             for settings in _given(start.profile, asked):
                 for made_so in _done(start, known, settings, rules):
-                    yield made_so if size == source.max_size else _resized(made_so, source)
+                    yield _noted(made_so, source)
 
 
-def _resized(transition: Transition, asked: CreateQueue) -> Transition:
-    """SIZE-02: a queue that was asked for in a size that there is not has another one."""
-    if asked.max_size is None:
-        return transition
+def _noted(transition: Transition, asked: CreateQueue) -> Transition:
+    """SIZE-02, PREM-01: a queue that was asked for as there is none is another one."""
     queue = transition.next.queues[asked.queue]
-    managed = attrs.evolve(queue.managed, tried=queue.managed.tried | {"max_size"})
+    tried = queue.managed.tried
+    if asked.max_size not in (None, queue.settings.max_size):
+        tried |= {"max_size"}
+    if asked.partitioned and not queue.settings.partitioned:
+        tried |= {"partitions"}
+    if tried == queue.managed.tried:
+        return transition
+    managed = attrs.evolve(queue.managed, tried=tried)
     left = with_queue(transition.next, attrs.evolve(queue, managed=managed))
     return attrs.evolve(transition, next=left)
 
@@ -97,13 +123,8 @@ def _given(profile: Profile, asked: CreateQueue) -> Iterator[CreateQueue]:
     """MGMT-24: what is asked for, or without what Basic need not have."""
     yield asked
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
-    if profile.tier is Tier.BASIC and not offered and _is_beyond_basic(asked):
+    if profile.tier is Tier.BASIC and not offered and is_beyond_basic(asked):
         yield attrs.evolve(asked, requires_session=False, duplicate_detection=False)
-
-
-def _is_beyond_basic(command: CreateQueue) -> bool:
-    """Whether public documentation denies Basic such a queue."""
-    return command.requires_session or command.duplicate_detection
 
 
 def _is_repeated(namespace: Namespace, known: Queue, command: CreateQueue) -> bool:
@@ -114,7 +135,7 @@ def _is_repeated(namespace: Namespace, known: Queue, command: CreateQueue) -> bo
 
 def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
     """What there may be parts of once the creation was refused in an outage."""
-    partitioned = _options(namespace, command)[0]
+    partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
     return attrs.evolve(with_lawful_locks(command)[0], partitioned=partitioned, max_size=size)
 
@@ -154,79 +175,6 @@ def _is_mixed(known: Queue, settings: CreateQueue) -> bool:
     return other or deleted or known.managed.touched or known.role is not None
 
 
-def _objections(
-    namespace: Namespace, command: CreateQueue
-) -> Iterator[tuple[Error, tuple[RuleId, ...], bool]]:
-    """Why the request may be refused: the error, the rules, and whether it must be."""
-    profile, wanted = namespace.profile, command.partitioned
-    limits = with_lawful_locks(command)[1]
-    if limits:
-        yield Error.INVALID_OPERATION, limits, False
-    if wanted and profile.tier is Tier.PREMIUM:
-        yield Error.INVALID_OPERATION, (), False
-    if wanted and not _knows_partitions(profile, command.api_version):
-        yield Error.INVALID_OPERATION, ("MGMT-08",), False
-    if profile.tier is Tier.BASIC and _is_beyond_basic(command):
-        reading = profile.readings.get("BASIC-FEATURES")
-        if reading != "offered":
-            yield Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
-    sized = granted_sizes(profile, command)
-    if may_refuse_size(profile, command) and not (namespace.vantage.decides and len(sized) == 1):
-        standard = profile.tier is Tier.STANDARD
-        yield Error.INVALID_OPERATION, ("SIZE-02",) if standard else (), False
-
-
-def _knows_partitions(profile: Profile, version: str | None) -> bool:
-    """MGMT-06, MGMT-07: whether requests of this api-version must know partitioned entities.
-
-    `None` is the version that the implementation's own requests name.
-    """
-    if version is None:
-        return True
-    rule = "MGMT-06" if version == PARTITIONS_KNOWN_SINCE else "MGMT-07"
-    return version >= PARTITIONS_KNOWN_SINCE and rule not in profile.silent
-
-
-def _options(namespace: Namespace, command: CreateQueue) -> tuple[bool, ...]:
-    """Whether the queue may become partitioned, not partitioned, or either."""
-    profile, wanted = namespace.profile, command.partitioned
-    options: tuple[bool, ...] = (bool(wanted),)
-    if wanted is None:
-        reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
-        options = {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
-    known = profile.tier is not Tier.PREMIUM and _knows_partitions(profile, command.api_version)
-    return with_basic(profile, options) if known or True not in options else (False, True)
-
-
-def with_basic(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
-    """The options, of which Basic may only have that an entity is partitioned (BASIC-REGULAR)."""
-    if profile.tier is not Tier.BASIC or False not in options:
-        return options
-    reading = profile.readings.get("BASIC-REGULAR", "either")
-    return {"never": (True,), "as-asked": options}.get(reading, (False, True))
-
-
-def _created_rules(
-    namespace: Namespace, command: CreateQueue, *, partitioned: bool
-) -> tuple[RuleId, ...]:
-    """What it shows that the queue was created."""
-    rules: tuple[RuleId, ...] = ()
-    profile = namespace.profile
-    if partitioned and profile.tier is not Tier.PREMIUM:
-        rules = ("MGMT-02",)
-    if partitioned and command.api_version is not None:
-        old = command.api_version < PARTITIONS_KNOWN_SINCE
-        same = command.api_version == PARTITIONS_KNOWN_SINCE
-        rules = ("MGMT-08" if old else "MGMT-06" if same else "MGMT-07", *rules)
-    elif command.partitioned and not _knows_partitions(profile, command.api_version):
-        rules = ("MGMT-08", *rules)
-    if profile.tier is Tier.BASIC and _is_beyond_basic(command):
-        rules = ("MGMT-24", *rules)
-    if profile.tier is Tier.STANDARD and command.max_size in granted_sizes(profile, command):
-        rules = rules if command.max_size is None else ("SIZE-01", *rules)
-    return rules
-
-
 def outages_of(namespace: Namespace, settings: CreateQueue) -> Outages:
     """The outages that the queue begins with: those of the partitions that it has."""
     told, known = namespace.vantage.partitions, namespace.queues.get(settings.queue)
@@ -254,7 +202,9 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, frayed="create")
-        several = len(_options(namespace, command)) * len(granted_sizes(namespace.profile, command))
+        several = len(options_of(namespace, command)) * len(
+            granted_sizes(namespace.profile, command)
+        )
         open_ended = command.forward_to is not None or several > 1
         return given_up(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
@@ -273,7 +223,12 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
     )
     if buried is not None:
         other = buried.partitioned is not settings.partitioned
-        managed = attrs.evolve(managed, before=buried.bodies, other_before=other)
+        managed = attrs.evolve(
+            managed,
+            before=buried.bodies,
+            other_before=other,
+            restored_before=buried.restored,
+        )
     queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
     registry = attrs.evolve(registry, creations=registry.creations + 1)
     if name + SUFFIX in queues:

@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 
 from busproof.model.deliveries import may_be_spent
+from busproof.model.entities import SUFFIX
 from busproof.model.expiry import EXPIRED, may_have_died
 from busproof.model.ledger import remove, replace, store
 from busproof.model.registry import as_created
@@ -31,7 +32,6 @@ __all__ = [
     "with_dead_letters",
 ]
 
-SUFFIX: Final = "/$deadletterqueue"
 DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 """DLQ-02: the reason of a message that was delivered as often as it may be."""
 

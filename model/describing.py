@@ -8,7 +8,7 @@ from busproof.model.commands import GetQueue
 from busproof.model.filling import grave
 from busproof.model.managing import FIXED
 from busproof.model.outcomes import Described, QueueDescription
-from busproof.model.sizes import of_size, told_size, wrong_size
+from busproof.model.sizes import no_other_size, of_size, told_size, wrong_size
 from busproof.model.state import NEVER, Namespace, Queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Availability, Error, RuleId, Tier, Window
@@ -97,6 +97,8 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
                 yield rule
             if name == "partitioned":
                 yield from _of_partitioning(namespace, queue)
+                if namespace.profile.tier is Tier.PREMIUM:
+                    yield "PREM-01"
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
@@ -104,7 +106,7 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
     if size is not None and told.max_size not in (None, size):
         resized = "max_size" in managed.tried
         wrong = wrong_size(namespace, settings, told.max_size or 0)
-        yield from ("SIZE-02",) if resized else wrong
+        yield from (no_other_size(namespace),) if resized else wrong
     changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if managed.updated else ()
     if not _is_within(told.lock_duration, managed.lock_durations):
         yield from (*changed, "MGMT-11")
@@ -119,9 +121,18 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
 def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
     """The rules by which a queue is partitioned, or is not."""
     if namespace.profile.tier is Tier.PREMIUM:
-        return ()
+        return _of_premium(queue)
     own: RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
     return (own, "MGMT-05") if queue.managed.other_before else (own,)
+
+
+def _of_premium(queue: Queue) -> tuple[RuleId, ...]:
+    """PREM-01, PREM-04, PREM-06: what it shows that one is still partitioned, or is not."""
+    managed = queue.managed
+    if managed.restored:
+        return ("PREM-04",)
+    again: tuple[RuleId, ...] = ("PREM-06",) if managed.restored_before else ()
+    return (*again, "PREM-01") if again or "partitions" in managed.tried else ()
 
 
 def _is_within(told: int | None, window: Window) -> bool:
@@ -187,7 +198,9 @@ def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) 
         yield "MGMT-11"
     if told.max_size is not None and told_size(namespace, queue.settings) is not None:
         yield from (
-            ("SIZE-02",) if "max_size" in managed.tried else of_size(namespace, queue.settings)
+            (no_other_size(namespace),)
+            if "max_size" in managed.tried
+            else of_size(namespace, queue.settings)
         )
 
 

@@ -14,9 +14,10 @@ from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
 from busproof.model.lifetime_updates import with_lifetime
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Listed
+from busproof.model.premium import may_keep_as_it_is
 from busproof.model.registry import Buried, Managed
 from busproof.model.sources import LONGEST_LOCK
-from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue
+from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue, without_queue
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.unknowable import given_up, is_joined
 from busproof.model.values import Error, RuleId, Window
@@ -96,6 +97,10 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
     if refused:
         kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
         yield refusal(kept, Error.INVALID_OPERATION, *rules, any_error=True)
+    if may_keep_as_it_is(namespace, queue):
+        kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
+        yield refusal(kept, Error.INVALID_OPERATION, "PREM-05", any_error=True)
+        rules = ("PREM-05", *rules)
     if may_fail:
         left = attrs.evolve(tried, refused=tried.refused | {"update"})
         partly = outage_reading(namespace) == "either"
@@ -199,6 +204,8 @@ def delete_queue(namespace: Namespace, command: DeleteQueue) -> Iterator[Transit
         yield refusal(_kept(namespace, queue), Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail:
         repeated: tuple[RuleId, ...] = ("MGMT-19",) if "delete" in queue.managed.refused else ()
+        if queue.managed.restored:
+            repeated = ("PREM-04", *repeated)
         yield done(buried(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
 
 
@@ -229,17 +236,15 @@ def buried(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
     if name in namespace.registry.haunted or is_joined(namespace, name):
         namespace = given_up(namespace, name)
+    namespace = without_queue(namespace, name)
     registry = namespace.registry
-    buried = Buried(queue.bodies, bool(queue.settings.partitioned))
+    buried = Buried(queue.bodies, bool(queue.settings.partitioned), queue.managed.restored)
     registry = attrs.evolve(
         registry,
         buried=registry.buried.set(name, buried),
         outages=registry.outages.set(name, _lasting(namespace, queue)),
     )
-    queues = namespace.queues.delete(name)
-    if name + SUFFIX in queues:
-        queues = queues.delete(name + SUFFIX)
-    return attrs.evolve(namespace, queues=queues, registry=registry)
+    return attrs.evolve(namespace, registry=registry)
 
 
 def lost_delete(namespace: Namespace, command: DeleteQueue) -> Namespace:

@@ -42,6 +42,7 @@ class Managed:
         before: the bodies that its deleted namesake knew.
         other_before: whether its namesake had the other partitioning option.
         restored: whether it was there before the tier stopped permitting it.
+        restored_before: whether its namesake was.
     """
 
     lock_durations: Window
@@ -63,6 +64,7 @@ class Managed:
     before: Bodies = Map()
     other_before: bool = False
     restored: bool = False
+    restored_before: bool = False
 
 
 def as_created(settings: CreateQueue) -> Managed:
@@ -81,10 +83,14 @@ def as_created(settings: CreateQueue) -> Managed:
 
 @attrs.frozen
 class Buried:
-    """A queue that was deleted: the bodies that it knew, and whether it was partitioned."""
+    """A queue that was deleted: the bodies that it knew, and whether it was partitioned.
+
+    `restored` tells whether it was there before the tier stopped permitting it.
+    """
 
     bodies: Bodies
     partitioned: bool
+    restored: bool = False
 
 
 @attrs.frozen(kw_only=True)

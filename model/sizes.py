@@ -19,6 +19,7 @@ __all__ = [
     "capacity",
     "granted_sizes",
     "may_refuse_size",
+    "no_other_size",
     "of_size",
     "told_size",
     "wrong_size",
@@ -26,8 +27,10 @@ __all__ = [
 
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
 """SIZE-01: in GB."""
+PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)
+"""PREM-07: in GB."""
 DEFAULT_SIZE: Final = 1
-"""SIZE-03: in GB."""
+"""SIZE-03, PREM-09: in GB."""
 
 LEAST_GB: Final = 10**9
 MOST_GB: Final = 2**30
@@ -45,12 +48,13 @@ class Capacity:
 
 
 def _sizes(profile: Profile) -> tuple[int, ...]:
-    """SIZE-02: the sizes that there are; none where nothing says."""
+    """SIZE-02, PREM-08: the sizes that there are; none where nothing says."""
+    if profile.tier is Tier.PREMIUM:
+        return () if "PREM-08" in profile.silent else PREMIUM_SIZES
     if profile.tier is Tier.BASIC:
         like_standard = profile.readings.get("BASIC-SIZES") == "like-standard"
         return STANDARD_SIZES if like_standard else ()
-    stated = profile.tier is Tier.STANDARD and "SIZE-02" not in profile.silent
-    return STANDARD_SIZES if stated else ()
+    return () if "SIZE-02" in profile.silent else STANDARD_SIZES
 
 
 def granted_sizes(profile: Profile, command: CreateQueue) -> tuple[int | None, ...]:
@@ -69,8 +73,11 @@ def may_refuse_size(profile: Profile, command: CreateQueue) -> bool:
 
 
 def told_size(namespace: Namespace, settings: CreateQueue) -> int | None:
-    """SIZE-04, SIZE-06: the greatest size of the whole queue in GB; `None` if it is not known."""
+    """SIZE-04, SIZE-06, PREM-10: the greatest size of the whole queue in GB, as far as known."""
     if not _sizes(namespace.profile) or settings.max_size is None:
+        return None
+    if settings.partitioned and namespace.profile.tier is Tier.PREMIUM:
+        # Of what is there from before it is not said.
         return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
@@ -81,15 +88,30 @@ def of_size(namespace: Namespace, settings: CreateQueue) -> Iterator[RuleId]:
         yield "SIZE-04" if settings.partitioned else "SIZE-06"
         if settings.max_size == DEFAULT_SIZE:
             yield "SIZE-03"
+    if namespace.profile.tier is Tier.PREMIUM:
+        yield "PREM-10"
+        if settings.max_size == DEFAULT_SIZE:
+            yield "PREM-09"
+        yield "PREM-07"
+        return
     yield "SIZE-01"
+
+
+def no_other_size(namespace: Namespace) -> RuleId:
+    """The rule by which there are no other sizes in this tier."""
+    return "PREM-08" if namespace.profile.tier is Tier.PREMIUM else "SIZE-02"
 
 
 def wrong_size(namespace: Namespace, settings: CreateQueue, told: int) -> Iterator[RuleId]:
     """The rules that a queue breaks by its greatest size, in GB: that of another size first."""
     other = attrs.evolve(settings, max_size=1)
     parts = told_size(namespace, other) or 1
-    if told % parts == 0 and told // parts in STANDARD_SIZES:
-        yield "SIZE-03" if settings.max_size == DEFAULT_SIZE else "SIZE-01"
+    if told % parts == 0 and told // parts in _sizes(namespace.profile):
+        premium, default = namespace.profile.tier is Tier.PREMIUM, settings.max_size == DEFAULT_SIZE
+        if default:
+            yield "PREM-09" if premium else "SIZE-03"
+        else:
+            yield "PREM-07" if premium else "SIZE-01"
     yield from of_size(namespace, settings)
 
 

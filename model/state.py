@@ -8,26 +8,15 @@ request was never answered is *uncertain*, present in some continuations and abs
 import attrs
 from immutables import Map
 
-from busproof.model.calendar import EMPTY, NEVER, Calendar, Waiting
+from busproof.model.calendar import NEVER, Waiting
+from busproof.model.census import NOBODY, Census, Counted, Kind
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
-from busproof.model.deaths import NO_DEATHS, Deaths
-from busproof.model.filters import Filter
-from busproof.model.heap import Heap
-from busproof.model.outages import Outages, Partitions
-from busproof.model.registry import UNREGISTERED, Managed, Registry, as_created
-from busproof.model.room import NO_ROOM_TAKEN, Room
-from busproof.model.stored import (
-    Copy,
-    Key,
-    Numbered,
-    Receivers,
-    SessionData,
-    SessionLock,
-    Spread,
-    Stored,
-    Tally,
-)
-from busproof.model.values import Message, Profile, RuleId, Vantage, Window
+from busproof.model.entities import SUBSCRIPTIONS, SUFFIX
+from busproof.model.entity import Queue, Subscription, Topic, is_unsure
+from busproof.model.outages import Partitions
+from busproof.model.registry import UNREGISTERED, Registry
+from busproof.model.stored import Key
+from busproof.model.values import Message, Profile, Tier, Vantage, Window
 
 __all__ = [
     "NEVER",
@@ -38,147 +27,14 @@ __all__ = [
     "Topic",
     "Transaction",
     "everywhere",
+    "forgotten",
     "fresh_namespace",
+    "is_unknowable",
     "is_unsure",
     "partition_count",
     "with_queue",
+    "without_queue",
 ]
-
-
-@attrs.frozen
-class Topic:
-    """What makes an entity a topic.
-
-    Attributes:
-        subscriptions: the paths of its subscriptions, which hold its messages.
-        revision: how often a subscription came to be or a rule of one changed.
-        adrift: messages whose sending was never answered; they may arrive at any time.
-    """
-
-    subscriptions: tuple[str, ...] = ()
-    revision: int = 0
-    adrift: tuple[Message, ...] = ()
-
-
-@attrs.frozen
-class Subscription:
-    """What makes an entity a subscription.
-
-    Attributes:
-        topic: its topic, whose partitions are its own.
-        late: whether the topic had taken messages before the subscription was there.
-        rules: name to what the rule takes.
-        pending: changes of rules that may take effect, now, later or never.
-        added: whether a rule was ever added, and
-        removed: whether one was ever removed.
-        revision: of the topic when the subscription or its rules changed last.
-        kept_out: body to the rules by which the message was not taken.
-        kept_by: all of those rules.
-        taken: message without body to whether it was taken, once rules have changed.
-    """
-
-    topic: str
-    late: bool = False
-    rules: Map[str, Filter] = Map()
-    pending: tuple[AddRule | RemoveRule, ...] = ()
-    added: bool = False
-    removed: bool = False
-    revision: int = 0
-    kept_out: Map[str, tuple[RuleId, ...]] = Map()
-    kept_by: tuple[RuleId, ...] = ()
-    taken: Map[Message, bool] = Map()
-
-
-@attrs.frozen(kw_only=True)
-class Queue:
-    """One entity: a queue, or what takes the part of one for a topic or a subscription.
-
-    Attributes:
-        role: what else it is, unless it is a queue.
-        settings: what it was created with.
-        doubtful: whether it is not known to exist, its creation never having been answered.
-        outages: its partitions that are down.
-        arrivals: messages stored so far.
-        messages: arrival number to message.
-        bodies: body to the arrival numbers that had it, or to the rule by which it never arrived.
-        ready: for each set of partitions, its available messages by arrival number.
-        lines: for each key, its available messages by arrival number.
-        tallies: for each set of partitions, how many messages are available there.
-        locks: lock token to arrival number.
-        timers: (latest expiry, arrival number, token) of the locks.
-        receivers: who has received.
-        homes: key to the partitions that it may select.
-        spread: how messages without a key were spread.
-        copies: MessageId to the sends that had it (duplicate detection on); of one key the last
-            that surely counts comes before what may count later.
-        declined: MessageId to the rule by which a message that had it was not accepted.
-        namesakes: MessageId to the partitions that took all messages with it, none once they
-            differed (detection off).
-        sessions: session id to the hold on it.
-        seekers: connections that may come to hold any free session, their request for the next
-            one never having been answered.
-        members: session id to how many messages of it may be stored.
-        states: session id to what is stored with it.
-        recovered: partitions that were down and came up again.
-        peeked: whether somebody has looked at its messages.
-        spent: how many messages were delivered as often as they may be.
-        settlements: how many messages were settled so far.
-        numbers: sequence number to arrival number, of messages that were received.
-        latest_numbers: for each line, the message of it whose sequence number was learned last.
-        deferred: sequence number to arrival number, of messages that were ever set aside.
-        sought: sequence numbers by which a receive was asked for and never answered.
-        latest_deferred: arrival number of the message that was set aside last.
-        calendar: what is scheduled.
-        tokens: every lock token that was ever given to the arrival number of its message.
-        fed: whether messages were forwarded to it.
-        passed: body to the messages that it forwarded, which may be its dead letters instead.
-        kept_away: the rules by which messages that were forwarded are not found here.
-        room: what its messages take of its size.
-        managed: what management has done to it.
-        deaths: whose time to live ends when.
-    """
-
-    settings: CreateQueue
-    outages: Outages
-    role: Topic | Subscription | None = None
-    doubtful: bool = False
-    arrivals: int = 0
-    messages: Map[int, Stored] = Map()
-    bodies: Map[str, tuple[int, ...] | RuleId] = Map()
-    ready: Map[Partitions, Heap[int]] = Map()
-    lines: Map[Key, Heap[int]] = Map()
-    tallies: Map[Partitions, Tally] = Map()
-    locks: Map[str, int] = Map()
-    timers: Heap[tuple[int, int, str]] = None
-    receivers: Receivers = attrs.field(factory=Receivers)
-    homes: Map[Key, Partitions] = Map()
-    spread: Spread = attrs.field(factory=Spread)
-    copies: Map[str, tuple[Copy, ...]] = Map()
-    declined: Map[str, RuleId] = Map()
-    namesakes: Map[str, Partitions] = Map()
-    sessions: Map[str, SessionLock] = Map()
-    seekers: frozenset[str] = frozenset()
-    members: Map[str, int] = Map()
-    states: Map[str, SessionData] = Map()
-    recovered: Partitions = 0
-    peeked: bool = False
-    spent: int = 0
-    settlements: int = 0
-    numbers: Map[int, int] = Map()
-    latest_numbers: Map[Key, Numbered] = Map()
-    deferred: Map[int, int] = Map()
-    sought: Map[int, bool] = Map()
-    latest_deferred: int = -1
-    calendar: Calendar = EMPTY
-    tokens: Map[str, int] = Map()
-    fed: bool = False
-    passed: Map[str, tuple[Message, ...]] = Map()
-    kept_away: tuple[RuleId, ...] = ()
-    room: Room = NO_ROOM_TAKEN
-    managed: Managed = attrs.field(
-        default=attrs.Factory(lambda self: as_created(self.settings), takes_self=True)
-    )
-    deaths: Deaths = NO_DEATHS
 
 
 @attrs.frozen
@@ -235,7 +91,11 @@ class Transaction:
 
 @attrs.frozen(kw_only=True)
 class Namespace:
-    """All queues and transactions, what they are held to, and the time."""
+    """All queues and transactions, what they are held to, and the time.
+
+    `census` counts the queues, and `forwarding` has where those go on to that forward, so that
+    nobody has to look at all of them.
+    """
 
     profile: Profile
     vantage: Vantage
@@ -243,6 +103,8 @@ class Namespace:
     queues: Map[str, Queue] = Map()
     transactions: Map[str, Transaction | None] = Map()
     registry: Registry = UNREGISTERED
+    census: Census = NOBODY
+    forwarding: Map[str, str] = Map()
 
 
 def fresh_namespace(profile: Profile, vantage: Vantage) -> Namespace:
@@ -266,9 +128,89 @@ def partition_count(namespace: Namespace, settings: CreateQueue) -> int:
 
 def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace with one queue changed or added."""
-    return attrs.evolve(namespace, queues=namespace.queues.set(queue.settings.queue, queue))
+    name, queues = queue.settings.queue, namespace.queues
+    before = queues.get(name)
+    if before is not None and _counts_as(before) == _counts_as(queue):
+        return attrs.evolve(namespace, queues=queues.set(name, queue))
+    return attrs.evolve(
+        namespace,
+        queues=queues.set(name, queue),
+        census=_recounted(namespace, before, queue),
+        forwarding=_with_destination(namespace.forwarding, name, queue.settings.forward_to),
+    )
 
 
-def is_unsure(queue: Queue) -> bool:
-    """Whether the queue may not be there, or only in part."""
-    return queue.doubtful or bool(queue.managed.frayed)
+def without_queue(namespace: Namespace, name: str) -> Namespace:
+    """The namespace without a queue, and without its dead letters."""
+    queues = namespace.queues
+    census = _recounted(namespace, queues.get(name), None)
+    for each in (name, name + SUFFIX):
+        if each in queues:
+            queues = queues.delete(each)
+    forwarding = _with_destination(namespace.forwarding, name, None)
+    return attrs.evolve(namespace, queues=queues, census=census, forwarding=forwarding)
+
+
+def _with_destination(
+    forwarding: Map[str, str], name: str, destination: str | None
+) -> Map[str, str]:
+    """What forwards where to, once this queue forwards there, or nowhere."""
+    if destination is not None:
+        return forwarding.set(name, destination)
+    return forwarding.delete(name) if name in forwarding else forwarding
+
+
+def forgotten(namespace: Namespace, name: str) -> Namespace:
+    """The namespace of which nothing is told under this name any more, nor of its subscriptions."""
+    if name in namespace.registry.unknowable:
+        return namespace
+    queue, census = namespace.queues.get(name), namespace.census
+    subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
+    for each in (name, *subscriptions):
+        known = namespace.queues.get(each)
+        census = _recounted(attrs.evolve(namespace, census=census), known, None).with_unknown(1)
+    unknowable = namespace.registry.unknowable.set(name, None)
+    registry = attrs.evolve(namespace.registry, unknowable=unknowable)
+    return attrs.evolve(namespace, registry=registry, census=census)
+
+
+def is_unknowable(namespace: Namespace, name: str) -> bool:
+    """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
+    unknowable = namespace.registry.unknowable
+    return name in unknowable or name.partition(SUBSCRIPTIONS)[0] in unknowable
+
+
+def _counts_as(queue: Queue) -> tuple[object, ...]:
+    """What decides how a queue counts, and where it forwards to."""
+    settings = queue.settings
+    restored = queue.managed.restored
+    kind = (type(queue.role), settings.partitioned, settings.max_size, restored)
+    return (is_unsure(queue), *kind, settings.forward_to)
+
+
+def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> Census:
+    """The census once one queue has become another; of what is unknowable nothing is counted."""
+    census = namespace.census
+    known = before or after
+    if known is None or is_unknowable(namespace, known.settings.queue):
+        return census
+    if before is not None and (entity := _counted(namespace, before)) is not None:
+        census = census.without_one(entity)
+    if after is not None and (entity := _counted(namespace, after)) is not None:
+        census = census.with_one(entity)
+    return census
+
+
+def _counted(namespace: Namespace, queue: Queue) -> Counted | None:
+    """What a queue counts as; dead letters count as nothing."""
+    settings = queue.settings
+    if settings.queue.endswith(SUFFIX):
+        return None
+    kind = Kind.TOPIC if isinstance(queue.role, Topic) else Kind.QUEUE
+    if isinstance(queue.role, Subscription):
+        kind = Kind.SUBSCRIPTION
+    elif not settings.partitioned:
+        kind = Kind.REGULAR
+    elif queue.managed.restored and namespace.profile.tier is Tier.PREMIUM:
+        kind = Kind.RESTORED
+    return Counted(kind, not is_unsure(queue), partition_count(namespace, settings))

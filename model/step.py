@@ -25,6 +25,7 @@ from busproof.model.missing import (
     with_doubt,
 )
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
+from busproof.model.premium import shown_in_premium
 from busproof.model.returning import prepared
 from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.model.topics import returned, told_of_topics, with_partitions_of_topic
@@ -163,6 +164,9 @@ def _confirmed(transition: Transition, command: c.Command, entity_named: str) ->
         rules = told_of_topics(entity, transition.rules)
         learned = returned(transition.next, entity)
         transition = attrs.evolve(transition, next=learned, rules=rules)
+    in_premium = tuple(shown_in_premium(transition.next, entity, command, transition.outcome))
+    if in_premium:
+        transition = attrs.evolve(transition, rules=(*transition.rules, *in_premium))
     answered = not isinstance(transition.outcome, Refused)
     outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
     if not answered or outage:

@@ -6,11 +6,15 @@ import attrs
 from immutables import Map
 
 from busproof.model.arriving import with_adrift
+from busproof.model.asking import with_basic
+from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.model.creating import outages_of, with_basic
+from busproof.model.creating import outages_of
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
+from busproof.model.premium import options_in_premium, partitions_refused
+from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
 from busproof.model.room import filled, most
 from busproof.model.sources import (
@@ -26,6 +30,7 @@ from busproof.model.state import (
     Topic,
     everywhere,
     is_unsure,
+    partition_count,
     with_queue,
 )
 from busproof.model.transition import Transition, done, refusal
@@ -57,11 +62,27 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     tier = namespace.profile.tier
     if tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-    if command.partitioned and tier is Tier.PREMIUM:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield done(_with_topic(namespace, attrs.evolve(command, partitioned=False)))
-    for partitioned in with_basic(namespace.profile, (command.partitioned,)):
-        yield done(_with_topic(namespace, attrs.evolve(command, partitioned=partitioned)))
+    options = with_basic(namespace.profile, (command.partitioned,))
+    may_refuse, must_refuse = partitions_refused(namespace.profile)
+    if tier is Tier.PREMIUM:
+        options = options_in_premium(namespace.profile, options)
+        if command.partitioned and may_refuse:
+            yield refusal(namespace, Error.INVALID_OPERATION, "PREM-01", any_error=True)
+            if must_refuse:
+                return
+    counted = {each: _wanted(namespace, command, each) for each in options}
+    for partitioned, wanted in counted.items():
+        if within_quota(namespace, wanted):
+            created = _with_topic(namespace, attrs.evolve(command, partitioned=partitioned))
+            yield done(created, *shown_by_creation(namespace, wanted))
+    yield from over_quota(namespace, counted.values())
+
+
+def _wanted(namespace: Namespace, command: CreateTopic, partitioned: bool) -> Wanted:
+    """What the topic counts as."""
+    settings = attrs.evolve(_as_queue(command), partitioned=partitioned)
+    kind = Kind.TOPIC if partitioned else Kind.REGULAR
+    return Wanted(kind, partition_count(namespace, settings))
 
 
 def _as_queue(command: CreateTopic) -> CreateQueue:
@@ -112,10 +133,13 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
     command, limits = with_lawful_locks(command)
     if limits:
         yield refusal(namespace, Error.INVALID_OPERATION, *limits, any_error=True)
-    for source, rules in sources(namespace, command):
-        created = _with_subscription(namespace, path, source)
-        after = told_not_to_forward(created, command) if rules else created
-        yield done(after, *limits, *rules)
+    one_more = Wanted(Kind.SUBSCRIPTION)
+    if within_quota(namespace, one_more):
+        for source, rules in sources(namespace, command):
+            created = _with_subscription(namespace, path, source)
+            after = told_not_to_forward(created, command) if rules else created
+            yield done(after, *limits, *rules)
+    yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
 
 
 def _with_subscription(namespace: Namespace, path: str, command: CreateSubscription) -> Namespace:

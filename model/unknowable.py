@@ -27,7 +27,7 @@ from busproof.model.commands import (
 from busproof.model.dead_letters import owner_of
 from busproof.model.entities import SUBSCRIPTIONS, concerned, created_path
 from busproof.model.registry import Registry
-from busproof.model.state import Namespace, Topic
+from busproof.model.state import Namespace, Topic, forgotten, is_unknowable
 
 __all__ = [
     "given_up",
@@ -62,12 +62,6 @@ def is_about_unknowable(namespace: Namespace, command: Command) -> bool:
     return any(is_unknowable(namespace, name) for name in (*named(command), *created))
 
 
-def is_unknowable(namespace: Namespace, name: str) -> bool:
-    """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
-    unknowable = namespace.registry.unknowable
-    return name in unknowable or name.partition(SUBSCRIPTIONS)[0] in unknowable
-
-
 def topic_above(namespace: Namespace, command: Command) -> str | None:
     """The topic that has a subscription by the name of the queue or topic that is to be created."""
     if not isinstance(command, CreateQueue | RestoreQueue | CreateTopic):
@@ -85,14 +79,13 @@ def given_up(namespace: Namespace, *names: str) -> Namespace:
     if namespace.vantage.decides:
         # A bus knows what it does.
         return namespace
-    unknowable = namespace.registry.unknowable
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in unknowable:
-            unknowable = unknowable.set(name, None)
+        if name not in namespace.registry.unknowable:
+            namespace = forgotten(namespace, name)
             waiting += _joined(namespace, name)
-    return attrs.evolve(namespace, registry=attrs.evolve(namespace.registry, unknowable=unknowable))
+    return namespace
 
 
 def made(before: Namespace, after: Namespace, name: str) -> Namespace:
@@ -127,9 +120,8 @@ def _joined(namespace: Namespace, name: str) -> Iterator[str]:
 
 def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
     """What forwards, or may, and where to."""
-    for source, queue in namespace.queues.items():
-        if queue.settings.forward_to is not None:
-            yield source, owner_of(queue.settings.forward_to)
+    for source, destination in namespace.forwarding.items():
+        yield source, owner_of(destination)
     for source, destinations in namespace.registry.intended.items():
         for destination in destinations:
             yield source, destination

@@ -17,6 +17,8 @@ STEP_MODULES: Final = (
     "sessions",
     "disturbing",
     "filling",
+    "crowding",
+    "restoring",
     "expecting",
     "numbering",
     "asking",

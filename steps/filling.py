@@ -14,7 +14,7 @@ from pytest_bdd import given, parsers, then, when
 from busproof.adapters.base import Capability
 from busproof.model.commands import CommitTransaction, CreateQueue, Defer, Schedule, Send
 from busproof.model.outcomes import Done, Outcome, Refused, Scheduled
-from busproof.model.values import Error, Message, MessageView
+from busproof.model.values import Error, Message, MessageView, Tier
 from busproof.steps.creating import QUEUE
 from busproof.steps.dead_letters import dead_letter_it
 from busproof.steps.harness import Bus, NotApplicable, NotConforming
@@ -30,8 +30,11 @@ PAUSES: Final = tuple(seconds(2**power) for power in range(7))
 """How long to wait before each further try where room is free again at some time: 2 minutes."""
 KEYS_TRIED: Final = 400
 DAY: Final = seconds(86_400)
-SIZES: Final = (1, 2, 3, 4, 5)
-"""GB that a queue can have in Standard."""
+SIZES: Final = {
+    Tier.STANDARD: (1, 2, 3, 4, 5),
+    Tier.PREMIUM: (1, 2, 3, 4, 5, 10, 20, 40, 80),
+}
+"""GB that a queue can have, by its tier."""
 
 Sending = Callable[[Message], Outcome]
 
@@ -310,13 +313,13 @@ def told_size(bus: Bus, queue: str, number: int) -> None:
 
 @then("it is refused, or has one of the sizes of the tier")
 def has_lawful_size(bus: Bus, outcome: Outcome) -> None:
-    """It has 1, 2, 3, 4 or 5 GB, each partition or the whole; or there is none."""
+    """It has one of the tier's sizes, each partition or the whole; or there is none."""
     if isinstance(outcome, Refused):
         return
     assert isinstance(outcome, Done), outcome
     parts = bus.profile.partitions if _is_partitioned(bus.settings[QUEUE]) else 1
     told = described(bus, QUEUE, "max_size").max_size or 0
-    assert told in {parts * size for size in SIZES}, told
+    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
 
 
 def _is_partitioned(settings: CreateQueue) -> bool:

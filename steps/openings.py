@@ -21,6 +21,7 @@ from busproof.model.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    DeleteQueue,
     Receive,
     RemoveRule,
     Send,
@@ -29,12 +30,14 @@ from busproof.model.commands import (
 from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
 from busproof.model.values import Message, ReceiveMode
 from busproof.steps.needing import needs
-from busproof.steps.worlds import Scope, Theme, World
+from busproof.steps.worlds import MOST_QUEUES, Scope, Theme, World
 
 __all__ = ["Opening", "begun_with", "openings", "themes"]
 
 OTHER: Final = "other"
 HOPS: Final = 3
+CROWD: Final = 101
+"""How many partitioned queues a namespace does not take."""
 GB: Final = 2**30
 LARGE: Final = 100_000_000
 """Bytes of the largest message that any tier takes; others refuse it as too large."""
@@ -152,11 +155,24 @@ def _full(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Send(queue=queue.queue, message=message)
 
 
+def _crowd(_world: World, queue: CreateQueue) -> Iterator[Command]:
+    """More queues than there may be with partitions, some of which are deleted again."""
+    kinds = attrs.evolve(queue, forward_to=None)
+    names = [f"{queue.queue}-{number}" for number in range(CROWD)]
+    for name in names:
+        yield attrs.evolve(kinds, queue=name)
+    for name in names[:MOST_QUEUES]:
+        yield DeleteQueue(queue=name)
+    yield attrs.evolve(kinds, queue=f"{queue.queue}-{CROWD}")
+    yield DeleteQueue(queue=f"{queue.queue}-{CROWD}")
+
+
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
     Opening("outage", frozenset({Capability.OUTAGES}), _outage),
     Opening("transaction", frozenset({Capability.TRANSACTIONS}), _two_keys),
     Opening("full", frozenset({Capability.DISPOSABLE_NAMESPACE}), _full),
+    Opening("crowd", frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.MANAGEMENT}), _crowd),
     Opening("chain", frozenset({Capability.FORWARDING}), _chain),
     Opening("expiry", frozenset({Capability.TIME_TO_LIVE}), _expiry),
     Opening("subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), _subscriptions),

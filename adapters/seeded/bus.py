@@ -10,8 +10,8 @@ import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.seeded.counting import Counting
 from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
-from busproof.adapters.seeded.sizing import Sizing
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
 from busproof.model.values import Error, Message, Profile
@@ -51,7 +51,7 @@ QueueCommand = (
 )
 
 
-class SeededBus(Sizing):
+class SeededBus(Counting):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -81,6 +81,7 @@ class SeededBus(Sizing):
             Capability.AVAILABILITY,
             Capability.TIME_TO_LIVE,
             Capability.DISPOSABLE_NAMESPACE,
+            Capability.LEGACY_ENTITIES,
         }
     )
 

@@ -69,11 +69,15 @@ class Managing(Transacting):
             return Error.INVALID_OPERATION
         if asked.forward_to is not None and not self.may_forward(asked):
             return Error.INVALID_OPERATION
-        if asked.partitioned and self.profile.tier is Tier.PREMIUM:
+        if asked.partitioned and self.refuses_partitions(asked):
             return Error.INVALID_OPERATION
         if asked.partitioned and not self.knows_partitions(asked.api_version):
             return Error.INVALID_OPERATION
         return None
+
+    def refuses_partitions(self, asked: CreateQueue) -> bool:  # noqa: ARG002 - for faults
+        """Whether the tier creates nothing that is partitioned."""
+        return self.profile.tier is Tier.PREMIUM
 
     def locks_too_long(self, asked: CreateQueue | UpdateQueue) -> bool:
         """Whether locks would last for more than 5 minutes."""

@@ -14,6 +14,8 @@ from busproof.adapters.seeded import (
     shown_locks,
     shown_management,
     shown_numbering,
+    shown_premium,
+    shown_quotas,
     shown_scheduling,
     shown_sessions,
     shown_sizes,
@@ -42,6 +44,8 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_numbering.SHOWN,
     **shown_time_to_live.SHOWN,
     **shown_sizes.SHOWN,
+    **shown_quotas.SHOWN,
+    **shown_premium.SHOWN,
 }
 """In the order of the faults."""
 

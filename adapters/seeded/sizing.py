@@ -16,6 +16,7 @@ __all__ = ["GB", "Sizing"]
 GB: Final = 2**30
 STANDARD: Final = (1, 2, 3, 4, 5)
 """GB that a queue can have in Standard, the first one unless another is asked for."""
+SIZES: Final = {Tier.STANDARD: STANDARD, Tier.PREMIUM: (*STANDARD, 10, 20, 40, 80)}
 
 _FULL: Final = Refused(error=Error.QUOTA_EXCEEDED)
 
@@ -34,14 +35,14 @@ class Sizing(Scheduling, Managing):
     sized = False
 
     def objection_to_queue(self, asked: CreateQueue) -> Error | None:
-        """Why no queue is created like this; Standard has no other sizes than its five."""
+        """Why no queue is created like this; Standard and Premium have no other sizes."""
         if not self.has_size(asked.max_size):
             return Error.INVALID_OPERATION
         return super().objection_to_queue(asked)
 
     def has_size(self, size: int | None) -> bool:
         """Whether a queue can be asked for in this size."""
-        return size is None or self.profile.tier is not Tier.STANDARD or size in STANDARD
+        return size is None or size in SIZES.get(self.profile.tier, (size,))
 
     def made(self, settings: CreateQueue) -> Queue:
         """A new queue, of the size that it gets."""

@@ -1,0 +1,195 @@
+Feature: Premium
+  Premium creates no partitioned entities. Those that a namespace has from before go on working.
+  Its queues have sizes of their own, and neither sends nor transactions need a key.
+
+  Rule: No queue is created partitioned
+
+    @PREM-01
+    Scenario Outline: A request for a partitioned queue is refused, or gives another one
+      Given an empty namespace
+      When a partitioned queue <traits> is asked for
+      Then it is refused, or the queue is told to be regular
+
+      Examples:
+        | traits                   |
+        | without sessions         |
+        | that requires sessions   |
+        | with duplicate detection |
+        | of 5 GB                  |
+
+    @PREM-06
+    Scenario: A partitioned queue that was deleted does not come back partitioned
+      Given a partitioned queue from before
+      When it is deleted, and a partitioned queue asked for in its place
+      Then it is refused, or the queue is told to be regular
+
+  Rule: Partitioned queues from before go on working
+
+    @PREM-03
+    Scenario: What is sent to it is received
+      Given a partitioned queue from before
+      And 32 messages without key were sent
+      When everything is received and completed
+      Then exactly 32 messages were received
+
+    @PREM-03
+    Scenario: A key still selects its partition
+      Given a partitioned queue from before
+      When 8 messages with PartitionKey "a" are sent
+      Then they are all in one partition
+
+    @PREM-03
+    Scenario: A message of it is given back when it is abandoned
+      Given a partitioned queue from before
+      And a message with PartitionKey "a" was sent
+      When one message is received and abandoned
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @PREM-03
+    Scenario: A message of it can be peeked
+      Given a partitioned queue from before
+      And a message with PartitionKey "a" was sent
+      When messages are peeked
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @PREM-03
+    Scenario: Its sessions are received in order
+      Given a partitioned queue from before that requires sessions
+      And 5 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 5 messages were received
+      And they came in the order in which they were sent
+
+    @PREM-04
+    Scenario: It is told to be partitioned
+      Given a partitioned queue from before
+      Then the queue is told to be partitioned
+
+    @PREM-04
+    Scenario: It is listed
+      Given a partitioned queue from before
+      And a second queue, regular
+      Then the list of queues names orders and invoices
+
+    @PREM-04
+    Scenario: It can be deleted
+      Given a partitioned queue from before
+      When the queue is deleted
+      Then it is accepted
+
+    @PREM-04
+    Scenario: Once deleted it is gone
+      Given a partitioned queue from before
+      And the queue was deleted
+      When a message without key is sent
+      Then it is refused because it is not found
+
+    @PREM-05
+    Scenario: It may refuse to be changed
+      Given a partitioned queue from before
+      When its locks are updated to 5 seconds
+      Then it is accepted or refused
+
+  Rule: Premium has sizes of its own
+
+    @PREM-07 @PREM-10
+    Scenario Outline: A queue is as large as it is created, and not many times as large
+      Given a regular queue of <size> GB
+      Then its greatest size is told to be <size> GB
+
+      Examples:
+        | size |
+        | 1    |
+        | 2    |
+        | 3    |
+        | 4    |
+        | 5    |
+        | 10   |
+        | 20   |
+        | 40   |
+        | 80   |
+
+    @PREM-08
+    Scenario Outline: There are no other sizes
+      Given an empty namespace
+      When a regular queue of <size> GB is asked for
+      Then it is refused, or has one of the sizes of the tier
+
+      Examples:
+        | size |
+        | 6    |
+        | 16   |
+        | 81   |
+        | 160  |
+
+    @PREM-09
+    Scenario: A queue without a size has 1 GB
+      Given a regular queue
+      Then its greatest size is told to be 1 GB
+
+  Rule: There are sessions, and keys select nothing
+
+    @PREM-11
+    Scenario: A message belongs to the session that its SessionId names
+      Given a regular queue that requires sessions
+      And a message with SessionId "b" was sent
+      And 3 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 3 messages were received
+
+    @PREM-11
+    Scenario: A message without SessionId belongs to none
+      Given a regular queue that requires sessions
+      When a message with PartitionKey "a" is sent
+      Then it is refused
+
+    @PREM-12
+    Scenario: A message is accepted with any PartitionKey, and received with it
+      Given a regular queue
+      And a message with PartitionKey "a" was sent
+      When everything is received and completed
+      Then exactly 1 message was received
+      And it has PartitionKey "a"
+
+    @PREM-12
+    Scenario: Messages with different keys are all accepted and received
+      Given a regular queue
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 3 of each
+      When everything is received and completed
+      Then exactly 9 messages were received
+
+    @PREM-13
+    Scenario: Messages without key share a transaction
+      Given a regular queue
+      And a transaction
+      When 3 messages without key are sent in the transaction
+      Then all of them are accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+    @PREM-13
+    Scenario: Messages with different keys share a transaction
+      Given a regular queue
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message with PartitionKey "b" is sent in the transaction
+      Then it is accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+    @PREM-13
+    Scenario: Messages of two sessions share a transaction
+      Given a regular queue
+      And a transaction
+      And a message with SessionId "a" was sent in the transaction
+      When a message with SessionId "b" is sent in the transaction
+      Then it is accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 2 messages were received

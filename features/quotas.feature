@@ -1,0 +1,131 @@
+Feature: How many entities there can be
+  How many partitioned queues and topics a namespace can have, and how many queues and topics of
+  any kind. What is one too many is refused, and leaves the namespace as it was.
+
+  Rule: There are 100 partitioned queues, or topics, at most
+
+    @QUOTA-01
+    Scenario: A namespace takes 100 partitioned queues
+      Given an empty namespace
+      When 100 partitioned queues are created
+      Then each of them was accepted
+
+    @QUOTA-02
+    Scenario: The 101st partitioned queue is refused
+      Given 100 partitioned queues
+      When a partitioned queue is asked for
+      Then it is refused because the quota is exceeded
+
+    @QUOTA-02
+    Scenario Outline: The 101st partitioned queue is refused, whatever else it is
+      Given 100 partitioned queues
+      When a partitioned queue <traits> is created
+      Then it is refused because the quota is exceeded
+
+      Examples:
+        | traits                   |
+        | that requires sessions   |
+        | with duplicate detection |
+
+    @QUOTA-02
+    Scenario: What was refused is not there
+      Given 100 partitioned queues
+      When a partitioned queue is asked for
+      And a message is sent to it nevertheless
+      Then it is refused because it is not found
+
+    @QUOTA-03
+    Scenario: A namespace takes 100 partitioned topics
+      Given an empty namespace
+      When 100 partitioned topics are created
+      Then each of them was accepted
+
+    @QUOTA-03
+    Scenario: The 101st partitioned topic is refused
+      Given 100 partitioned topics
+      When a partitioned topic is asked for
+      Then it is refused because the quota is exceeded
+
+    @QUOTA-04
+    Scenario Outline: Queues and topics may share the 100
+      Given 50 partitioned queues
+      And 50 partitioned topics
+      When a partitioned <kind> is asked for
+      Then it is accepted, or refused because the quota is exceeded
+
+      Examples:
+        | kind  |
+        | queue |
+        | topic |
+
+    @QUOTA-03
+    Scenario Outline: Fewer than 100 of both are not too many
+      Given 50 partitioned queues
+      And 49 partitioned topics
+      When a partitioned <kind> is asked for
+      Then it is accepted
+
+      Examples:
+        | kind  |
+        | queue |
+        | topic |
+
+    @QUOTA-05
+    Scenario: A deleted queue makes room for another one
+      Given 100 partitioned queues
+      And one of them was deleted
+      When a partitioned queue is asked for
+      Then it is accepted
+
+    @QUOTA-05 @QUOTA-02
+    Scenario: A deleted queue makes room for one and no more
+      Given 100 partitioned queues
+      And one of them was deleted
+      And a partitioned queue
+      When another partitioned queue is asked for
+      Then it is refused because the quota is exceeded
+
+    @QUOTA-05
+    Scenario: What was refused takes no room
+      Given 100 partitioned queues
+      When a partitioned queue is asked for
+      And one of the others is deleted
+      And another partitioned queue is asked for
+      Then it is accepted
+
+    @QUOTA-06
+    Scenario: With 100 partitioned queues others can be created
+      Given 100 partitioned queues
+      When a regular queue is created
+      Then it is accepted
+
+    @QUOTA-06
+    Scenario: With 100 partitioned topics others can be created
+      Given 100 partitioned topics
+      When a regular topic is asked for
+      Then it is accepted
+
+    @QUOTA-06
+    Scenario: With more than 100 others a partitioned queue can be created
+      Given 101 regular queues
+      When a partitioned queue is asked for
+      Then it is accepted
+
+  Rule: There are 10,000 queues and topics at most
+
+    @QUOTA-07 @QUOTA-08 @QUOTA-09 @QUOTA-10
+    Scenario: A namespace takes 10,000 queues, and no more
+      Given 100 partitioned queues
+      When 9900 regular queues are created
+      Then each of them was accepted
+      When a regular queue is created
+      Then it is refused
+      When two of them are replaced by a topic with a subscription, where there are topics
+      And a regular queue is created
+      Then it is accepted or refused
+
+    @QUOTA-11
+    Scenario: In Premium another number may decide
+      Given 1000 regular queues
+      When a regular queue is created
+      Then it is accepted or refused

@@ -1,0 +1,133 @@
+"""Steps that create many entities, and what must come of one more."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import (
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    Send,
+)
+from busproof.model.outcomes import Done, Outcome, Refused
+from busproof.model.values import Error, Tier
+from busproof.steps.creating import QUEUE, refuse_where_missing
+from busproof.steps.harness import Bus, NotApplicable
+
+TOPIC: Final = "news"
+ONE_MORE: Final = "one-more"
+MANY: Final = 8_000
+"""Beyond so many it matters whether 100 partitioned entities count as 100 or as 1,600."""
+
+
+def _asked(count: int, kind: str, what: str) -> Iterator[CreateQueue | CreateTopic]:
+    """The requests for so many queues or topics."""
+    partitioned = kind == "partitioned"
+    for number in range(count):
+        name = f"{kind}-{what}-{number}"
+        if what == "queue":
+            yield CreateQueue(queue=name, partitioned=partitioned)
+        else:
+            yield CreateTopic(topic=name, partitioned=partitioned)
+
+
+def _need_room(bus: Bus, kind: str, what: str) -> None:
+    """Insist on a namespace that may be filled, in a tier that has such entities.
+
+    Raises:
+        NotApplicable: it may not, or has none.
+    """
+    bus.need(Capability.DISPOSABLE_NAMESPACE)
+    refuse_where_missing(bus, CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
+    if what == "topic":
+        bus.need(Capability.TOPICS)
+        if bus.profile.tier is Tier.BASIC:
+            raise NotApplicable("tier: basic has no topics")
+
+
+@given(parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s"))
+def created(bus: Bus, count: str, kind: str, what: str) -> None:
+    """Create so many, each of which has to succeed."""
+    _need_room(bus, kind, what)
+    for command in _asked(int(count), kind, what):
+        bus.expect(bus.do(command), Done)
+
+
+@when(
+    parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s are created"),
+    target_fixture="outcomes",
+)
+def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
+    """Create so many, whatever becomes of them.
+
+    Raises:
+        NotApplicable: each may count for as many as it has partitions.
+    """
+    _need_room(bus, kind, what)
+    if int(count) > MANY and bus.profile.readings.get("QUOTA-WEIGHT", "one") != "one":
+        raise NotApplicable("reading: a partitioned queue may count once for each partition")
+    return [bus.do(command) for command in _asked(int(count), kind, what)]
+
+
+@when(
+    parsers.re(r"another (?P<kind>partitioned|regular) queue is asked for"),
+    target_fixture="outcome",
+)
+def asks_for_another(bus: Bus, kind: str) -> Outcome:
+    """Create a queue of another name, whatever becomes of it."""
+    return bus.do(CreateQueue(queue=ONE_MORE, partitioned=kind == "partitioned"))
+
+
+@when(
+    parsers.re(r"an? (?P<kind>partitioned|regular) topic is asked for"),
+    target_fixture="outcome",
+)
+def asks_for_topic(bus: Bus, kind: str) -> Outcome:
+    """Create a topic, whatever becomes of it."""
+    return bus.do(CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
+
+
+@given("one of them was deleted")
+def one_was_deleted(bus: Bus) -> None:
+    """Delete one of the queues that were created, which has to succeed."""
+    deletes_one(bus)
+
+
+@when("one of the others is deleted")
+def deletes_one(bus: Bus) -> None:
+    """The same."""
+    bus.expect(bus.do(DeleteQueue(queue=next(iter(bus.settings)))), Done)
+
+
+@when("a message is sent to it nevertheless", target_fixture="outcome")
+def sends_nevertheless(bus: Bus) -> Outcome:
+    """Send to a queue that was refused."""
+    return bus.do(Send(queue=QUEUE, message=bus.message()))
+
+
+@when("two of them are replaced by a topic with a subscription, where there are topics")
+def replaced_by_topic(bus: Bus) -> None:
+    """As many entities as before, if subscriptions count."""
+    there = {Capability.TOPICS, Capability.MANAGEMENT} <= bus.capabilities
+    if there and bus.profile.tier is not Tier.BASIC:
+        for name in list(bus.settings)[-2:]:
+            bus.expect(bus.do(DeleteQueue(queue=name)), Done)
+        bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=False)), Done)
+        bus.do(CreateSubscription(topic=TOPIC, subscription="all"))
+
+
+@then("each of them was accepted")
+def all_accepted(outcomes: list[Outcome]) -> None:
+    """None was refused."""
+    assert all(isinstance(each, Done) for each in outcomes), outcomes[-1]
+
+
+@then("it is accepted, or refused because the quota is exceeded")
+def accepted_or_too_many(outcome: Outcome) -> None:
+    """Nothing else was answered."""
+    assert isinstance(outcome, Done | Refused), outcome
+    assert isinstance(outcome, Done) or outcome.error is Error.QUOTA_EXCEEDED, outcome

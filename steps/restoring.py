@@ -1,0 +1,37 @@
+"""Steps on Premium: what is there from before, and what is created in its place."""
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import CreateQueue, DeleteQueue, RestoreQueue
+from busproof.model.outcomes import Done, Outcome, Refused
+from busproof.steps.creating import QUEUE
+from busproof.steps.harness import Bus
+from busproof.steps.patience import described
+
+
+@given(
+    parsers.re(r"a partitioned queue from before(?P<sessions> that requires sessions)?"),
+    target_fixture="queue",
+)
+def restored(bus: Bus, sessions: str | None) -> str:
+    """Begin with a queue that was created when the tier still permitted it."""
+    bus.need(Capability.LEGACY_ENTITIES)
+    restore = RestoreQueue(queue=QUEUE, requires_session=sessions is not None)
+    bus.expect(bus.do(restore), Done)
+    return QUEUE
+
+
+@when("it is deleted, and a partitioned queue asked for in its place", target_fixture="outcome")
+def asked_for_again(bus: Bus, queue: str) -> Outcome:
+    """Delete it, which has to succeed, and ask for one like it."""
+    bus.expect(bus.do(DeleteQueue(queue=queue)), Done)
+    return bus.do(CreateQueue(queue=queue))
+
+
+@then("it is refused, or the queue is told to be regular")
+def is_not_partitioned(bus: Bus, outcome: Outcome) -> None:
+    """No queue is created partitioned."""
+    assert isinstance(outcome, Done | Refused), outcome
+    if isinstance(outcome, Done):
+        assert described(bus, QUEUE, "partitioned").partitioned is False
