@@ -29,9 +29,11 @@ def objections(
     limits = with_lawful_locks(command)[1]
     if limits:
         yield Error.INVALID_OPERATION, limits, False
+    asked = _asked_for(profile, wanted)
     may, must = partitions_refused(profile)
-    if wanted and profile.tier is Tier.PREMIUM and may:
-        yield Error.INVALID_OPERATION, _of_premium(namespace, command.queue), must
+    if True in asked and profile.tier is Tier.PREMIUM and may:
+        surely = must and False not in asked
+        yield Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
     if wanted and not _knows_partitions(profile, command.api_version):
         yield Error.INVALID_OPERATION, ("MGMT-08",), False
     if profile.tier is Tier.BASIC and is_beyond_basic(command):
@@ -64,15 +66,20 @@ def _knows_partitions(profile: Profile, version: str | None) -> bool:
 
 def options_of(namespace: Namespace, command: CreateQueue) -> tuple[bool, ...]:
     """Whether the queue may become partitioned, not partitioned, or either."""
-    profile, wanted = namespace.profile, command.partitioned
-    options: tuple[bool, ...] = (bool(wanted),)
-    if wanted is None:
-        reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
-        options = {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
+    profile = namespace.profile
+    options = _asked_for(profile, command.partitioned)
     if profile.tier is Tier.PREMIUM:
         return options_in_premium(profile, options)
     known = _knows_partitions(profile, command.api_version)
     return with_basic(profile, options) if known or True not in options else (False, True)
+
+
+def _asked_for(profile: Profile, wanted: bool | None) -> tuple[bool, ...]:
+    """What a request means, which may leave the option out (PARTITIONING-DEFAULT)."""
+    if wanted is not None:
+        return (wanted,)
+    reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
+    return {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
 
 
 def with_basic(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:

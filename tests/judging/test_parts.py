@@ -7,6 +7,8 @@ from busproof.model.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    DeleteQueue,
+    ListRules,
     Receive,
     Send,
 )
@@ -54,3 +56,19 @@ def test_a_topic_is_judged_with_its_subscriptions_and_where_they_forward_to() ->
         CreateTopic(topic="old"),
         Receive(queue="old/subscriptions/one"),
     )
+
+
+def test_many_entities_are_judged_together() -> None:
+    """Whether one more may be refused depends on all of them."""
+    few = [CreateQueue(queue=f"q{number}") for number in range(99)]
+    assert 99 == len(together(*few))
+    gone = DeleteQueue(queue="q0")
+    topic = CreateSubscription(topic="news", subscription="one")
+    many = (
+        *few,
+        gone,
+        CreateTopic(topic="news"),
+        topic,
+        ListRules(topic="other", subscription="s"),
+    )
+    assert [[*range(102)], [102]] == together(*many)

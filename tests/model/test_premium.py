@@ -118,6 +118,14 @@ class TestCreating:
         assert answers == may_be(told, CreateQueue(queue="q", partitioned=asked))
 
     @pytest.mark.parametrize(
+        ("default", "answers"),
+        [("partitioned", {None}), ("either", {None, False}), ("regular", {False})],
+    )
+    def test_what_is_left_out_may_be_asked_for(self, default: str, answers: set[object]) -> None:
+        readings = {"PARTITIONING-DEFAULT": default, "PREMIUM-CHECKBOX": "refused"}
+        assert answers == may_be(premium(readings), CreateQueue(queue="q", partitioned=None))
+
+    @pytest.mark.parametrize(
         ("reading", "outcome", "allowed"),
         [
             ("either", DONE, True),
