@@ -115,13 +115,15 @@ Feature: How many entities there can be
 
     @QUOTA-07 @QUOTA-08 @QUOTA-09 @QUOTA-10
     Scenario: A namespace takes 10,000 queues, and no more
-      Given 100 partitioned queues
-      When 9900 regular queues are created
+      Given an empty namespace
+      When 10000 regular queues are created
       Then each of them was accepted
       When a regular queue is created
       Then it is refused
+      When one of them is replaced by a partitioned queue, where queues can be deleted
+      Then that is accepted, where each queue counts once
       When two of them are replaced by a topic with a subscription, where there are topics
-      And a regular queue is created
+      And another regular queue is asked for
       Then it is accepted or refused
 
     @QUOTA-11

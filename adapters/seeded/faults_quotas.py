@@ -148,23 +148,15 @@ class _EntitiesWithoutEnd(SeededBus):
 @faulty(
     "each-partition-counts",
     "QUOTA-09",
-    "Each partition counts among the 10,000 queues and topics.",
+    "A partitioned queue needs room for each of its partitions among the 10,000.",
     deep=True,
 )
 class _EachPartitionCounts(SeededBus):
-    def start(self, profile: Profile) -> None:
-        super().start(profile)
-        self.stores = 0
-
-    def create(self, asked: CreateQueue) -> Outcome:
-        before = len(self.queues)
-        created = super().create(asked)
-        if len(self.queues) > before:
-            self.stores += self.queues[asked.queue].partitions
-        return created
-
-    def is_crowded(self) -> bool:
-        return self.stores >= self.most_entities()
+    def too_many(self, asked: CreateQueue) -> Error | None:
+        wanted = self.profile.partitions if asked.partitioned else 1
+        if len(self.queues) + wanted > self.most_entities():
+            return Error.QUOTA_EXCEEDED
+        return super().too_many(asked)
 
 
 FAULTS: Final = faulty.all()

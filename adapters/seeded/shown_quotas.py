@@ -20,7 +20,7 @@ def _topics(count: int) -> Iterator[CreateTopic]:
 
 _HUNDRED: Final[Run] = tuple(_queues(100))
 _DELETED: Final = DeleteQueue(queue="p0")
-_MANY: Final[Run] = (*_HUNDRED, *_queues(9_900, partitioned=False))
+_MANY: Final[Run] = tuple(_queues(9_999, partitioned=False))
 
 SHOWN: Final[Mapping[str, Run]] = {
     "one-partitioned-too-few": _HUNDRED,
@@ -34,8 +34,8 @@ SHOWN: Final[Mapping[str, Run]] = {
     "refused-counts": (*_HUNDRED, create(), _DELETED, create()),
     "regular-counts": (*_queues(101, partitioned=False), create()),
     "hundred-of-any-kind": (*_HUNDRED, create(partitioned=False)),
-    "one-entity-too-few": _MANY,
-    "entities-without-end": (*_MANY, create(partitioned=False)),
-    "each-partition-counts": _MANY,
+    "one-entity-too-few": (*_MANY, create(partitioned=False)),
+    "entities-without-end": (*_MANY, *_queues(1), create(partitioned=False)),
+    "each-partition-counts": (*_MANY, create()),
 }
 """Id of each fault to its run."""
