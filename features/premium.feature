@@ -19,7 +19,7 @@ Feature: Premium
 
     @PREM-06
     Scenario: A partitioned queue that was deleted does not come back partitioned
-      Given a partitioned queue from before
+      Given an old partitioned queue
       When it is deleted, and a partitioned queue asked for in its place
       Then it is refused, or the queue is told to be regular
 
@@ -27,20 +27,20 @@ Feature: Premium
 
     @PREM-03
     Scenario: What is sent to it is received
-      Given a partitioned queue from before
+      Given an old partitioned queue
       And 32 messages without key were sent
       When everything is received and completed
       Then exactly 32 messages were received
 
     @PREM-03
     Scenario: A key still selects its partition
-      Given a partitioned queue from before
+      Given an old partitioned queue
       When 8 messages with PartitionKey "a" are sent
       Then they are all in one partition
 
     @PREM-03
     Scenario: A message of it is given back when it is abandoned
-      Given a partitioned queue from before
+      Given an old partitioned queue
       And a message with PartitionKey "a" was sent
       When one message is received and abandoned
       And everything is received and completed
@@ -48,7 +48,7 @@ Feature: Premium
 
     @PREM-03
     Scenario: A message of it can be peeked
-      Given a partitioned queue from before
+      Given an old partitioned queue
       And a message with PartitionKey "a" was sent
       When messages are peeked
       And everything is received and completed
@@ -56,7 +56,7 @@ Feature: Premium
 
     @PREM-03
     Scenario: Its sessions are received in order
-      Given a partitioned queue from before that requires sessions
+      Given an old partitioned queue that requires sessions
       And 5 messages with SessionId "a" were sent
       When session "a" is accepted
       And everything of session "a" is received and completed
@@ -65,31 +65,31 @@ Feature: Premium
 
     @PREM-04
     Scenario: It is told to be partitioned
-      Given a partitioned queue from before
+      Given an old partitioned queue
       Then the queue is told to be partitioned
 
     @PREM-04
     Scenario: It is listed
-      Given a partitioned queue from before
+      Given an old partitioned queue
       And a second queue, regular
       Then the list of queues names orders and invoices
 
     @PREM-04
     Scenario: It can be deleted
-      Given a partitioned queue from before
+      Given an old partitioned queue
       When the queue is deleted
       Then it is accepted
 
     @PREM-04
     Scenario: Once deleted it is gone
-      Given a partitioned queue from before
+      Given an old partitioned queue
       And the queue was deleted
       When a message without key is sent
       Then it is refused because it is not found
 
     @PREM-05
     Scenario: It may refuse to be changed
-      Given a partitioned queue from before
+      Given an old partitioned queue
       When its locks are updated to 5 seconds
       Then it is accepted or refused
 
@@ -113,7 +113,7 @@ Feature: Premium
         | 80   |
 
     @PREM-08
-    Scenario Outline: There are no other sizes
+    Scenario Outline: Premium has no other sizes
       Given an empty namespace
       When a regular queue of <size> GB is asked for
       Then it is refused, or has one of the sizes of the tier
@@ -144,8 +144,11 @@ Feature: Premium
     @PREM-11
     Scenario: A message without SessionId belongs to none
       Given a regular queue that requires sessions
+      And a message with SessionId "a" was sent
       When a message with PartitionKey "a" is sent
-      Then it is refused
+      And session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 1 message was received
 
     @PREM-12
     Scenario: A message is accepted with any PartitionKey, and received with it

@@ -27,7 +27,7 @@ Feature: How many entities there can be
         | that requires sessions   |
         | with duplicate detection |
 
-    @QUOTA-02
+    @QUOTA-02 @MGMT-10
     Scenario: What was refused is not there
       Given 100 partitioned queues
       When a partitioned queue is asked for

@@ -11,7 +11,7 @@ from busproof.steps.patience import described
 
 
 @given(
-    parsers.re(r"a partitioned queue from before(?P<sessions> that requires sessions)?"),
+    parsers.re(r"an old partitioned queue(?P<sessions> that requires sessions)?"),
     target_fixture="queue",
 )
 def restored(bus: Bus, sessions: str | None) -> str:

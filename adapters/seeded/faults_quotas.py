@@ -45,7 +45,7 @@ class _OneTooManyWithSessions(SeededBus):
 
 @faulty(
     "refused-and-created",
-    "QUOTA-02",
+    "MGMT-10",
     "A partitioned queue that is one too many is refused and is there nevertheless.",
     deep=True,
 )

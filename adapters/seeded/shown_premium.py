@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, create, receive, send
 from busproof.model.commands import (
+    AcceptSession,
     BeginTransaction,
     DeleteQueue,
     GetQueue,
@@ -40,15 +41,20 @@ SHOWN: Final[Mapping[str, Run]] = {
     "large-by-default-in-premium": (*_regular(), _GET),
     "premium-size-multiplied": (*_regular(max_size=5), _GET),
     "no-sessions-in-premium": _regular(requires_session=True),
-    "key-names-session": (*_regular(requires_session=True), send("m1", partition_key="a")),
+    "key-names-session": (
+        *_regular(requires_session=True),
+        send("m1", partition_key="a"),
+        AcceptSession(queue=QUEUE, session_id="a"),
+        receive(session_id="a"),
+    ),
     "key-refused-in-premium": (*_regular(), send("m1", partition_key="a")),
     "key-dropped-in-premium": (*_regular(), send("m1", partition_key="a"), receive()),
-    "premium-transaction-needs-key": (*_regular(), _BEGIN, send("m1", transaction="t")),
+    "premium-transaction-needs-key": (*_regular(), _BEGIN, send("m1", within="t")),
     "premium-transaction-of-one-key": (
         *_regular(),
         _BEGIN,
-        send("m1", transaction="t", partition_key="a"),
-        send("m2", transaction="t", partition_key="b"),
+        send("m1", within="t", partition_key="a"),
+        send("m2", within="t", partition_key="b"),
     ),
 }
 """Id of each fault to its run."""
