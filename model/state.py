@@ -93,8 +93,8 @@ class Transaction:
 class Namespace:
     """All queues and transactions, what they are held to, and the time.
 
-    `census` counts the queues, and `forwarding` has where those go on to that forward, so that
-    nobody has to look at all of them.
+    So that nobody has to look at all queues, `census` counts them, `forwarding` has where those
+    send their messages on that forward, and `planning` those in which messages were ever scheduled.
     """
 
     profile: Profile
@@ -105,6 +105,7 @@ class Namespace:
     registry: Registry = UNREGISTERED
     census: Census = NOBODY
     forwarding: Map[str, str] = Map()
+    planning: Map[str, None] = Map()
 
 
 def fresh_namespace(profile: Profile, vantage: Vantage) -> Namespace:
@@ -130,6 +131,8 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace with one queue changed or added."""
     name, queues = queue.settings.queue, namespace.queues
     before = queues.get(name)
+    if len(queue.calendar.entries) and name not in namespace.planning:
+        namespace = attrs.evolve(namespace, planning=namespace.planning.set(name, None))
     if before is not None and _counts_as(before) == _counts_as(queue):
         return attrs.evolve(namespace, queues=queues.set(name, queue))
     return attrs.evolve(
