@@ -49,8 +49,7 @@ def activated_everywhere(namespace: Namespace) -> Namespace:
     """A bus of its own lets what is due go on from where it was scheduled, whoever is asked."""
     if namespace.vantage.decides:
         for name in sorted(namespace.planning):
-            if name in namespace.queues:
-                namespace = activated(namespace, name)
+            namespace = activated(namespace, name)
     return namespace
 
 

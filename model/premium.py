@@ -14,6 +14,7 @@ from busproof.model.commands import (
     Receive,
     Send,
 )
+from busproof.model.limits import in_order
 from busproof.model.outcomes import Done, Listed, Outcome, Peeked, Received, Refused
 from busproof.model.state import Namespace, Queue, Transaction
 from busproof.model.values import Message, Profile, RuleId, Tier
@@ -92,8 +93,9 @@ def shown_in_premium(
         return
     if isinstance(outcome, Received):
         yield from _shown_by_message(queue, outcome)
-    if isinstance(command, Send) and command.transaction is not None:
-        yield from _shown_in_transaction(namespace.transactions.get(command.transaction))
+    within = command.transaction if isinstance(command, Send) else None
+    if within is not None and _need_no_key(namespace.transactions.get(within)):
+        yield "PREM-13"
 
 
 def _shown_by_message(queue: Queue, outcome: Received) -> Iterator[RuleId]:
@@ -103,15 +105,11 @@ def _shown_by_message(queue: Queue, outcome: Received) -> Iterator[RuleId]:
         yield "PREM-12"
 
 
-def _shown_in_transaction(transaction: Transaction | None) -> Iterator[RuleId]:
-    """PREM-13: the latest message has no key, or another one than the message before it."""
-    if transaction is None or transaction.staged is None:
-        return
-    latest, before = transaction.staged
-    key = _key(latest.message)
-    others = isinstance(before, tuple) and _key(before[0].message) != key
-    if key is None or others:
-        yield "PREM-13"
+def _need_no_key(transaction: Transaction | None) -> bool:
+    """PREM-13: whether the latest message of a transaction has no key, or another than before."""
+    staged = [] if transaction is None else in_order(transaction)[-2:]
+    keys = {_key(each.message) for each in staged}
+    return None in keys or len(keys) > 1
 
 
 def _key(message: Message) -> str | None:

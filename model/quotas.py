@@ -196,7 +196,7 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
 
 
 def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[RuleId, ...]:
-    """What it shows that one more could be created, in a namespace as it was before."""
+    """What it shows that one more queue or topic could be created, in a namespace as it was."""
     if namespace.profile.tier is Tier.PREMIUM:
         many = namespace.census.entities.earliest >= LEAST_IN_PREMIUM
         return ("QUOTA-11",) if many else ()
@@ -208,8 +208,6 @@ def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[RuleId]:
     if wanted.kind is Kind.REGULAR:
         if there.earliest >= MOST_PARTITIONED:
             yield "QUOTA-06"
-        return
-    if wanted.kind is Kind.SUBSCRIPTION:
         return
     if there.earliest + 1 == MOST_PARTITIONED and there.latest + 1 == MOST_PARTITIONED:
         own = "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
@@ -226,8 +224,6 @@ def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[RuleId]:
 
 def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
     census = namespace.census
-    if wanted.kind is Kind.SUBSCRIPTION:
-        return
     if census.entities.earliest + 1 == MOST_ENTITIES:
         yield "QUOTA-07"
     heavier = census.stores.earliest + wanted.partitions > MOST_ENTITIES

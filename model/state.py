@@ -5,6 +5,8 @@ is a set of partitions that it may be (a bit mask), a moment is a window, and a 
 request was never answered is *uncertain*, present in some continuations and absent in others.
 """
 
+from typing import TypeVar
+
 import attrs
 from immutables import Map
 
@@ -35,6 +37,8 @@ __all__ = [
     "with_queue",
     "without_queue",
 ]
+
+_Value = TypeVar("_Value")
 
 
 @attrs.frozen
@@ -94,7 +98,7 @@ class Namespace:
     """All queues and transactions, what they are held to, and the time.
 
     So that nobody has to look at all queues, `census` counts them, `forwarding` has where those
-    send their messages on that forward, and `planning` those in which messages were ever scheduled.
+    send their messages on that forward, and `planning` those in which some are scheduled, or were.
     """
 
     profile: Profile
@@ -150,8 +154,13 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     for each in (name, name + SUFFIX):
         if each in queues:
             queues = queues.delete(each)
-    forwarding = _with_destination(namespace.forwarding, name, None)
-    return attrs.evolve(namespace, queues=queues, census=census, forwarding=forwarding)
+    return attrs.evolve(
+        namespace,
+        queues=queues,
+        census=census,
+        forwarding=_with_destination(namespace.forwarding, name, None),
+        planning=_without(namespace.planning, name),
+    )
 
 
 def _with_destination(
@@ -160,13 +169,15 @@ def _with_destination(
     """What forwards where to, once this queue forwards there, or nowhere."""
     if destination is not None:
         return forwarding.set(name, destination)
-    return forwarding.delete(name) if name in forwarding else forwarding
+    return _without(forwarding, name)
+
+
+def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
+    return named.delete(name) if name in named else named
 
 
 def forgotten(namespace: Namespace, name: str) -> Namespace:
     """The namespace of which nothing is told under this name any more, nor of its subscriptions."""
-    if name in namespace.registry.unknowable:
-        return namespace
     queue, census = namespace.queues.get(name), namespace.census
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for each in (name, *subscriptions):
