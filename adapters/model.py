@@ -77,6 +77,7 @@ CAPABILITIES: Final = frozenset(
         Capability.SESSIONS,
         Capability.DUPLICATE_DETECTION,
         Capability.PEEK,
+        Capability.PEEK_FROM,
         Capability.PEEK_LOCK,
         Capability.REGULAR_QUEUES,
         Capability.TOPICS,

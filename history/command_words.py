@@ -96,9 +96,10 @@ def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
             return f"Receive from {source} ({mode.value})"
         case Complete() | Abandon() | DeadLetter() | Defer() | RenewLock():
             return _of_a_lock_words(command)
-        case Peek(queue=queue, count=count, session_id=session):
+        case Peek(queue=queue, count=count, session_id=session, from_sequence_number=start):
             source = named(queue) if session is None else session_of(queue, session)
-            return f"Peek at up to {counted(count, 'message')} of {source}"
+            behind = "" if start is None else f", from {plain_number(start)} on"
+            return f"Peek at up to {counted(count, 'message')} of {source}{behind}"
         case ReceiveDeferred(queue=queue, mode=mode, session_id=session):
             source = named(queue) if session is None else session_of(queue, session)
             numbers = ", ".join(plain_number(each) for each in command.sequence_numbers)

@@ -104,7 +104,9 @@ def _is_for_want_of_room(outcome: Outcome) -> bool:
 
 
 def _proof(topic: Topic, profile: Profile, vantage: Vantage) -> Found | None:
-    start = (fresh_namespace(profile, attrs.evolve(vantage, left_out=topic.left_out)),)
+    start = (
+        fresh_namespace(profile, attrs.evolve(vantage, left_out=topic.left_out, partial=True)),
+    )
     search = _searched(topic.events, start)
     if search is None:
         return None

@@ -29,6 +29,7 @@ from busproof.judging.goals import counted, missed
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
 from busproof.judging.witnesses import with_late_witnesses
+from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, Rule
@@ -64,6 +65,12 @@ def profile_of(catalogue: Catalogue, header: Header) -> Profile:
     )
 
 
+def _witnessed(scenario: Scenario, profile: Profile) -> Sequence[Event]:
+    """The events, with what their sequence numbers tell of partitions, if they tell any."""
+    told = profile.numbers_name_partitions
+    return with_late_witnesses(scenario.events) if told else scenario.events
+
+
 def conformance(
     history: History, catalogue: Catalogue, oracle: Oracle | None = None
 ) -> Conformance:
@@ -78,7 +85,7 @@ def conformance(
     terms = Terms.of(catalogue, header, profile, chosen)
     vantage = vantage_of(vantage_from(header.clock, header.slack, header.capabilities), chosen)
     heard = [
-        _hear(scenario, judged(with_late_witnesses(scenario.events), profile, vantage), terms)
+        _hear(scenario, judged(_witnessed(scenario, profile), profile, vantage), terms)
         for scenario in history.scenarios
     ]
     explored = _explored(header, heard, terms)

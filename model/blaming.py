@@ -5,6 +5,7 @@ from typing import Final
 from busproof.model.absence import absence
 from busproof.model.blaming_expiry import blamed_for_age
 from busproof.model.blaming_management import blamed_in_management, is_management
+from busproof.model.blaming_partitions import blamed_for_partitions, wrongly_begun
 from busproof.model.blaming_sizes import is_about_room, is_beyond, room_denied
 from busproof.model.commands import (
     Abandon,
@@ -135,6 +136,7 @@ def blamed(
     found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
     found = (*found, *_of_forwarding(queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
+    found = (*found, *blamed_for_partitions(namespace, queue, event))
     return tuple(dict.fromkeys(found)) or ("LIFE-01",)
 
 
@@ -324,8 +326,10 @@ def _wrongly_shown(
             return ("SESS-23", "LIFE-07")
         if misnumber := misnumbered(namespace, queue, found[0].stored, view):
             return (misnumber,)
-    if not in_order(views):
-        return ("LIFE-07",)
+    begun = wrongly_begun(namespace, queue, command, views)
+    if begun or not in_order(namespace, views):
+        disorder = "PART-19" not in begun and not in_order(namespace, views)
+        return ("LIFE-07", *begun) if disorder else begun
     told = ("DEFER-09",) if any(view.state is not None for view in views) else ()
     return (*told, "LIFE-07", "KEY-01", "LIFE-12")
 

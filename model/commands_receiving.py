@@ -80,9 +80,11 @@ class RenewLock:
 class Peek:
     """Look at up to `count` messages from the start of the queue, without locking them.
 
-    With a session's id: at messages of that session, which nobody need hold.
+    With a session's id: at messages of that session, which nobody need hold. With a sequence
+    number: at those that have this number or come behind it.
     """
 
     queue: str
     count: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     session_id: str | None = None
+    from_sequence_number: int | None = None

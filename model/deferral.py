@@ -261,7 +261,7 @@ def _spans(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> bool
         return False
     named = {number >> SEQUENCE_BITS for number in command.sequence_numbers}
     told = namespace.vantage.partitions and namespace.vantage.witness
-    return len(named) > 1 or not told
+    return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
 
 
 def _offered(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> Iterator[Transition]:

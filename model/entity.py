@@ -118,6 +118,8 @@ class Queue:
         room: what its messages take of its size.
         managed: what management has done to it.
         deaths: whose time to live ends when.
+        fronts: for each set of partitions, what was surely stored there, by arrival number.
+        outlasted: partition to how many messages had arrived when it went down last.
     """
 
     settings: CreateQueue
@@ -161,6 +163,8 @@ class Queue:
         default=attrs.Factory(lambda self: as_created(self.settings), takes_self=True)
     )
     deaths: Deaths = NO_DEATHS
+    fronts: Map[Partitions, Heap[int]] = Map()
+    outlasted: Map[int, int] = Map()
 
 
 def is_unsure(queue: Queue) -> bool:

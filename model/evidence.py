@@ -8,6 +8,7 @@ from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.model.expiry import why_given as why_given_at_its_age
 from busproof.model.expiry import why_nothing as why_expired
 from busproof.model.ledger import surely_available
+from busproof.model.partitions import why_handed_out, why_not_handed_out
 from busproof.model.sighting import Seen
 from busproof.model.state import Namespace, Queue
 from busproof.model.topics import shown_by_copy, shown_by_nothing
@@ -19,10 +20,14 @@ __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
 def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
     """Whether another front end than the latest receiver's may still hold a cache.
 
-    What it held may be gone with it under one reading (MESSAGES-EXPIRE): then that never ends.
+    What it held may be gone with it under one reading (MESSAGES-EXPIRE): then that never ends. So
+    it may where that connection received and deleted (CACHE-DELETE).
     """
-    if namespace.profile.readings.get("MESSAGES-EXPIRE") == "message":
-        return queue.receivers.others_until >= 0 or left_out(namespace, queue)
+    readings, receivers = namespace.profile.readings, queue.receivers
+    if receivers.deleters - {receivers.connection} and readings.get("CACHE-DELETE") != "kept":
+        return True
+    if readings.get("MESSAGES-EXPIRE") == "message":
+        return receivers.others_until >= 0 or left_out(namespace, queue)
     return namespace.now.earliest <= queue.receivers.others_until or left_out(namespace, queue)
 
 
@@ -36,6 +41,7 @@ def why_nothing(
 ) -> tuple[RuleId, ...]:
     """What an empty answer shows: what is locked, settled or dead was not given again."""
     rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
+    rules = (*why_not_handed_out(namespace, queue, cached=cached), *rules)
     if cached and surely_available(queue, cached_elsewhere=False):
         rules = ("LIFE-08", *rules)
     if not cached:
@@ -104,6 +110,7 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
         rules = (*rules, "LIFE-11")
     elif not cached:
         rules = (*rules, "LIFE-09")
+    rules = (*why_handed_out(namespace, candidate, cached=cached), *rules)
     return rules if again is None else (again, *rules)
 
 

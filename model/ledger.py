@@ -59,6 +59,8 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     )
     changes = _available(queue, stored) if certain else {}
     changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)
+    if certain:
+        changes["fronts"] = in_front(queue, where, number)
     if line is not None and line in queue.calendar.lines:
         overtaken = attrs.evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
         changes["calendar"] = overtaken
@@ -104,6 +106,11 @@ def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
     if body in queue.bodies:
         return queue
     return attrs.evolve(queue, bodies=queue.bodies.set(body, rule))
+
+
+def in_front(queue: Queue, where: Partitions, number: int) -> Map[Partitions, Heap[int]]:
+    """What is known to be in each set of partitions, with one more message there."""
+    return queue.fronts.set(where, push(queue.fronts.get(where), number))
 
 
 def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
@@ -176,6 +183,8 @@ def hold(
         )
     again = 0 if stored.lock is None else 1
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
+    if where != stored.where:
+        changes["fronts"] = in_front(queue, where, stored.number)
     held = attrs.evolve(
         stored,
         where=where,
@@ -251,6 +260,9 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     queue = attrs.evolve(doubted(queue, stored, changed), **changes)
     if changed.available:
         queue = attrs.evolve(queue, **_available(queue, changed))
+    if changed.certain and changed.where != stored.where:
+        fronts = in_front(queue, changed.where, stored.number)
+        return attrs.evolve(queue, fronts=fronts)
     return queue
 
 

@@ -5,6 +5,13 @@ from heapq import nsmallest
 
 import attrs
 
+from busproof.model.browsing import (
+    begins_wrongly,
+    continues_wrongly,
+    settled_fronts,
+    shows_too_little,
+    why_begun,
+)
 from busproof.model.calendar import Waiting
 from busproof.model.coming import arrivals
 from busproof.model.commands import Peek
@@ -13,7 +20,7 @@ from busproof.model.numbering import misnumbered, numbered, why_numbered
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Peeked
 from busproof.model.sighting import Seen, is_unchanged, recognised, seen_as, view_of
-from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.state import Namespace, Queue, partition_count, with_queue
 from busproof.model.stored import Stored
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import SEQUENCE_BITS, Error, MessageState, MessageView, RuleId
@@ -25,24 +32,31 @@ def peek(namespace: Namespace, command: Peek, seen: Sighting) -> Iterator[Transi
     """LIFE-07: messages that are there, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(seen.outcome, Peeked):
-        yield from _shown(namespace, queue, command, seen.outcome)
+        queue = settled_fronts(queue)
+        if seen.outcome.messages or not shows_too_little(namespace, queue, command):
+            yield from _shown(namespace, queue, command, seen.outcome)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
     if queue.outages.any:
         yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
+    elif namespace.profile.readings.get("LIBRARIES") == "bus":
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
 
 def _shown(
     namespace: Namespace, queue: Queue, command: Peek, outcome: Peeked
 ) -> Iterator[Transition]:
     views = outcome.messages
-    if len(views) > command.count or not in_order(views):
+    if len(views) > command.count or not in_order(namespace, views):
         return
     rules: tuple[RuleId, ...] = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
     used: set[int] = set()
+    shown: list[Stored] = []
     for view in views:
+        if continues_wrongly(namespace, command, view):
+            return
         namespace = with_queue(namespace, queue)
         if (place := _waiting(namespace, queue, command, view, used)) is not None:
             used.add(-1 - place)
@@ -52,12 +66,17 @@ def _shown(
         if found is None or not _is_asked_for(command, found[1].stored):
             return
         namespace, seen = found
+        first = not used
+        if first and begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where):
+            return
         used.add(seen.stored.number)
         queue = _known_better(seen.queue, seen.stored, seen.where, view)
+        shown.append(queue.messages[seen.stored.number])
         rules = (*seen.rules, *(("DEFER-09",) if seen.stored.deferred else ()), *rules)
         rules = (*rules, *why_numbered(seen.queue, seen.stored, view))
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
+    rules = (*why_begun(namespace, queue, command, tuple(shown)), *rules)
     if not queue.peeked:
         queue = attrs.evolve(queue, peeked=True)
     yield Transition(
@@ -145,8 +164,10 @@ def state_of(stored: Stored) -> MessageState:
     return MessageState.DEFERRED if stored.deferred else MessageState.ACTIVE
 
 
-def in_order(views: tuple[MessageView, ...]) -> bool:
+def in_order(namespace: Namespace, views: tuple[MessageView, ...]) -> bool:
     """Whether the sequence numbers of each partition, where known, rise."""
+    if not namespace.profile.numbers_name_partitions:
+        return True
     latest: dict[int, int] = {}
     for view in views:
         number = view.sequence_number
@@ -179,6 +200,9 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
         shown = stored.certain or stored.gone
         if shown and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)
+    if command.from_sequence_number is not None:
+        yield _offered_from(namespace, queue, command, partitions)
+        return
     later = [] if queue.outages.any else _later(queue, command)
     for where in sorted(partitions):
         numbers = nsmallest(command.count, partitions[where])
@@ -190,9 +214,39 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
             rules=("LIFE-07",),
             choice=Choice(where.bit_length() - 1),
         )
-    if not partitions:
+    if not partitions or _may_show_nothing(namespace, queue, command, len(partitions)):
         views = tuple(later[: command.count])
         yield Transition(outcome=Peeked(messages=views), next=namespace)
+
+
+def _may_show_nothing(namespace: Namespace, queue: Queue, command: Peek, partitions: int) -> bool:
+    """PART-21: whether a partition may answer first that has no messages (PEEK-EMPTY)."""
+    if namespace.profile.readings.get("PEEK-EMPTY") == "next-partition":
+        return False
+    if not queue.settings.partitioned or command.session_id is not None:
+        return False
+    several = partitions < partition_count(namespace, queue.settings)
+    return several and namespace.vantage.decides
+
+
+def _offered_from(
+    namespace: Namespace, queue: Queue, command: Peek, partitions: dict[Partitions, list[int]]
+) -> Transition:
+    """PART-20: what the model's own bus shows from a number on, of whichever partition."""
+    there = (queue.messages[number] for each in partitions.values() for number in each)
+    views = [*map(_browsed, there), *_later(queue, command)]
+    start = command.from_sequence_number or 0
+    behind = [(view.sequence_number, view) for view in views if view.sequence_number is not None]
+    shown = nsmallest(command.count, (each for each in behind if each[0] >= start), key=_first)
+    return Transition(
+        outcome=Peeked(messages=tuple(view for _, view in shown)),
+        next=namespace,
+        rules=("PART-20", "LIFE-07"),
+    )
+
+
+def _first(numbered: tuple[int, MessageView]) -> int:
+    return numbered[0]
 
 
 def _later(queue: Queue, command: Peek) -> list[MessageView]:

@@ -36,7 +36,18 @@ def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Tran
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
     down = queue.outages.switched(command.partition, down=True)
-    yield done(with_outages(namespace, command.queue, down))
+    yield done(_outlasting(with_outages(namespace, command.queue, down), command))
+
+
+def _outlasting(namespace: Namespace, command: TakePartitionDown) -> Namespace:
+    """The namespace that remembers which messages were there when the partition went down."""
+    owner = owner_of(command.queue)
+    for each in (owner, owner + SUFFIX):
+        queue = namespace.queues.get(each)
+        if queue is not None:
+            there = queue.outlasted.set(command.partition, queue.arrivals)
+            namespace = with_queue(namespace, attrs.evolve(queue, outlasted=there))
+    return namespace
 
 
 def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transition]:
@@ -87,7 +98,16 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
                 managed = attrs.evolve(managed, disturbed=True)
             changed = attrs.evolve(queue, outages=outages, managed=managed, **changes)
             namespace = with_queue(namespace, changed)
-    return namespace
+    return _darkened(namespace, owner, outages)
+
+
+def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
+    """The namespace that remembers whether this entity has partitions that are down."""
+    registry, dark = namespace.registry, bool(outages.down)
+    if dark is (name in registry.dark):
+        return namespace
+    names = registry.dark.set(name, None) if dark else registry.dark.delete(name)
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, dark=names))
 
 
 def advance_clock(namespace: Namespace, command: AdvanceClock) -> Iterator[Transition]:

@@ -16,6 +16,7 @@ from busproof.model.ledger import first_in_line, first_ready, hold, line_of, sur
 from busproof.model.locks import given_lock, lock_is_possible, why_locked
 from busproof.model.numbering import misnumbered, numbered, why_numbered
 from busproof.model.outcomes import Empty, Received
+from busproof.model.partitions import beyond_every_cache, in_one_store
 from busproof.model.returning import without_perhaps_spent
 from busproof.model.sessions import holds_session, in_outage, not_held, seized, session_at
 from busproof.model.sighting import Seen, recognised, seen_as, sequence_number, view_of
@@ -37,7 +38,7 @@ def receive(
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
         return
-    queue = attrs.evolve(queue, receivers=_turned(namespace, queue, connection))
+    queue = attrs.evolve(queue, receivers=_turned(namespace, queue, connection, command.mode))
     if command.session_id is not None:
         holding = holds_session(namespace, queue, command.session_id, connection)
         if holding is not True:
@@ -66,9 +67,11 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Ite
     yield Transition(outcome=Empty(), next=namespace)
 
 
-def _turned(namespace: Namespace, queue: Queue, connection: str) -> Receivers:
+def _turned(namespace: Namespace, queue: Queue, connection: str, mode: ReceiveMode) -> Receivers:
     """The receivers, this connection being the latest one."""
     receivers, now = queue.receivers, namespace.now.latest
+    if mode is ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
+        receivers = attrs.evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
         return attrs.evolve(receivers, latest_at=now)
     life = queue.managed.lock_durations_ever.latest + namespace.vantage.slack
@@ -97,7 +100,7 @@ def _nothing(
         out_of_reach = _is_out_of_reach(namespace, queue, command)
     if out_of_reach or unserved:
         cached = command.session_id is None and cached_elsewhere(namespace, queue)
-        rules: tuple[RuleId, ...] = ("LIFE-11",)
+        rules: tuple[RuleId, ...] = (*in_one_store(queue), "LIFE-11")
         if out_of_reach:
             rules = why_nothing(namespace, queue, command.session_id, cached=cached)
         after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
@@ -106,7 +109,8 @@ def _nothing(
         yield from in_outage(namespace, queue, command.session_id)
     elif unserved:
         rules = ("DLQ-13",) if is_dead_letter_queue(command.queue) else ()
-        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", *rules, any_error=True)
+        rules = (*in_one_store(queue), "LIFE-11", *rules)
+        yield refusal(namespace, Error.UNAVAILABLE, *rules, any_error=True)
 
 
 def _may_be_unserved(namespace: Namespace, queue: Queue, command: Receive) -> bool:
@@ -196,12 +200,14 @@ def _is_possible(
 ) -> bool:
     """Whether the message is free to be given to this receive, as it is seen to be given."""
     stored, session_id = candidate.stored, command.session_id
-    if session_id is not None and stored.message.session_id != session_id:
-        return False
-    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+    foreign = session_id is not None and stored.message.session_id != session_id
+    held = stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest
+    if foreign or held:
         return False
     other = stored.deferred is True or misnumbered(namespace, candidate.queue, stored, view)
-    if other or not may_be_given(namespace, candidate.queue, stored):
+    if other or beyond_every_cache(namespace, candidate.queue, stored):
+        return False
+    if not may_be_given(namespace, candidate.queue, stored):
         return False
     if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
@@ -355,7 +361,7 @@ def _locked_view(
 def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:
     """The receive may have taken one message, now or later, and nobody learns which."""
     queue = namespace.queues[command.queue]
-    receivers = _turned(namespace, queue, connection)
+    receivers = _turned(namespace, queue, connection, command.mode)
     lost = attrs.evolve(
         receivers,
         count=receivers.count + 1,

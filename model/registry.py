@@ -105,6 +105,7 @@ class Registry:
         outages: name to the partitions that are down of a queue that does not exist.
         buried: name to what is remembered of a queue that was deleted.
         refused: names of queues whose creation was refused in an outage.
+        dark: names of entities that have partitions which are down.
     """
 
     creations: int = 0
@@ -114,6 +115,7 @@ class Registry:
     outages: Map[str, Outages] = Map()
     buried: Map[str, Buried] = Map()
     refused: Map[str, None] = Map()
+    dark: Map[str, None] = Map()
 
 
 UNREGISTERED = Registry()

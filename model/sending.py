@@ -23,6 +23,11 @@ from busproof.model.keys import (
 )
 from busproof.model.ledger import never_arrives, store
 from busproof.model.outages import Partitions
+from busproof.model.partitions import (
+    in_one_store,
+    may_fail_in_a_large_outage,
+    why_sent,
+)
 from busproof.model.placing import (
     choices,
     home_of,
@@ -97,11 +102,22 @@ def _send_with_key(
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
     for where in choices(namespace, queue, spared, seen):
         rules = _evidence(namespace, queue, message, key, home, where)
+        rules = (*rules, *why_sent(namespace, queue, home))
         homes = narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
     if queue.outages.may_hit(home):
         pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
-        yield staging.unavailable(namespace, queue, key, home, "KEY-03", *pinned)
+        because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
+        yield staging.unavailable(namespace, queue, key, home, *because)
+    elif may_fail_in_a_large_outage(namespace, queue):
+        yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
+
+
+def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
+    """PART-01, PART-03: what a refusal shows while no partition is up."""
+    if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
+        return ()
+    return in_one_store(queue) or ("PART-03",)
 
 
 def _evidence(
@@ -140,6 +156,7 @@ def _send_without_key(
         if not spread_allows(namespace, queue, where):
             continue
         rules = _spread_rules(queue, command, message, where)
+        rules = (*rules, *why_sent(namespace, queue, None))
         if queue.settings.duplicate_detection and message.message_id is None:
             rules = (*_nothing_to_go_by(queue), *rules)
         also = spread_after(namespace, queue, message, where)
@@ -148,7 +165,8 @@ def _send_without_key(
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
         error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
-        yield refusal(namespace, Error.UNAVAILABLE, "KEY-18", any_error=error_is_free)
+        because = (*_with_all_down(namespace, queue), "KEY-18")
+        yield refusal(namespace, Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
         # Detection needs something to go by.
         yield refusal(namespace, Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True)
@@ -164,7 +182,7 @@ def _may_fail(namespace: Namespace, queue: Queue, command: Send, all_of_them: Pa
 
     Or if there is no room in those that are up.
     """
-    if command.timeout <= REROUTING_TIMEOUT:
+    if command.timeout <= REROUTING_TIMEOUT or may_fail_in_a_large_outage(namespace, queue):
         return True
     up = all_of_them & ~(queue.outages.down | queue.outages.doubt)
     return all_may_be_full(namespace, queue, up, weight(queue, command.message))

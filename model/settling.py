@@ -9,6 +9,7 @@ from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
 from busproof.model.dead_letters import is_dead_letter_queue, moved
 from busproof.model.expiry import outlived
 from busproof.model.ledger import doubted, remove
+from busproof.model.partitions import why_settled_anywhere
 from busproof.model.returning import give_back
 from busproof.model.state import NEVER, Namespace, Queue, with_queue
 from busproof.model.stored import Stored
@@ -86,8 +87,9 @@ def settled(namespace: Namespace, command: Complete | Abandon | DeadLetter | Def
 
 
 def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10: the lock has lasted, whatever became of others."""
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, PART-12: the lock lasts, whatever became of others."""
     lock = stored.lock
+    yield from why_settled_anywhere(queue)
     if lock is None or lock.session_id is not None:
         return
     age = namespace.now.earliest - lock.begun.latest

@@ -104,7 +104,9 @@ def named_partition(namespace: Namespace, view: MessageView, seen: Sighting) -> 
     if seen.witness is not None:
         return seen.witness.partition
     number = view.sequence_number
-    return None if number is None else number >> SEQUENCE_BITS
+    if number is None or not namespace.profile.numbers_name_partitions:
+        return None
+    return number >> SEQUENCE_BITS
 
 
 def _placed(

@@ -141,6 +141,8 @@ class Receivers:
         others_until: when the caches of all other connections have expired at the latest.
         lost: receives whose answer never came; each may have taken one message.
         losers: the connections of those; their front ends may fill their caches at any time.
+        deleters: the connections that received and deleted; what their front ends have cached is
+            deleted too, and may be given to nobody else (CACHE-DELETE).
     """
 
     count: int = 0
@@ -150,6 +152,7 @@ class Receivers:
     others_until: int = -1
     lost: int = 0
     losers: frozenset[str] = frozenset()
+    deleters: frozenset[str] = frozenset()
 
 
 class Tally(NamedTuple):

@@ -178,6 +178,8 @@ class Vantage:
         partitions: whether partitions can be told apart, by a witness or by taking them down.
         witness: whether the partition that took a message is told, by the witness of a send or by
             the top 16 bits of a sequence number.
+        partial: whether only a part of a history is looked at, so that a peek need not have shown
+            all that it did.
         left_out: connections over which there were receives that are not told, because only a
             part of a history is looked at; what they may have put into caches stays possible.
         assigns_message_ids: whether the client library sets a MessageId that the sender left out.
@@ -190,6 +192,7 @@ class Vantage:
     witness: bool = True
     assigns_message_ids: bool = False
     left_out: frozenset[str] = frozenset()
+    partial: bool = False
     decides: bool = False
 
 
@@ -214,3 +217,8 @@ class Profile:
     readings: Map[str, str] = attrs.field(factory=Map, converter=_frozen_map)
     silent: frozenset[RuleId] = frozenset()
     partitions: int = attrs.field(default=16, validator=attrs.validators.ge(1))
+
+    @property
+    def numbers_name_partitions(self) -> bool:
+        """Whether a partition can be read from a sequence number (SEQUENCE-EXPOSES)."""
+        return self.readings.get("SEQUENCE-EXPOSES") != "opaque"

@@ -21,6 +21,8 @@ STEP_MODULES: Final = (
     "restoring",
     "expecting",
     "numbering",
+    "partitions",
+    "browsing",
     "asking",
 )
 """The modules of this package that define steps."""

@@ -85,6 +85,7 @@ def so_many_received(views: list[MessageView], number: int) -> None:
 
 
 @then(parsers.parse("at most {number:d} message was received"))
+@then(parsers.parse("at most {number:d} messages were received"))
 def not_more_received(views: list[MessageView], number: int) -> None:
     """Not more messages came; the documents permit that fewer do."""
     assert len(views) <= number, [view.body for view in views]

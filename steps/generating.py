@@ -238,6 +238,14 @@ def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
     )
 
 
+def _peeked_on(world: World, count: int, back: int) -> Peek | None:
+    """From behind what a peek has shown last, or from somewhat before."""
+    if not world.shown:
+        return None
+    queue, number = world.shown[-1]
+    return Peek(queue=queue, count=count, from_sequence_number=max(number + 1 - back, 0))
+
+
 def _session_queue(world: World, queue: CreateQueue) -> str:
     """This queue if it requires sessions, else the latest that does."""
     if queue.requires_session:
@@ -349,6 +357,14 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         draws={"queue": QUEUES, "count": st.sampled_from((1, 2, 8)), "session": _INDEX},
         make=_peeked,
     )
+    if Capability.PEEK_FROM in scope.capabilities:
+        yield Generator(
+            kind=Peek,
+            draws={"count": st.sampled_from((1, 2, 8)), "back": _INDEX},
+            make=_peeked_on,
+            times=_LESS,
+            name="peekon",
+        )
 
 
 def _of_sessions() -> Iterator[Generator]:

@@ -239,7 +239,8 @@ class Bus:
         command, outcome = event.command, event.outcome
         if isinstance(command, Send) and event.witness is not None:
             self.partition_of[command.message.body] = event.witness.partition
-        if Capability.WITNESS not in self.capabilities:
+        named = self.profile.numbers_name_partitions
+        if Capability.WITNESS not in self.capabilities or not named:
             return
         for view in _views(outcome):
             if view.sequence_number is not None:

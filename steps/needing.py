@@ -113,6 +113,8 @@ def needs(command: Command) -> Iterator[Capability]:
     match command:
         case AddRule(filter=SqlFilter()):
             yield Capability.SQL_FILTERS
+        case Peek() if command.from_sequence_number is not None:
+            yield Capability.PEEK_FROM
         case CreateQueue() if command.api_version is not None:
             yield Capability.API_VERSIONS
         case Receive():

@@ -19,6 +19,7 @@ from busproof.model.commands import (
     CreateQueue,
     DeadLetter,
     Defer,
+    Peek,
     Receive,
     ReceiveDeferred,
     Schedule,
@@ -28,12 +29,13 @@ from busproof.model.commands import (
 from busproof.model.outcomes import (
     Done,
     Event,
+    Peeked,
     Received,
     ReceivedSeveral,
     Scheduled,
     SessionAccepted,
 )
-from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, Tier
+from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView, Tier
 from busproof.steps.needing import needs
 
 __all__ = [
@@ -124,6 +126,7 @@ class World:
     locks: list[Receipt] = attrs.field(factory=list)
     visited: list[int] = attrs.field(factory=list)
     received: list[tuple[str, int, str | None]] = attrs.field(factory=list)
+    shown: list[tuple[str, int]] = attrs.field(factory=list)
     scheduled: list[tuple[str, int]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
 
@@ -210,6 +213,8 @@ class World:
                     self.locks.append(Receipt(receipt.queue, view.lock_token))
                 if view.sequence_number is not None:
                     self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
+            case Peek(queue=queue), Peeked(messages=(*_, MessageView(sequence_number=int(number)))):
+                self.shown.append((queue, number))
             case ReceiveDeferred(queue=queue), ReceivedSeveral(messages=views):
                 tokens = (view.lock_token for view in views)
                 self.locks += [Receipt(queue, token) for token in tokens if token is not None]

@@ -62,6 +62,7 @@ class SeededBus(Counting):
             Capability.SESSIONS,
             Capability.DUPLICATE_DETECTION,
             Capability.PEEK,
+            Capability.PEEK_FROM,
             Capability.PEEK_LOCK,
             Capability.REGULAR_QUEUES,
             Capability.TOPICS,
@@ -260,7 +261,9 @@ class SeededBus(Counting):
         return queue.subscriptions is not None and not of_topics
 
     def peek_any(self, queue: Queue, command: c.Peek) -> Outcome:
-        """Show the oldest messages, of one session if it is named."""
+        """Show the oldest messages, of one session if it is named, or from a number on."""
+        if command.from_sequence_number is not None:
+            return self.peek_on(queue, command.count, command.from_sequence_number)
         if command.session_id is None:
             return self.peek(queue, command.count)
         return self.peek_session(queue, command)

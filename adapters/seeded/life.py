@@ -186,9 +186,18 @@ class Life(Ageing):
 
     def peek(self, queue: Queue, count: int) -> Peeked:
         """Show the oldest messages that are there, locked ones among them."""
-        there = [held for held in queue.messages if held.partition not in queue.down]
-        shown = sorted(there, key=lambda held: held.number)[:count]
+        shown = sorted(self.visible(queue), key=lambda held: held.number)[:count]
         return Peeked(messages=tuple(self.browsed(queue, held) for held in shown))
+
+    def peek_on(self, queue: Queue, count: int, start: int) -> Peeked:
+        """Show messages from this sequence number on, one partition after another."""
+        behind = [held for held in self.visible(queue) if held.sequence_number >= start]
+        shown = sorted(behind, key=lambda held: held.sequence_number)[:count]
+        return Peeked(messages=tuple(self.browsed(queue, held) for held in shown))
+
+    def visible(self, queue: Queue) -> Sequence[Held]:
+        """What a peek can show."""
+        return [held for held in queue.messages if held.partition not in queue.down]
 
     def browsed(self, queue: Queue, held: Held) -> MessageView:
         """The message as a peek shows it: with its state."""

@@ -266,7 +266,8 @@ def test_whether_a_lock_is_renewed_that_alone_keeps_its_message(
 
 @pytest.mark.parametrize(("reading", "gone"), [("lock", False), ("message", True)])
 def test_what_a_cache_held_may_be_gone_with_it(reading: str, gone: bool) -> None:
-    told = telling(readings={"MESSAGES-EXPIRE": reading, "GET-LAG": "at-once"})
+    readings = {"MESSAGES-EXPIRE": reading, "GET-LAG": "at-once", "CACHE-DELETE": "kept"}
+    told = telling(readings=readings)
     told.queue()
     told.send(partition=0)
     told.send(partition=1)

@@ -62,7 +62,8 @@ def test_without_sessions_its_rising_numbers_show_it_and_others_are_not_judged(
 
 def test_a_peek_tells_numbers_too(told: Told) -> None:
     sent(told, K, K)
-    told.has(PEEK, Peeked(messages=(view("m2", 1, 7, **K),)))
+    on = Peek(queue="q", from_sequence_number=0)
+    told.has(on, Peeked(messages=(view("m2", 1, 7, **K),)))
     late = Peeked(messages=(view("m1", 1, 8, **K),))
     assert told.saw(PEEK, late).rules[0] == "SEQ-01"
     told.has(PEEK, Peeked(messages=(view("m1", 1, 6, **K),)))
