@@ -86,3 +86,46 @@ Feature: Sequence numbers
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: Partitions number their messages apart
+
+    @SEQ-02
+    Scenario: Numbers of different partitions have no order
+      Given a partitioned queue
+      And 40 messages without key were sent
+      When everything is received and completed
+      Then exactly 40 messages were received
+      And no two of them have one sequence number
+
+  Rule: A commit numbers its messages in the order in which they were sent
+
+    @SEQ-07
+    Scenario Outline: The later of two messages of a transaction has the higher number
+      Given a <kind> queue
+      And a transaction
+      And 6 messages with <property> "a" were sent in the transaction
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 6 messages were received
+      And the sequence numbers of each key rise in the order of sending
+
+      Examples:
+        | kind        | property     |
+        | partitioned | PartitionKey |
+        | partitioned | SessionId    |
+        | regular     | PartitionKey |
+
+    @SEQ-07
+    Scenario: So they do with other messages in between, and after a transaction was rolled back
+      Given a partitioned queue
+      And a transaction
+      And 2 messages with PartitionKey "a" were sent in the transaction
+      When the transaction is rolled back
+      And another transaction is begun
+      And 3 messages with PartitionKey "b" are sent in the transaction
+      And a message with PartitionKey "c" is sent
+      And 3 messages with PartitionKey "b" are sent in the transaction
+      And the transaction is committed
+      And everything is received and completed
+      Then exactly 7 messages were received
+      And the sequence numbers of each key rise in the order of sending

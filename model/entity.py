@@ -107,6 +107,7 @@ class Queue:
         settlements: how many messages were settled so far.
         numbers: sequence number to arrival number, of messages that were received.
         latest_numbers: for each line, the message of it whose sequence number was learned last.
+        latest_number: the sequence number that was seen last, of whatever line.
         deferred: sequence number to arrival number, of messages that were ever set aside.
         sought: sequence numbers by which a receive was asked for and never answered.
         latest_deferred: arrival number of the message that was set aside last.
@@ -150,6 +151,7 @@ class Queue:
     settlements: int = 0
     numbers: Map[int, int] = Map()
     latest_numbers: Map[Key, Numbered] = Map()
+    latest_number: int | None = None
     deferred: Map[int, int] = Map()
     sought: Map[int, bool] = Map()
     latest_deferred: int = -1

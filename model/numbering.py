@@ -10,7 +10,7 @@ from typing import Any, Final
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.state import Namespace, Queue
 from busproof.model.stored import Key, Numbered, Stored
-from busproof.model.values import MessageView, RuleId
+from busproof.model.values import SEQUENCE_BITS, MessageView, RuleId
 
 __all__ = ["misnumbered", "numbered", "why_numbered"]
 
@@ -21,17 +21,28 @@ _ALL: Final = Key("", "")
 def misnumbered(
     namespace: Namespace, queue: Queue, stored: Stored, view: MessageView
 ) -> RuleId | None:
-    """SEQ-01, SEQ-03, SEQ-05: the rule by which the message cannot have the number it is seen with.
+    """SEQ-01, SEQ-03, SEQ-05, SEQ-07: the rule by which the message cannot have this number.
 
     Of two messages of one line, the one that surely arrived first has the smaller number.
     """
     number = view.sequence_number
-    if number in (None, stored.sequence_number) or not _is_one(queue, stored):
+    if number is None or number == stored.sequence_number or not _is_one(queue, stored):
         return None
-    if queue.numbers.get(number, stored.number) != stored.number:
+    if _is_unique(namespace, queue) and queue.numbers.get(number, stored.number) != stored.number:
         return "SEQ-03"
-    rule, latest = _order(queue), _latest(queue, stored)
-    if latest is None or rule in namespace.profile.silent:
+    latest = _latest(queue, stored)
+    return None if latest is None else _out_of_order(namespace, queue, stored, latest, number)
+
+
+def _out_of_order(
+    namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
+) -> RuleId | None:
+    """The rule by which the number cannot stand beside that of another message of its line."""
+    rule = _order(queue)
+    if _is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
+        fallen = (latest.arrived < stored.number) is (latest.number > number)
+        return "SEQ-07" if fallen else None
+    if rule in namespace.profile.silent:
         return None
     if latest.arrived < min(stored.number, stored.sent):
         return rule if latest.number > number else None
@@ -40,8 +51,19 @@ def misnumbered(
     return None
 
 
+def _is_unique(namespace: Namespace, queue: Queue) -> bool:
+    """SEQ-03: whether no two messages of the whole entity have one number (SEQUENCE-UNIQUE)."""
+    by_partition = namespace.profile.readings.get("SEQUENCE-UNIQUE") == "per-partition"
+    return not (by_partition and queue.settings.partitioned)
+
+
+def _is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
+    """SEQ-07: whether both came with one transaction."""
+    return stored.batch == latest.batch >= 0
+
+
 def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[RuleId]:
-    """SEQ-01, SEQ-03, SEQ-04, SEQ-05: what it shows that the message has this number."""
+    """SEQ-01 to SEQ-05, SEQ-07: what it shows that the message has this number."""
     if view.sequence_number is None:
         return
     if stored.sequence_number is not None:
@@ -50,17 +72,31 @@ def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[Ru
         if len(queue.numbers):
             yield "SEQ-03"
         latest = (queue.latest_numbers.get(row) for row in _rows(queue, stored))
-        if any(each is not None and _is_behind(stored, view, each) for each in latest):
+        known = [each for each in latest if each is not None]
+        if any(_is_behind(stored, view, each) for each in known):
             yield _order(queue)
+        if any(_is_of_one_commit(stored, each) for each in known):
+            yield "SEQ-07"
+    yield from _why_apart(queue, view)
+
+
+def _why_apart(queue: Queue, view: MessageView) -> Iterator[RuleId]:
+    """SEQ-02: numbers of different partitions are seen."""
+    latest, number = queue.latest_number, view.sequence_number
+    if not queue.settings.partitioned or latest is None or number is None:
+        return
+    if latest >> SEQUENCE_BITS != number >> SEQUENCE_BITS:
+        yield "SEQ-02"
 
 
 def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]:
     """The changes of a queue in which a message was seen with this number, if it told one."""
     if number is None:
         return {}
-    changes: dict[str, Any] = {"numbers": queue.numbers.set(number, stored.number)}
+    numbers = queue.numbers.set(number, stored.number)
+    changes: dict[str, Any] = {"numbers": numbers, "latest_number": number}
     if _is_one(queue, stored):
-        learned = Numbered(stored.number, stored.sent, number)
+        learned = Numbered(stored.number, stored.sent, number, stored.batch)
         rows = dict.fromkeys(_rows(queue, stored), learned)
         changes["latest_numbers"] = queue.latest_numbers.update(rows)
     return changes

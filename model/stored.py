@@ -47,11 +47,12 @@ class Lock:
 
 
 class Numbered(NamedTuple):
-    """A message whose sequence number was seen: its place, `sent` as in `Stored`, the number."""
+    """A message whose sequence number was seen: its place, the number, the rest as in `Stored`."""
 
     arrived: int
     sent: int
     number: int
+    batch: int = -1
 
 
 @attrs.frozen(kw_only=True)
@@ -86,6 +87,7 @@ class Stored:
         overtaken: whether another of its key was sent between its scheduling and its time.
         expected: the delivery count that its next delivery in a session shows, if that is known.
         lock: the hold on it, if it is locked.
+        batch: how many messages had arrived before those of its transaction; -1 if it has none.
         shows: the rules besides that its being received shows.
         dies: when its time to live ends; `None` if it never does.
         aged: whether nothing but its age makes it uncertain.
@@ -118,6 +120,7 @@ class Stored:
     expected: int | None = None
     lock: Lock | None = None
     sent: int = NEVER
+    batch: int = -1
     shows: tuple[RuleId, ...] = ()
     dies: Window | None = None
     aged: bool = False

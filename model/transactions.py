@@ -15,7 +15,7 @@ from busproof.model.limits import in_order, is_there, may_be_over, vacated, with
 from busproof.model.room_in_transactions import lacks_room
 from busproof.model.rules import with_changes
 from busproof.model.scheduling import committed_later
-from busproof.model.state import Namespace, Queue, Staged, Transaction, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, Staged, Transaction, with_queue
 from busproof.model.topics import told_of_topics
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.values import Error, RuleId, Tier, Window
@@ -144,20 +144,26 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
             continue
         for path, arrivals in staged.arrivals.items():
-            if begun.queues[path].arrivals > arrivals:
-                number = before.queues[path].arrivals
-                namespace = _sent_before(namespace, path, number, arrivals)
+            batch = begun.queues[path].arrivals
+            number = before.queues[path].arrivals
+            sent = arrivals if batch > arrivals else NEVER
+            namespace = _come_together(namespace, path, number, batch, sent)
     return namespace
 
 
-def _sent_before(namespace: Namespace, path: str, number: int, arrivals: int) -> Namespace:
-    """The message with this number, if it has arrived, was sent when so many others had."""
+def _come_together(
+    namespace: Namespace, path: str, number: int, batch: int, sent: int
+) -> Namespace:
+    """The message with this number, if it has arrived, came with others of its transaction.
+
+    It was sent when so many messages had arrived.
+    """
     queue = namespace.queues[path]
     stored = queue.messages.get(number)
     if stored is None:
         return namespace
-    earlier = attrs.evolve(stored, sent=arrivals)
-    messages = queue.messages.set(number, earlier)
+    told = attrs.evolve(stored, batch=batch, sent=sent)
+    messages = queue.messages.set(number, told)
     return with_queue(namespace, attrs.evolve(queue, messages=messages))
 
 

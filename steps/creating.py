@@ -87,6 +87,13 @@ def begun(bus: Bus) -> str:
     return "t1"
 
 
+@when("another transaction is begun", target_fixture="transaction")
+def begun_too(bus: Bus) -> str:
+    """A second transaction that nothing was sent in yet."""
+    bus.expect(bus.do(BeginTransaction(transaction="t2")), Done)
+    return "t2"
+
+
 @when("the transaction is committed")
 def committed(bus: Bus, transaction: str) -> None:
     """Commit, which has to succeed."""

@@ -6,7 +6,7 @@ import attrs
 
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
-from busproof.adapters.seeded.queues import Held, Queue
+from busproof.adapters.seeded.queues import Held, Queue, Staged, Transaction
 from busproof.model.commands import BringPartitionUp, TakePartitionDown
 from busproof.model.outcomes import Outcome
 from busproof.model.values import SEQUENCE_BITS, MessageView, Profile
@@ -87,6 +87,32 @@ class _PeekTellsAnotherNumber(_Numbering):
 class _AbandonedIsNumberedAnew(_Numbering):
     def told(self, queue: Queue, held: Held) -> int:  # noqa: ARG002
         return held.number + _MANY * max(held.deliveries - 1, 0)
+
+
+@faulty("commit-numbers-backwards", "SEQ-07", "A commit numbers its messages from the last on.")
+class _CommitNumbersBackwards(SeededBus):
+    def committed(self, transaction: Transaction) -> list[Staged]:
+        return super().committed(transaction)[::-1]
+
+
+@faulty(
+    "numbered-when-rolled-back-before",
+    "SEQ-07",
+    "After a transaction was rolled back, a later one's first message is numbered last.",
+    deep=True,
+)
+class _NumberedWhenRolledBackBefore(SeededBus):
+    def start(self, profile: Profile) -> None:
+        super().start(profile)
+        self.rolled_back = False
+
+    def roll_back(self, name: str) -> Outcome:
+        self.rolled_back = True
+        return super().roll_back(name)
+
+    def committed(self, transaction: Transaction) -> list[Staged]:
+        staged = super().committed(transaction)
+        return [*staged[1:], *staged[:1]] if self.rolled_back else staged
 
 
 FAULTS: Final = faulty.all()

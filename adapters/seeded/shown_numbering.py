@@ -4,11 +4,24 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, abandon, create, home, receive, send
-from busproof.model.commands import AcceptSession, BringPartitionUp, Peek, TakePartitionDown
+from busproof.model.commands import (
+    AcceptSession,
+    BeginTransaction,
+    BringPartitionUp,
+    CommitTransaction,
+    Peek,
+    RollBackTransaction,
+    TakePartitionDown,
+)
 
 __all__ = ["SHOWN"]
 
 _TWO: Final[Run] = (create(), *(send(f"m{number}", partition_key="a") for number in (1, 2)))
+_IN_ONE: Final[Run] = (
+    BeginTransaction(transaction="t"),
+    *(send(f"m{number}", within="t", partition_key="a") for number in (1, 2)),
+    CommitTransaction(transaction="t"),
+)
 _DOWN: Final = TakePartitionDown(queue=QUEUE, partition=home("a"))
 _UP: Final = BringPartitionUp(queue=QUEUE, partition=home("a"))
 
@@ -38,5 +51,14 @@ SHOWN: Final[Mapping[str, Run]] = {
     "two-with-one-number": (*_TWO, receive(), receive()),
     "peek-tells-another-number": (create(), send("m1"), Peek(queue=QUEUE), receive()),
     "abandoned-is-numbered-anew": (create(), send("m1"), receive(), abandon(0), receive()),
+    "commit-numbers-backwards": (create(), *_IN_ONE, receive(), receive()),
+    "numbered-when-rolled-back-before": (
+        create(),
+        BeginTransaction(transaction="t0"),
+        RollBackTransaction(transaction="t0"),
+        *_IN_ONE,
+        receive(),
+        receive(),
+    ),
 }
 """Id of each fault to its run."""

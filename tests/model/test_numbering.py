@@ -146,3 +146,58 @@ def test_what_was_scheduled_may_have_come_before_or_after(told: Told) -> None:
     told.send(partition=1, **K)
     told.has(TAKE, received("m1", 1, 7, **K))
     assert told.saw(TAKE, received("m2", 1, 5, **K)).possible
+
+
+def in_a_commit(told: Told, *between: dict[str, str]) -> Told:
+    told.queue()
+    told.has(BeginTransaction(transaction="t"))
+    told.send(transaction="t", partition=1, **K)
+    for each in between:
+        told.send(partition=1, **each)
+    told.send(transaction="t", partition=1, **K)
+    told.has(CommitTransaction(transaction="t"))
+    return told
+
+
+@pytest.mark.parametrize("between", [(), ({"partition_key": "l"},)], ids=["alone", "beside"])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first", "last"])
+def test_numbers_of_one_commit_rise(
+    told: Told, between: tuple[dict[str, str], ...], order: tuple[int, int]
+) -> None:
+    in_a_commit(told, *between)
+    bodies = ("m1", f"m{2 + len(between)}")
+    one, other = (bodies[place] for place in order)
+    on = Peek(queue="q", from_sequence_number=0)
+    told.has(on, Peeked(messages=(view(one, 1, 5, **K),)))
+    wrong, right = (4, 6) if order == (0, 1) else (6, 4)
+    assert told.saw(on, Peeked(messages=(view(other, 1, wrong, **K),))).rules[0] == "SEQ-07"
+    shown = told.saw(on, Peeked(messages=(view(other, 1, right, **K),))).rules
+    assert "SEQ-07" in shown
+
+
+def test_where_that_is_not_said_they_rise_like_others() -> None:
+    told = in_a_commit(telling(silent=frozenset({"SEQ-07"})))
+    told.has(TAKE, received("m1", 1, 5, **K))
+    assert told.saw(TAKE, received("m2", 1, 4, **K)).rules[0] == "SEQ-01"
+
+
+def test_numbers_of_different_partitions_have_no_order(told: Told) -> None:
+    told.queue()
+    told.send(partition=2)
+    told.send(partition=1)
+    told.send(partition=1)
+    assert "SEQ-02" not in told.saw(TAKE, received("m1", 2, 5)).rules
+    assert "SEQ-02" in told.saw(TAKE, received("m2", 1, 4)).rules
+    assert "SEQ-02" not in told.saw(TAKE, received("m3", 1, 6)).rules
+
+
+@pytest.mark.parametrize(("reading", "allowed"), [("per-entity", False), ("per-partition", True)])
+def test_readings_decide_whether_partitions_give_out_the_same_numbers(
+    reading: str, allowed: bool
+) -> None:
+    told = telling({"SEQUENCE-UNIQUE": reading, "SEQUENCE-EXPOSES": "opaque"})
+    told.queue()
+    told.send(partition=1)
+    told.send(partition=2)
+    told.has(TAKE, received("m1", 0, 5))
+    assert bool(told.saw(TAKE, received("m2", 0, 5)).possible) is allowed

@@ -225,6 +225,7 @@ COMMANDS = [
     (GetSessionState(queue="q", session_id="a"), "Get the state of session 'a' of q"),
     (ListSessions(queue="q"), "List the sessions of q"),
     (Peek(queue="q", session_id="a"), "Peek at up to 1 message of session 'a' of q"),
+    (Peek(queue="q", from_sequence_number=7), "Peek at up to 1 message of q, from 7 on"),
     (BeginTransaction(transaction="t"), "Begin transaction t"),
     (CommitTransaction(transaction="t"), "Commit transaction t"),
     (RollBackTransaction(transaction="t"), "Roll back transaction t"),
