@@ -6,7 +6,7 @@ import attrs
 
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
-from busproof.adapters.seeded.queues import Held, Queue, Staged, Transaction
+from busproof.adapters.seeded.queues import Held, Queue
 from busproof.model.commands import BringPartitionUp, TakePartitionDown
 from busproof.model.outcomes import Outcome
 from busproof.model.values import SEQUENCE_BITS, MessageView, Profile
@@ -89,19 +89,45 @@ class _AbandonedIsNumberedAnew(_Numbering):
         return held.number + _MANY * max(held.deliveries - 1, 0)
 
 
+class _NumberingCommits(_Numbering):
+    """Knows which messages of a queue came with one commit."""
+
+    def start(self, profile: Profile) -> None:
+        super().start(profile)
+        self.groups: list[tuple[str, int, int]] = []
+
+    def commit(self, name: str) -> Outcome:
+        before = {queue.name: queue.arrivals for queue in self.queues.values()}
+        outcome = super().commit(name)
+        for queue in self.queues.values():
+            if before[queue.name] < queue.arrivals:
+                self.groups.append((queue.name, before[queue.name], queue.arrivals))
+        return outcome
+
+    def told(self, queue: Queue, held: Held) -> int:
+        for name, first, last in self.groups:
+            if name == queue.name and first < held.number <= last:
+                return self.within(held.number, first, last)
+        return held.number
+
+    def within(self, number: int, first: int, last: int) -> int:
+        """What a message is told to have of the numbers behind `first`, up to `last`."""
+        raise NotImplementedError
+
+
 @faulty("commit-numbers-backwards", "SEQ-07", "A commit numbers its messages from the last on.")
-class _CommitNumbersBackwards(SeededBus):
-    def committed(self, transaction: Transaction) -> list[Staged]:
-        return super().committed(transaction)[::-1]
+class _CommitNumbersBackwards(_NumberingCommits):
+    def within(self, number: int, first: int, last: int) -> int:
+        return first + 1 + last - number
 
 
 @faulty(
-    "numbered-when-rolled-back-before",
+    "commit-numbers-its-first-last",
     "SEQ-07",
-    "After a transaction was rolled back, a later one's first message is numbered last.",
+    "After a transaction was rolled back, the first message of a later one is numbered last.",
     deep=True,
 )
-class _NumberedWhenRolledBackBefore(SeededBus):
+class _CommitNumbersItsFirstLast(_NumberingCommits):
     def start(self, profile: Profile) -> None:
         super().start(profile)
         self.rolled_back = False
@@ -110,9 +136,10 @@ class _NumberedWhenRolledBackBefore(SeededBus):
         self.rolled_back = True
         return super().roll_back(name)
 
-    def committed(self, transaction: Transaction) -> list[Staged]:
-        staged = super().committed(transaction)
-        return [*staged[1:], *staged[:1]] if self.rolled_back else staged
+    def within(self, number: int, first: int, last: int) -> int:
+        if not self.rolled_back:
+            return number
+        return last if number == first + 1 else number - 1
 
 
 FAULTS: Final = faulty.all()

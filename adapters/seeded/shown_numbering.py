@@ -52,7 +52,7 @@ SHOWN: Final[Mapping[str, Run]] = {
     "peek-tells-another-number": (create(), send("m1"), Peek(queue=QUEUE), receive()),
     "abandoned-is-numbered-anew": (create(), send("m1"), receive(), abandon(0), receive()),
     "commit-numbers-backwards": (create(), *_IN_ONE, receive(), receive()),
-    "numbered-when-rolled-back-before": (
+    "commit-numbers-its-first-last": (
         create(),
         BeginTransaction(transaction="t0"),
         RollBackTransaction(transaction="t0"),

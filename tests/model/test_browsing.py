@@ -10,6 +10,7 @@ from busproof.model.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    Defer,
     Peek,
     Receive,
     Schedule,
@@ -68,6 +69,13 @@ def test_but_not_if_its_lock_may_have_ended_for_good(told: Told) -> None:
     assert begins(told, "m2")
 
 
+def test_nor_if_it_may_have_been_set_aside(told: Told) -> None:
+    regular(told)
+    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    told.has(Defer(queue="q", lock_token="l"), LOST)
+    assert begins(told, "m2")
+
+
 def test_nor_if_it_may_have_been_delivered_too_often(told: Told) -> None:
     regular(told, max_delivery_count=2, lock_duration=5_000_000)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))
@@ -112,6 +120,17 @@ def test_nor_if_its_place_is_not_known(told: Told) -> None:
     assert begins(told, "m9")
     told.has(SEVERAL, Peeked(messages=(view("m9", 0, 9), view("m8", 0, 10))))
     told.has(PEEK, Peeked(messages=(view("m8", 0, 10),)))
+
+
+def test_nor_is_that_of_a_scheduled_one_that_somebody_has_locked(told: Told) -> None:
+    told.queue()
+    later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
+    told.has(later, Scheduled())
+    told.has(AdvanceClock(duration=2_000_000))
+    told.has(LOCK, received("m8", 1, 8, lock_token="l"))
+    told.bodies = 8
+    told.send(partition=1)
+    assert begins(told, "m9", partition=1)
 
 
 def test_of_two_with_one_body_it_is_not_known_which_is_shown(told: Told) -> None:
