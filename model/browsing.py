@@ -96,11 +96,12 @@ def _rule(queue: Queue) -> RuleId:
 def _is_judged(namespace: Namespace, queue: Queue, command: Peek, rule: RuleId) -> bool:
     """Whether it is known what has to come first: nobody says it of dead letters.
 
-    Nor of what was forwarded, for that may have come in any order.
+    Nor of what was forwarded or copied from a topic, for that may have come in any order.
     """
     anywhere = command.session_id is None and command.from_sequence_number is None
     told = not (namespace.vantage.partial or queue.receivers.lost or len(queue.sought))
-    plain = not (queue.fed or is_unsure(queue) or is_dead_letter_queue(queue.settings.queue))
+    copied = queue.fed or queue.role is not None
+    plain = not (copied or is_unsure(queue) or is_dead_letter_queue(queue.settings.queue))
     in_force = rule not in namespace.profile.silent
     return anywhere and told and plain and in_force and not queue.outages.any
 
