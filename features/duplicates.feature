@@ -167,3 +167,33 @@ Feature: Duplicate detection
       Given a partitioned queue with duplicate detection
       When a message without key is sent
       Then it is accepted or refused
+
+  Rule: Each entity detects its own copies
+
+    @DUP-13
+    Scenario Outline: A message is no copy of one that was sent to another queue
+      Given a <kind> queue with duplicate detection
+      And another <other> queue with duplicate detection
+      When a message with MessageId "x" is sent
+      And a message with MessageId "x" is sent to the other one
+      And a message with MessageId "x" is sent to the other one
+      Then it is accepted
+      And the other one gives exactly 1 messages
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | other       |
+        | partitioned | partitioned |
+        | partitioned | regular     |
+        | regular     | partitioned |
+        | regular     | regular     |
+
+    @DUP-13
+    Scenario: Not even when that one has been received
+      Given a partitioned queue with duplicate detection
+      And another partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      And everything was received and completed
+      When a message with MessageId "x" is sent to the other one
+      Then the other one gives exactly 1 messages

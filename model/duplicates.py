@@ -145,6 +145,22 @@ def why_kept(queue: Queue, message: Message, key: Key | None) -> Iterator[RuleId
         yield queue.declined[message.message_id]
 
 
+def why_kept_here(namespace: Namespace, queue: Queue, message: Message) -> Iterator[RuleId]:
+    """DUP-13: what it shows that a message is no copy of one that went to another entity."""
+    known = namespace.registry.identified.get(message.message_id or "")
+    if queue.settings.duplicate_detection and known not in (None, queue.settings.queue):
+        yield "DUP-13"
+
+
+def identified(namespace: Namespace, queue: Queue, message: Message) -> Namespace:
+    """The namespace that remembers where a MessageId went, if copies are detected there."""
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return namespace
+    registry = namespace.registry
+    names = registry.identified.set(message.message_id, queue.settings.queue)
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, identified=names))
+
+
 def _is_gone(queue: Queue, body: str) -> bool:
     numbers = queue.bodies.get(body)
     return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)

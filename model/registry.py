@@ -106,6 +106,7 @@ class Registry:
         buried: name to what is remembered of a queue that was deleted.
         refused: names of queues whose creation was refused in an outage.
         dark: names of entities that have partitions which are down.
+        identified: MessageId to the entity with duplicate detection that took it last.
     """
 
     creations: int = 0
@@ -116,6 +117,7 @@ class Registry:
     buried: Map[str, Buried] = Map()
     refused: Map[str, None] = Map()
     dark: Map[str, None] = Map()
+    identified: Map[str, str] = Map()
 
 
 UNREGISTERED = Registry()

@@ -10,7 +10,15 @@ from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
 from busproof.model.commands import Send
 from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.duplicates import Fate, fate, noted, why_dropped, why_kept
+from busproof.model.duplicates import (
+    Fate,
+    fate,
+    identified,
+    noted,
+    why_dropped,
+    why_kept,
+    why_kept_here,
+)
 from busproof.model.expiry import death
 from busproof.model.filling import all_may_be_full, weight
 from busproof.model.fullness import no_room, taken_in, too_large, why_taken, with_room
@@ -226,6 +234,9 @@ def _accepted(
     else:
         certain = becomes is Fate.KEPT
         shows = tuple(why_kept(queue, message, key)) if certain else ()
+        if certain:
+            shows = (*why_kept_here(namespace, queue, message), *shows)
+            namespace = identified(namespace, queue, message)
         arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
         after = arrive(namespace, queue, arrival, {"copies": copies, **also})
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None

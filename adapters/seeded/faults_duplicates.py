@@ -115,4 +115,27 @@ class _KeptInTransactions(SeededBus):
         return not self.committing and super().is_copy(queue, message, key)
 
 
+@faulty("copies-detected-anywhere", "DUP-13", "A MessageId is remembered for all queues together.")
+class _CopiesDetectedAnywhere(SeededBus):
+    def is_copy(self, queue: Queue, message: Message, key: Key | None) -> bool:
+        unique = [each for each in self.queues.values() if each.settings.duplicate_detection]
+        known = any(SeededBus.is_copy(self, each, message, key) for each in unique)
+        return queue.settings.duplicate_detection and known
+
+
+@faulty(
+    "copies-detected-in-the-first-queue",
+    "DUP-13",
+    "What a namespace's first queue has taken and given is a copy in every other one.",
+    deep=True,
+)
+class _CopiesDetectedInTheFirstQueue(SeededBus):
+    def is_copy(self, queue: Queue, message: Message, key: Key | None) -> bool:
+        first = next(iter(self.queues.values()))
+        taken = first is not queue and not first.messages and super().is_copy(first, message, key)
+        return (queue.settings.duplicate_detection and taken) or super().is_copy(
+            queue, message, key
+        )
+
+
 FAULTS: Final = faulty.all()

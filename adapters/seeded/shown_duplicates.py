@@ -8,6 +8,7 @@ from busproof.model.commands import (
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
+    CreateQueue,
     RollBackTransaction,
     TakePartitionDown,
 )
@@ -29,6 +30,11 @@ def _x(body: str, **properties: Any) -> Any:
     return send(body, message_id="x", **properties)
 
 
+_ELSEWHERE: Final[Run] = (_unique(), CreateQueue(queue="other", duplicate_detection=True))
+_OTHERS_TURN: Final[Run] = (
+    _x("m2", queue="other"),
+    receive(delete=True, queue="other"),
+)
 _LATER: Final[Run] = (_unique(), _x("m1"), wait(601), _x("m2"), *_BOTH)
 
 SHOWN: Final[Mapping[str, Run]] = {
@@ -81,5 +87,12 @@ SHOWN: Final[Mapping[str, Run]] = {
         _x("m2", within="t"),
         CommitTransaction(transaction="t"),
         *_BOTH,
+    ),
+    "copies-detected-anywhere": (*_ELSEWHERE, _x("m1"), *_OTHERS_TURN),
+    "copies-detected-in-the-first-queue": (
+        *_ELSEWHERE,
+        _x("m1"),
+        _TAKE,
+        *_OTHERS_TURN,
     ),
 }

@@ -1,4 +1,4 @@
-"""DUP-01 to DUP-12: which messages are copies, and what it shows that one is or is none."""
+"""DUP-01 to DUP-13: which messages are copies, and what it shows that one is or is none."""
 
 import pytest
 from telling import GONE, LOST, Told, received, telling
@@ -8,12 +8,14 @@ from busproof.model.commands import (
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
+    CreateQueue,
     Receive,
     RollBackTransaction,
+    Send,
     TakePartitionDown,
 )
 from busproof.model.outcomes import Empty
-from busproof.model.values import ReceiveMode
+from busproof.model.values import Message, ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 BEGIN = BeginTransaction(transaction="t")
@@ -170,3 +172,18 @@ def test_what_arrived_before_one_that_is_kept_matters_no_more(readings: dict[str
     told.has(TAKE, received("m1", 1, **X))
     told.has(TAKE, received("m3", 1, 3, **X))
     assert told.saw(TAKE, Empty()).rules[0] == "LIFE-09"
+
+
+def test_what_another_queue_has_taken_is_no_copy(told: Told) -> None:
+    unique(told)
+    told.has(CreateQueue(queue="other", duplicate_detection=True))
+    told.has(CreateQueue(queue="plain"))
+    for queue in ("other", "plain"):
+        told.has(Send(queue=queue, message=Message(body="n1", **X)), partition=1)
+    told.send(partition=1, **X)
+    told.send(partition=1, message_id="y")
+    withheld = told.saw(TAKE, Empty())
+    assert withheld.possible == ()
+    assert "DUP-13" in withheld.rules
+    assert "DUP-13" in told.saw(TAKE, received("m1", 1, **X)).rules
+    assert "DUP-13" not in told.saw(TAKE, received("m2", 1, 2, message_id="y")).rules
