@@ -8,9 +8,6 @@ from busproof.model.outcomes import Peeked
 from busproof.model.values import MessageView
 from busproof.steps.harness import Bus
 
-TRIES = 8
-"""How often a peek that shows nothing is repeated: a partition without messages may answer."""
-
 
 def _peeked(bus: Bus, queue: str, count: int, start: int | None = None) -> tuple[MessageView, ...]:
     outcome = bus.do(Peek(queue=queue, count=count, from_sequence_number=start))
@@ -39,10 +36,12 @@ def peeks_on(bus: Bus, queue: str, count: int) -> tuple[MessageView, ...]:
     """Peek on until as many messages were shown as were sent, or nothing more is shown."""
     bus.need(Capability.SEQUENCE_NUMBERS)
     seen: dict[str, MessageView] = {}
-    start, empty = 0, 0
-    while len(seen) < len(bus.sent) and empty < TRIES:
-        views = _peeked(bus, queue, count, start)
-        empty = 0 if views else empty + 1
+    start = 0
+    while len(seen) < len(bus.sent):
+        command = Peek(queue=queue, count=count, from_sequence_number=start)
+        views = bus.peeked(command)
+        if not views:
+            break
         seen.update({view.body: view for view in views})
         start = max([start, *(1 + (view.sequence_number or 0) for view in views)])
     return tuple(seen.values())

@@ -4,7 +4,7 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof.adapters.base import Capability
 from busproof.model.commands import Abandon, DeadLetter, Peek, Receive, Send
-from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received
+from busproof.model.outcomes import Done, Empty, Outcome, Received
 from busproof.model.values import MessageView, ReceiveMode
 from busproof.steps.harness import Bus
 from busproof.steps.receiving import PEEKED_AT_ONCE
@@ -155,9 +155,7 @@ def dead_letters_again(bus: Bus, queue: str, kept: MessageView) -> Outcome:
 @when("dead letters are peeked", target_fixture="peeked")
 def peeks_dead_letters(bus: Bus, queue: str) -> tuple[MessageView, ...]:
     """Look at the dead letters."""
-    outcome = bus.do(Peek(queue=queue + SUFFIX, count=PEEKED_AT_ONCE))
-    bus.expect(outcome, Peeked)
-    return outcome.messages if isinstance(outcome, Peeked) else ()
+    return bus.peeked(Peek(queue=queue + SUFFIX, count=PEEKED_AT_ONCE))
 
 
 @when("a receive of dead letters is tried")

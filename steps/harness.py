@@ -22,6 +22,7 @@ from busproof.model.commands import (
     Complete,
     CreateQueue,
     ListQueues,
+    Peek,
     Receive,
     Send,
     TakePartitionDown,
@@ -312,6 +313,18 @@ class Bus:
             views.append(outcome.message)
             self.complete(queue, outcome.message, connection)
         raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
+
+    def peeked(self, command: Peek) -> tuple[MessageView, ...]:
+        """What a peek shows; one that shows nothing is repeated.
+
+        A partition without messages may have answered it (PEEK-EMPTY).
+        """
+        for _ in range(PATIENCE):
+            outcome = self.do(command)
+            self.expect(outcome, Peeked)
+            if isinstance(outcome, Peeked) and outcome.messages:
+                return outcome.messages
+        return ()
 
     def awaited(
         self, queue: str, number: int, connection: str = "c1", session_id: str | None = None

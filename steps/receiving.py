@@ -3,7 +3,7 @@
 from pytest_bdd import given, parsers, when
 
 from busproof.model.commands import Abandon, Complete, Peek, Receive
-from busproof.model.outcomes import Outcome, Peeked, Received
+from busproof.model.outcomes import Outcome, Received
 from busproof.model.values import MessageView, ReceiveMode
 from busproof.steps.creating import OTHER
 from busproof.steps.harness import Bus
@@ -106,6 +106,4 @@ def receives_foreign_session(bus: Bus, queue: str, session_id: str) -> Outcome:
 @when("messages are peeked", target_fixture="peeked")
 def peeks(bus: Bus, queue: str) -> tuple[MessageView, ...]:
     """Look at what is there."""
-    outcome = bus.do(Peek(queue=queue, count=PEEKED_AT_ONCE))
-    bus.expect(outcome, Peeked)
-    return outcome.messages if isinstance(outcome, Peeked) else ()
+    return bus.peeked(Peek(queue=queue, count=PEEKED_AT_ONCE))

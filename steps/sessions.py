@@ -18,7 +18,6 @@ from busproof.model.outcomes import (
     Done,
     Empty,
     Outcome,
-    Peeked,
     Received,
     Refused,
     SessionAccepted,
@@ -264,9 +263,7 @@ def these_listed(bus: Bus, queue: str, names: str) -> None:
 @when(parsers.parse('messages of session "{session_id}" are peeked'), target_fixture="peeked")
 def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[MessageView, ...]:
     """Look at a session's messages."""
-    outcome = bus.do(Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
-    bus.expect(outcome, Peeked)
-    return outcome.messages if isinstance(outcome, Peeked) else ()
+    return bus.peeked(Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
 
 
 @then(parsers.parse('only messages of session "{session_id}" are shown'))
