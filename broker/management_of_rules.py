@@ -20,6 +20,7 @@ def add_rule(asking: Asking, said: Said) -> Reply:
             subscription=subscription,
             rule=str(said["rule-name"]),
             filter=filter_of(given),
+            transaction=asking.transaction,
         )
     )
     return Reply({})
@@ -29,7 +30,11 @@ def remove_rule(asking: Asking, said: Said) -> Reply:
     """Remove a rule."""
     topic, subscription = asking.subscription()
     name = str(said["rule-name"])
-    asking.ask(RemoveRule(topic=topic, subscription=subscription, rule=name))
+    asking.ask(
+        RemoveRule(
+            topic=topic, subscription=subscription, rule=name, transaction=asking.transaction
+        )
+    )
     return Reply({})
 
 

@@ -14,6 +14,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     CancelScheduled,
     CloseSession,
+    Command,
     CommitTransaction,
     Complete,
     CreateQueue,
@@ -321,6 +322,28 @@ def test_rules_of_subscriptions_are_listed_as_they_were_added(ask: Ask) -> None:
     path = "t/subscriptions/s"
     assert message_of(ask(Receive(queue=path, mode=FOR_GOOD))).body == "yes"
     assert ask(Receive(queue=path)) == Empty()
+
+
+def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: EmbeddedAdapter) -> None:
+    """Where it is taken at all, which it is not for a partitioned topic."""
+    broker.start(profile_for(load(), edition="fr-2016-09"))
+
+    def ask(command: Command) -> Outcome:
+        return broker.do(command, "c1").outcome
+
+    for partitioned, allowed in ((False, Done | Refused), (True, Refused)):
+        topic = "parted" if partitioned else "whole"
+        ask(CreateTopic(topic=topic, partitioned=partitioned))
+        ask(CreateSubscription(topic=topic, subscription="s"))
+        ask(BeginTransaction(transaction=topic))
+        rule = AddRule(
+            topic=topic, subscription="s", rule="r", filter=TrueFilter(), transaction=topic
+        )
+        assert isinstance(ask(rule), allowed)
+        ask(RollBackTransaction(transaction=topic))
+        listed = ask(ListRules(topic=topic, subscription="s"))
+        assert isinstance(listed, RulesListed)
+        assert [each.name for each in listed.rules] == ["$Default"]
 
 
 def test_queues_are_managed(ask: Ask, queue: str) -> None:
