@@ -118,11 +118,14 @@ class Administration:
     def _outage(self, said: Mapping[str, Any], *, down: bool) -> Any:
         bus = self._hub.bus
         name, partition = said.get("entity"), said.get("partition")
-        if not isinstance(name, str) or not name:
-            raise Problem(404, f"There is no entity {name!r}; the body has to name one.")
-        path = bus.path(name)
-        # Of an entity that is yet to be created, too, a partition can be down.
-        entity = bus.entity(path)
+        path = bus.path(name) if isinstance(name, str) else ""
+        entity = bus.entity(path) if path else None
+        if not path or (entity is None and said.get("planned") is not True):
+            raise Problem(
+                404,
+                f"There is no entity {name!r}; the body has to name one, or to say "
+                '"planned": true of one that is yet to be created.',
+            )
         count = bus.namespace.profile.partitions if entity is None else self._partitions(entity)
         if not isinstance(partition, int) or not 0 <= partition < count:
             raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")

@@ -115,7 +115,7 @@ class Embedded:
     def disturb(self, queue: str, partition: int, *, down: bool) -> Outcome:
         """Take a partition down, or bring it up; there may be none of this number."""
         end = "down" if down else "up"
-        asked = {"entity": queue, "partition": partition}
+        asked = {"entity": queue, "partition": partition, "planned": True}
         status, answer = self._asked(f"partitions/{end}", asked)
         if status >= http.client.BAD_REQUEST:
             return Refused(error=Error.NOT_FOUND, detail=str(answer.get("error")))
