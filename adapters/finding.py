@@ -83,7 +83,7 @@ _BUILT_IN: Final = (
         name="Endpoint=sb://…",
         kind="address",
         summary="a Service Bus namespace or emulator by its connection string; busproof[amqp]; "
-        "also amqp://KEYNAME:KEY@HOST:PORT and amqps://…",
+        "also amqp://KEYNAME:KEY@HOST:PORT and amqps://…, ?dialect=plain for AMQP 1.0 alone",
     ),
     Available(
         name="env:NAME",

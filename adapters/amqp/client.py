@@ -42,6 +42,11 @@ class Client:
         self._coordinator: Any = None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the service speaks AMQP 1.0 and no dialect of it."""
+        return self._target.plain
+
+    @property
     def connection(self) -> Connection:
         """The connection; a new one if the last was lost."""
         if self._connection is not None and self._connection.is_lost:
@@ -74,6 +79,8 @@ class Client:
             Rejected: we may not.
         """
         now = time.time()
+        if self._target.plain:
+            return
         if self._tokens.get(path, 0) > now:
             return
         self._tokens[path] = now + TOKEN_LIFE - RENEWED_BEFORE

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 from typing import Final
 
 from busproof.adapters.amqp.asking import ask
@@ -29,9 +30,16 @@ class Clients:
     Args:
         target: the service.
         timeout: how long an answer may take, in seconds.
+        ask: what asks a request; by default in the dialect of Service Bus.
     """
 
-    def __init__(self, target: Target, timeout: float) -> None:
+    def __init__(
+        self,
+        target: Target,
+        timeout: float,
+        ask: Callable[[Scenario, Command, Client], Outcome] = ask,
+    ) -> None:
+        self._ask = ask
         self._target = target
         self._timeout = timeout
         self._clients: dict[str, Client] = {}
@@ -60,7 +68,7 @@ class Clients:
 
     def _asked(self, scenario: Scenario, command: Command, client: Client) -> Outcome:
         try:
-            return ask(scenario, command, client)
+            return self._ask(scenario, command, client)
         except Rejected as rejected:
             return outcome_of(rejected)
         except Silent as silent:

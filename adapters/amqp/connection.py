@@ -50,8 +50,10 @@ class Connection:
         self._engine.max_frame_size = LARGEST_FRAME
         sasl = self._engine.sasl()
         sasl.allow_insecure_mechs = True
-        sasl.allowed_mechs("ANONYMOUS")
+        sasl.allowed_mechs("PLAIN" if target.plain and target.key_name else "ANONYMOUS")
         self._endpoint = Endpoint()
+        if target.plain and target.key_name:
+            self._endpoint.user, self._endpoint.password = target.key_name, target.key
         self._endpoint.container = f"busproof-{next(NUMBERS)}"
         self._endpoint.hostname = target.host
         self._engine.bind(self._endpoint)
@@ -162,6 +164,10 @@ class Connection:
         said = self._endpoint.remote_condition
         if said is not None and self._endpoint.state & Endpoint.REMOTE_CLOSED:
             self._lost = f"the service closed the connection: {said.name}: {said.description}"
+        elif self._session.state & Endpoint.REMOTE_CLOSED and not self._lost:
+            ended = self._session.remote_condition
+            why = "" if ended is None else f": {ended.name}: {ended.description}"
+            self._lost = f"the service ended the session{why}"
         elif self._engine.condition is not None and not self._lost:
             failed = self._engine.condition
             self._lost = f"the connection failed: {failed.name}: {failed.description}"

@@ -110,7 +110,9 @@ def _receiver(client: Client, path: str, mode: ReceiveMode) -> Any:
     link.target.address = link.name
     at_once = mode is ReceiveMode.RECEIVE_AND_DELETE
     link.snd_settle_mode = Link.SND_SETTLED if at_once else Link.SND_UNSETTLED
-    link.rcv_settle_mode = Link.RCV_FIRST if at_once else Link.RCV_SECOND
+    # Who settles second is told whether the settlement was taken; not every broker has that.
+    first = at_once or client.is_plain
+    link.rcv_settle_mode = Link.RCV_FIRST if first else Link.RCV_SECOND
     return link
 
 

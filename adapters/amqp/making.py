@@ -28,6 +28,9 @@ def service(name: str, timeout: float) -> Adapter:
     """
     target = _with_extra("busproof.adapters.amqp.target").target_of(name)
     run = _with_extra("busproof.adapters.amqp.run_names").run_agreed_to()
+    if target.plain:
+        plain = _with_extra("busproof.adapters.amqp.plain")
+        return cast(Adapter, plain.PlainAdapter(target, timeout, run))
     module = _with_extra("busproof.adapters.amqp.remote")
     return cast(Adapter, module.RemoteAdapter(target, timeout, run))
 

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import time
 from typing import Final
-from urllib.parse import quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
 
 import attrs
 
@@ -15,6 +15,7 @@ __all__ = ["TOKEN_LIFE", "Target", "target_of"]
 
 AMQP, AMQPS, EMULATOR_HTTP = 5672, 5671, 5300
 LONGEST: Final = 3600
+DIALECTS: Final = ("service-bus", "plain")
 TOKEN_LIFE: Final = 3600
 """For how long a token is good, in seconds."""
 
@@ -47,6 +48,7 @@ class Target:
         slack: how wrong its timers may be, in microseconds; `None` where that is not said.
         receive_wait: for how long a message may take to come, in seconds; the same.
         disposable: whether its namespace may be filled.
+        plain: whether it speaks AMQP 1.0 alone: one logs in, and there is no administration.
     """
 
     host: str
@@ -59,6 +61,7 @@ class Target:
     slack: int | None = None
     receive_wait: float | None = None
     disposable: bool = False
+    plain: bool = False
 
     def audience(self, path: str = "") -> str:
         """What a token for an entity is about."""
@@ -87,6 +90,10 @@ def target_of(text: str) -> Target:
     url = urlsplit(text)
     if url.scheme not in ("amqp", "amqps"):
         raise UsageError("a service is named by Endpoint=sb://…, amqp://… or amqps://…")
+    said = dict(parse_qsl(url.query, keep_blank_values=True))
+    dialect = said.pop("dialect", "service-bus")
+    if said or dialect not in DIALECTS:
+        raise UsageError(f"an address may say ?dialect={' or ?dialect='.join(DIALECTS)}")
     tls = url.scheme == "amqps"
     host, port = _place(url.netloc.rpartition("@")[2], AMQPS if tls else AMQP)
     return Target(
@@ -97,6 +104,7 @@ def target_of(text: str) -> Target:
         key=unquote(url.password or ""),
         admin=f"https://{host}" if tls else f"http://{host}:{EMULATOR_HTTP}",
         emulator=not tls,
+        plain=dialect == "plain",
     )
 
 

@@ -76,12 +76,7 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
     from busproof.adapters.amqp.target import target_of  # noqa: PLC0415
 
     target, run = target_of(name), run_names.new_run()
-    agreed_to(
-        f"this run creates queues and topics in the namespace {target.host}, whose names begin "
-        f"with {run_names.prefix_of(run, 0)[:-2]}, and removes them in the end: "
-        f"{work_of(request)}. It touches nothing else there.",
-        yes=yes,
-    )
+    agreed_to(_plan(target, run_names.prefix_of(run, 0)[:-2], work_of(request)), yes=yes)
     before = dict(os.environ)
     os.environ |= {run_names.RUN: run, ADAPTER: name}
     try:
@@ -89,7 +84,22 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
     finally:
         for variable in (run_names.RUN, ADAPTER):
             _restored(variable, before.get(variable))
-        _cleaned(target, run)
+        if not target.plain:
+            _cleaned(target, run)
+
+
+def _plan(target: "Target", prefix: str, work: str) -> str:
+    """What a run is about to do, in words."""
+    if target.plain:
+        return (
+            f"this run creates queues in the broker {target.host}, whose names begin with "
+            f"{prefix}, and leaves them there, because AMQP itself cannot remove them: {work}. "
+            "It touches nothing else there."
+        )
+    return (
+        f"this run creates queues and topics in the namespace {target.host}, whose names begin "
+        f"with {prefix}, and removes them in the end: {work}. It touches nothing else there."
+    )
 
 
 def agreed_to(plan: str, *, yes: bool) -> None:

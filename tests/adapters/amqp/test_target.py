@@ -53,6 +53,15 @@ def test_an_address_is_enough(text: str, expected: tuple[str, int, bool]) -> Non
     assert (target.host, target.port, target.tls) == expected
 
 
+def test_an_address_may_be_of_a_broker_without_the_dialect() -> None:
+    """Any other word in it is refused."""
+    assert target_of("amqp://u:p@host?dialect=plain").plain
+    assert not target_of("amqp://u:p@host").plain
+    for text in ("amqp://u:p@host?dialect=odd", "amqp://u:p@host?colour=red"):
+        with pytest.raises(UsageError, match="dialect=service-bus or \\?dialect=plain"):
+            target_of(text)
+
+
 def test_a_password_is_unquoted() -> None:
     """It may have any character."""
     assert target_of("amqp://u:p%40w@host").key == "p@w"

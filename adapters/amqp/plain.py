@@ -1,0 +1,149 @@
+"""A standard AMQP 1.0 broker, without what Service Bus adds: no management, no administration.
+
+Its queues come into being when they are first attached to, as RabbitMQ's do under `/queue/`, and
+cannot be removed over AMQP: it is for a broker, or a virtual host, of one's own. What is asked of a
+queue beside its name it is not told. A broker that has no partitions is held to what a client sees.
+"""
+
+import time
+from typing import Any, Final
+
+import attrs
+from proton import Delivery
+
+from busproof.adapters.amqp import links, sending
+from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.entities import Entities
+from busproof.adapters.amqp.run_names import prefix_of
+from busproof.adapters.amqp.scenario import Scenario, Setting
+from busproof.adapters.amqp.target import Target
+from busproof.adapters.amqp.transfers import arrived, is_closed, taken
+from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.model import commands as c
+from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
+from busproof.model.values import MICROSECONDS, Clock, Error, Profile, ReceiveMode
+
+__all__ = ["PlainAdapter"]
+
+RECEIVE_WAIT: Final = 0.5
+SLACK: Final = 2 * MICROSECONDS
+
+
+def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
+    """What comes of a request that AMQP itself knows."""
+    match command:
+        case c.CreateQueue(queue=queue):
+            link = links.plain_link(client, scenario.path(queue), ReceiveMode.PEEK_LOCK)
+            close(client, link)
+            return Done()
+        case c.Send():
+            return sending.send(scenario, command, client)
+        case c.Receive(session_id=None):
+            return _receive(scenario, command, client)
+        case c.Complete() | c.Abandon():
+            return _settle(scenario, command)
+    return Unsupported(detail=f"{type(command).__name__} is unknown to AMQP itself")
+
+
+def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
+    """Take what comes within a while, each message on a link of its own.
+
+    Credit is not drained, because there are brokers that break when it is. The link is closed when
+    nothing came, so that what is on its way then goes back.
+    """
+    path, connection = scenario.path(command.queue), client.connection
+    link = links.plain_link(client, path, command.mode)
+    link.flow(1)
+    connection.awaited(lambda: arrived(link), scenario.setting.receive_wait)
+    if not arrived(link):
+        close(client, link)
+        return Empty()
+    connection.check(link)
+    delivery, raw = taken(link)
+    token = None if delivery.settled else link.name
+    view = attrs.evolve(scenario.seen(command.queue, raw, token), delivery_count=None)
+    if token is None:
+        close(client, link)
+    else:
+        lock = links.Lock(path=path, client=client, link=link, delivery=delivery)
+        scenario.locks[token] = lock
+    return Received(message=view)
+
+
+def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> Outcome:
+    """Settle first, which nobody answers; what is not locked here cannot be settled."""
+    lock = scenario.locks.pop(command.lock_token, None)
+    if lock is None or lock.path != scenario.path(command.queue) or is_closed(lock.link):
+        return Refused(error=Error.LOCK_LOST, detail="no such lock is held here")
+    state = Delivery.ACCEPTED if isinstance(command, c.Complete) else Delivery.RELEASED
+    lock.delivery.update(state)
+    lock.delivery.settle()
+    close(lock.client, lock.link)
+    return Done()
+
+
+def close(client: Client, link: Any) -> None:
+    """Close a link; that the broker has closed it too, some do not say."""
+    link.close()
+    client.connection.beat()
+
+
+class PlainAdapter:
+    """A broker that speaks AMQP 1.0 and no dialect of it.
+
+    Args:
+        target: the broker.
+        timeout: how long an answer may take, in seconds.
+        run: the run's name, with which the names of its queues begin.
+    """
+
+    def __init__(self, target: Target, timeout: float, run: str) -> None:
+        self._target = target
+        self._timeout = timeout
+        self._run = run
+        self._clients: Clients | None = None
+        self._scenario: Scenario | None = None
+        self._scenarios = 0
+
+    @property
+    def declaration(self) -> Declaration:
+        """What AMQP itself has: messages, and two ways to receive them."""
+        slack = SLACK if self._target.slack is None else self._target.slack
+        return Declaration(
+            implementation=Implementation(name="AMQP 1.0 broker"),
+            capabilities=frozenset(
+                {Capability.AMQP, Capability.PEEK_LOCK, Capability.REGULAR_QUEUES}
+            ),
+            clock=Clock.REAL,
+            slack=slack,
+        )
+
+    def start(self, profile: Profile) -> None:  # noqa: ARG002 - it has none
+        """Begin with queues that nobody has used."""
+        self.stop()
+        self._clients = Clients(self._target, self._timeout, ask)
+        self._scenarios += 1
+        wait = RECEIVE_WAIT if self._target.receive_wait is None else self._target.receive_wait
+        self._scenario = Scenario(
+            Setting(
+                entities=Entities(self._target, self._timeout),
+                epoch=0,
+                now=lambda: int(time.monotonic() * MICROSECONDS),
+                tells_time=False,
+                receive_wait=wait,
+                prefix=f"/queue/{prefix_of(self._run, self._scenarios)}",
+            )
+        )
+
+    def do(self, command: c.Command, connection: str) -> Observed:
+        """Ask one thing of the broker."""
+        if self._clients is None or self._scenario is None:
+            raise AssertionError("an adapter is asked only between start and stop")
+        return Observed(self._clients.ask(self._scenario, command, connection))
+
+    def stop(self) -> None:
+        """Close all connections."""
+        if self._clients is not None:
+            self._clients.close()
+            self._clients = None

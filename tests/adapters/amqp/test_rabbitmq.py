@@ -1,0 +1,111 @@
+"""A broker that nobody here wrote and that has no dialect: RabbitMQ with its AMQP 1.0 plugin."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from busproof.adapters.amqp.plain import PlainAdapter
+from busproof.adapters.amqp.target import target_of
+from busproof.model.commands import Abandon, Complete, CreateQueue, Peek, Receive, Send
+from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
+from busproof.model.profiles import profile_for
+from busproof.model.values import Message, MessageView, ReceiveMode
+from busproof.spec import load
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+"""Debian's, without the script around it that wants a system service."""
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not FULL, reason="RabbitMQ takes a while to start: BUSPROOF_SIZE=full"),
+]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Where a RabbitMQ of our own listens, in a folder of its own."""
+    assert SERVER.exists(), "this needs RabbitMQ: apt install rabbitmq-server"
+    assert shutil.which("erl"), "this needs Erlang: apt install rabbitmq-server"
+    home, port = tmp_path_factory.mktemp("rabbitmq"), free_port()
+    (home / "enabled").write_text("[rabbitmq_amqp1_0].\n", encoding="utf-8")
+    settings = {
+        "HOME": str(home),
+        "RABBITMQ_NODENAME": f"busproof{port}@localhost",
+        "RABBITMQ_NODE_PORT": str(port),
+        "RABBITMQ_DIST_PORT": str(free_port()),
+        "RABBITMQ_MNESIA_BASE": str(home / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(home / "log"),
+        "RABBITMQ_CONFIG_FILE": str(home / "none"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "enabled"),
+    }
+    with (home / "out").open("w") as out:
+        server = subprocess.Popen(  # noqa: S603 - a fixed command
+            [SERVER], env=os.environ | settings, stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        wait_for(port, home / "out")
+        yield port
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(60)
+
+
+def wait_for(port: int, out: Path) -> None:
+    end = time.monotonic() + 120
+    while "completed" not in out.read_text():
+        assert time.monotonic() < end, out.read_text()
+        time.sleep(0.2)
+    socket.create_connection(("127.0.0.1", port), 20).close()
+
+
+@pytest.fixture
+def adapter(port: int) -> Iterator[PlainAdapter]:
+    target = target_of(f"amqp://guest:guest@127.0.0.1:{port}?dialect=plain")
+    adapter = PlainAdapter(target, timeout=20, run=f"r{time.time_ns():x}"[-8:])
+    adapter.start(profile_for(load()))
+    yield adapter
+    adapter.stop()
+
+
+def message_of(outcome: Outcome) -> MessageView:
+    assert isinstance(outcome, Received), outcome
+    return outcome.message
+
+
+def test_messages_are_sent_received_and_settled(adapter: PlainAdapter) -> None:
+    """Each with all its properties; a lock is settled once."""
+    whole = Message(body="one", message_id="x", subject="s", properties={"a": 1, "b": "c"})
+    assert adapter.do(CreateQueue(queue="q"), "c1").outcome == Done()
+    for message in (whole, Message(body="two")):
+        assert adapter.do(Send(queue="q", message=message), "c1").outcome == Done()
+    first = message_of(adapter.do(Receive(queue="q"), "c1").outcome)
+    assert (first.body, first.message_id, first.subject) == ("one", "x", "s")
+    assert dict(first.properties) == {"a": 1, "b": "c"}
+    completion = Complete(queue="q", lock_token=first.lock_token or "")
+    assert adapter.do(completion, "c1").outcome == Done()
+    assert isinstance(adapter.do(completion, "c1").outcome, Refused)
+    second = message_of(adapter.do(Receive(queue="q"), "c2").outcome)
+    assert isinstance(adapter.do(Receive(queue="q"), "c1").outcome, Empty)
+    adapter.do(Abandon(queue="q", lock_token=second.lock_token or ""), "c2")
+    for_good = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    assert message_of(adapter.do(for_good, "c1").outcome).body == "two"
+    assert isinstance(adapter.do(for_good, "c1").outcome, Empty)
+
+
+def test_what_amqp_itself_does_not_know_is_unsupported(adapter: PlainAdapter) -> None:
+    """And is not declared."""
+    assert isinstance(adapter.do(Peek(queue="q"), "c1").outcome, Unsupported)
+    assert len(adapter.declaration.capabilities) == 3
