@@ -66,7 +66,7 @@ class Administration:
             case "GET clock":
                 return self._clock()
             case "GET decisions":
-                return self._hub.bus.decisions(_whole(query.get("after", "0"), "after"))
+                return self._hub.bus.decisions.since(_whole(query.get("after", "0"), "after"))
             case "POST clock":
                 self._advance(_body(request))
                 return self._clock()

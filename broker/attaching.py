@@ -5,9 +5,10 @@ from typing import Any, Final
 from proton import Link, Message, Terminus, symbol, ulong
 
 from busproof.broker.coordinator import Coordinator
-from busproof.broker.engine import Connection, Node
+from busproof.broker.engine import Connection
 from busproof.broker.intake import Intake
 from busproof.broker.management import answerer
+from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
 from busproof.broker.refusals import NOT_FOUND, Refusal, unauthorized
 from busproof.broker.requests import CBS_STATUS, Replies, Reply, Requests, said_in

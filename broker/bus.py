@@ -1,14 +1,14 @@
 """The model as a bus that decides: its state, its clock, and a record of what it decided."""
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from random import Random
-from typing import Any, Final
 
 import attrs
 
 from busproof.broker.choosing import Chooser
+from busproof.broker.decisions import Decisions
 from busproof.broker.relations import without_relations
 from busproof.errors import UsageError
 from busproof.model.choosing import at_liberty, decided
@@ -38,9 +38,6 @@ from busproof.model.transition import Transition
 from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
 
 __all__ = ["Answer", "Bus"]
-
-DECISIONS_KEPT: Final = 100_000
-"""How many decisions are remembered; whoever needs more asks more often."""
 
 
 @attrs.frozen
@@ -92,8 +89,8 @@ class Bus:
             profile = at_liberty(profile, random)
         self.namespace = fresh_namespace(decided(profile), Vantage(decides=True))
         self._names: dict[str, str] = {}
-        self._decided = 0
-        self._decisions: deque[dict[str, Any]] = deque(maxlen=DECISIONS_KEPT)
+        self._is_held = False
+        self.decisions = Decisions()
 
     @property
     def slack(self) -> int:
@@ -159,13 +156,12 @@ class Bus:
 
     def ask_each(self, requests: Iterable[tuple[Command, str]]) -> list[Answer]:
         """Decide several requests, each of a connection, which all take effect or none."""
-        before, decided_before, answers = self.namespace, self._decided, []
+        before, decided_before, answers = self.namespace, self.decisions.count, []
         for command, connection in requests:
             answers.append(self.ask(command, connection))
             if (refused := answers[-1].refused) is not None:
                 self.namespace = before
-                for each in self.decisions(decided_before):
-                    each.update(refused=refused.error.value, partition=None)
+                self.decisions.refuse(decided_before, refused)
                 break
         return answers
 
@@ -256,10 +252,6 @@ class Bus:
         now = self.namespace.now
         self.namespace = give_back(self.namespace, entity, stored, now, "LIFE-04", counts=False)
 
-    def decisions(self, after: int = 0) -> list[dict[str, Any]]:
-        """What was decided since decision number `after`, oldest first."""
-        return [each for each in self._decisions if each["number"] > after]
-
     def known_as(self, path: str) -> None:
         """Remember an entity's name as it was given."""
         self._names[path.lower()] = path
@@ -274,8 +266,18 @@ class Bus:
         """The paths of all queues, topics and subscriptions."""
         return sorted(name for name in self.namespace.queues if not name.endswith(SUFFIX))
 
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """What is asked for within it came at once, and is decided at the moment when it came."""
+        self._keep_time()
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+
     def _keep_time(self) -> None:
-        if self.clock is Clock.REAL:
+        if self.clock is Clock.REAL and not self._is_held:
             now = int((self._monotonic() - self._started) * MICROSECONDS)
             if now > self.namespace.now.latest:
                 self.namespace = attrs.evolve(self.namespace, now=Window(now, now))
@@ -286,24 +288,12 @@ class Bus:
         outcome = chosen.outcome if self._skew is None else self._skew.seen(chosen.outcome)
         answer = Answer(outcome, chosen.rules, partition)
         if isinstance(command, Send | Schedule):
-            self._record(command, answer, connection)
+            self.decisions.keep(
+                command,
+                connection,
+                self.namespace.now.latest,
+                answer.rules,
+                answer.refused,
+                partition,
+            )
         return answer
-
-    def _record(self, command: Send | Schedule, answer: Answer, connection: str) -> None:
-        self._decided += 1
-        message = command.message
-        self._decisions.append(
-            {
-                "number": self._decided,
-                "at": self.namespace.now.latest,
-                "command": type(command).__name__,
-                "entity": command.queue,
-                "message_id": message.message_id,
-                "session_id": message.session_id,
-                "partition_key": message.partition_key,
-                "connection": connection,
-                "refused": None if answer.refused is None else answer.refused.error.value,
-                "partition": answer.partition,
-                "rules": list(answer.rules),
-            }
-        )

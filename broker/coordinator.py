@@ -5,8 +5,9 @@ from typing import Any
 
 from proton import Delivery, Described, Link, Message, ProtonException
 
-from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.engine import Connection
 from busproof.broker.intake import CREDIT, received
+from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.model.commands import BeginTransaction
 

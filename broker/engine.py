@@ -7,52 +7,29 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from proton import (
     Collector,
-    Condition,
-    Delivery,
     Event,
     Link,
     ProtonException,
     Terminus,
     Transport,
-    symbol,
 )
 from proton import Connection as Endpoint
 
 from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
+from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, unauthorized
 from busproof.broker.tokens import Claim, Claims
 
 if TYPE_CHECKING:
     from busproof.broker.hub import Hub
 
-__all__ = ["Connection", "Node", "condition"]
+__all__ = ["Connection"]
 
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
 
 TIME_TO_CLAIM: Final = 20.0
 """For how long a connection may last without a claim, in seconds."""
-
-
-def condition(name: str, description: str) -> Condition:
-    """An error as clients take it: some hang on one whose map of details is left out."""
-    return Condition(name, description, {symbol("busproof"): name})
-
-
-class Node:
-    """What a link is attached to; it translates, and decides nothing."""
-
-    needs: tuple[str, str] | None = None
-    """The right that the client has to have as long as the link lasts, and on which path."""
-
-    def on_flow(self) -> None:
-        """The client has changed its credit."""
-
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:
-        """A transfer, or a change of state of one."""
-
-    def on_closed(self, *, lost: bool) -> None:
-        """The link is gone; `lost` says that the connection broke."""
 
 
 class Connection(asyncio.Protocol):
@@ -127,9 +104,10 @@ class Connection(asyncio.Protocol):
             if self._handshake.claim is not None:
                 self.prove(self._handshake.claim)
             self._handshake = None
-        for piece, batch in self._frames.feed(data):
-            self._push(piece, batch=batch)
-        self.pump()
+        with self.hub.bus.one_moment():
+            for piece, batch in self._frames.feed(data):
+                self._push(piece, batch=batch)
+            self.pump()
         if self._frames.broken:
             self._close()
 

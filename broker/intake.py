@@ -5,8 +5,9 @@ from typing import Any, Final
 from proton import Delivery, Described, Link, ulong
 
 from busproof.broker.bus import Answer
-from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
+from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of, unauthorized
 from busproof.model.commands import Schedule, Send
 

@@ -16,8 +16,9 @@ from busproof.broker.dispositions import (
     in_transaction,
 )
 from busproof.broker.encoding import string_of
-from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.engine import Connection
 from busproof.broker.intake import TRANSACTIONAL, transaction_of
+from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.writing import encoded
 from busproof.model.commands import CloseSession, DeadLetter, Receive

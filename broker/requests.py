@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from proton import Delivery, Link, Message, ProtonException, int32, symbol
 
-from busproof.broker.engine import Connection, Node, condition
+from busproof.broker.engine import Connection
 from busproof.broker.intake import CREDIT, accept, received, transaction_of
+from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal
 
 __all__ = ["CBS_STATUS", "Answerer", "Replies", "Reply", "Requests", "said_in"]

@@ -5,7 +5,8 @@ from typing import Final
 
 from proton import Link
 
-from busproof.broker.engine import Connection, Node
+from busproof.broker.engine import Connection
+from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.model.commands import AcceptNextSession, AcceptSession

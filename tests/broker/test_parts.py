@@ -117,7 +117,7 @@ def test_several_requests_take_effect_together_or_not_at_all() -> None:
     assert [False, True] == [each.refused is not None for each in answers]
     assert 0 == len(some.namespace.queues["q"].messages)
     assert {("invalid-operation", None)} == {
-        (each["refused"], each["partition"]) for each in some.decisions()
+        (each["refused"], each["partition"]) for each in some.decisions.since()
     }
 
 

@@ -1,0 +1,57 @@
+"""What a bus has decided on each send: the witness of it."""
+
+from collections import deque
+from typing import Any, Final
+
+from busproof.model.commands import Schedule, Send
+from busproof.model.outcomes import Refused
+
+__all__ = ["Decisions"]
+
+KEPT: Final = 100_000
+"""How many decisions are remembered; whoever needs more asks more often."""
+
+
+class Decisions:
+    """The latest decisions, by their numbers."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._kept: deque[dict[str, Any]] = deque(maxlen=KEPT)
+
+    def since(self, number: int = 0) -> list[dict[str, Any]]:
+        """Those after decision `number`, oldest first."""
+        return [each for each in self._kept if each["number"] > number]
+
+    def refuse(self, number: int, refused: Refused) -> None:
+        """Take those after decision `number` back, which had no effect in the end."""
+        for each in self.since(number):
+            each.update(refused=refused.error.value, partition=None)
+
+    def keep(
+        self,
+        command: Send | Schedule,
+        connection: str,
+        moment: int,
+        rules: tuple[str, ...],
+        refused: Refused | None,
+        partition: int | None,
+    ) -> None:
+        """Remember one."""
+        self.count += 1
+        message = command.message
+        self._kept.append(
+            {
+                "number": self.count,
+                "at": moment,
+                "command": type(command).__name__,
+                "entity": command.queue,
+                "message_id": message.message_id,
+                "session_id": message.session_id,
+                "partition_key": message.partition_key,
+                "connection": connection,
+                "refused": None if refused is None else refused.error.value,
+                "partition": partition,
+                "rules": list(rules),
+            }
+        )
