@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams dist wheel lock base dev clean \
-	python-there node-there
+	python-there compiler-there node-there
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -108,7 +108,7 @@ $(BASE)/.installed: pyproject.toml $(BASE_LOCKS) | python-there
 	$(BASE)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DEV)/.installed: pyproject.toml $(DEV_LOCKS) | python-there
+$(DEV)/.installed: pyproject.toml $(DEV_LOCKS) | python-there compiler-there
 	$(PYTHON) -m venv --clear $(DEV)
 	$(DEV)/bin/python $(INSTALL) --require-hashes $(DEV_LOCKS:%=-r %)
 	$(DEV)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
@@ -123,6 +123,11 @@ python-there:
 	@$(PYTHON) -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "make: $(PYTHON) must be Python 3.11 or later with its venv module (Debian, Ubuntu:" \
 		"apt-get install python3-venv); PYTHON=… names another one" >&2; exit 1; }
+
+compiler-there:
+	@command -v cc >/dev/null || { \
+		echo "make: a C compiler is missing, which python-qpid-proton is built with (Debian, Ubuntu:" \
+		"apt-get install gcc python3-dev pkg-config libssl-dev)" >&2; exit 1; }
 
 node-there:
 	@node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || { \
