@@ -42,6 +42,7 @@ CAPABILITIES: Final = frozenset(
         Capability.NEXT_SESSION,
         Capability.OUTAGES,
         Capability.PEEK,
+        Capability.PEEK_FROM,
         Capability.PEEK_LOCK,
         Capability.REGULAR_QUEUES,
         Capability.SCHEDULING,

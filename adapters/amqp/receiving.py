@@ -113,7 +113,7 @@ def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
 def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
     """Look at messages without taking them."""
     body: dict[str, Any] = {
-        "from-sequence-number": 0,
+        "from-sequence-number": command.from_sequence_number or 0,
         "message-count": int32(command.count),
     }
     if command.session_id is not None:
