@@ -36,6 +36,7 @@ OWN_CHOICES: Final = {
     "CACHE-DELIVERY-COUNT": ("either", "stays"),
     "MAX-DELIVERIES": ("either", "exactly"),
     "CACHE-EXPIRY": ("either", "not-handed-out"),
+    "CACHE-DELETE": ("either", "kept"),
     "FORWARD-LIFETIME": ("either", "anew"),
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
     "MESSAGES-EXPIRE": ("message", "lock"),
