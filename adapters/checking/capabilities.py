@@ -89,6 +89,10 @@ def _tells_lock_ends(talk: Talk) -> None:
         )
 
 
+PEEKS: Final = 20
+"""How often a peek is repeated that shows nothing: a partition without messages may answer."""
+
+
 def _peeks(talk: Talk) -> None:
     talk.begin()
     nothing = talk.expect(Peeked, Peek(queue="q", count=3))
@@ -97,7 +101,8 @@ def _peeks(talk: Talk) -> None:
     first = talk.expect(Peeked, Peek(queue="q", count=1)).messages
     talk.insist(len(first) <= 1, f"a peek for one message shows {len(first)}")
     bodies = {message.body: message for message in sent}
-    views = talk.expect(Peeked, Peek(queue="q", count=5)).messages
+    tries = (talk.expect(Peeked, Peek(queue="q", count=5)).messages for _ in range(PEEKS))
+    views = next(filter(None, tries), ())
     if not views:
         raise NoAnswer("a peek showed nothing although two messages are there, which is permitted")
     for view in views:
