@@ -139,7 +139,7 @@ class Outlet(Node):
         self._connection.pump()
         return waits
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002
+    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
         token = getattr(delivery, "token", None)
         if token is None:

@@ -113,7 +113,7 @@ class Requests(Node):
         """Let the client ask."""
         self._link.flow(CREDIT)
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002
+    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """A request."""
         raw = received(self._link, delivery, self._parts)
         if raw is None:

@@ -37,7 +37,7 @@ class Embedded:
     """
 
     def __init__(self, options: tuple[str, ...], timeout: float) -> None:
-        self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed with the broker
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [
                 *(sys.executable, "-m", "busproof", "serve"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import cproton  # type: ignore[import-untyped]
+import cproton  # type: ignore[import-untyped] # Proton has no types
 
 __all__ = ["content_type_of", "tag_of"]
 

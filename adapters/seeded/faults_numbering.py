@@ -110,9 +110,9 @@ class _NumberingCommits(_Numbering):
                 return self.within(held.number, first, last)
         return held.number
 
-    def within(self, number: int, first: int, last: int) -> int:
-        """What a message is told to have of the numbers behind `first`, up to `last`."""
-        raise NotImplementedError
+    def within(self, number: int, first: int, last: int) -> int:  # noqa: ARG002 - for faults
+        """What a message is told to have of the numbers behind `first`, up to `last`: its own."""
+        return number
 
 
 @faulty("commit-numbers-backwards", "SEQ-07", "A commit numbers its messages from the last on.")
