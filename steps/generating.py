@@ -7,7 +7,7 @@ Nothing that is drawn may depend on what the bus answered, for a bus may answer 
 next time: a row draws numbers and places, and the world tells what they stand for.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import attrs
@@ -17,38 +17,28 @@ from hypothesis import strategies as st
 from busproof.adapters.base import Capability
 from busproof.model.commands import (
     Abandon,
-    AcceptNextSession,
-    AcceptSession,
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     CancelScheduled,
-    CloseSession,
     Command,
     CommitTransaction,
     Complete,
     CreateQueue,
     DeadLetter,
     Defer,
-    DeleteQueue,
-    GetQueue,
-    GetSessionState,
-    ListQueues,
-    ListSessions,
     Peek,
     Receive,
     ReceiveDeferred,
     RenewLock,
-    RenewSessionLock,
-    RestoreQueue,
     RollBackTransaction,
     Schedule,
     Send,
-    SetSessionState,
     TakePartitionDown,
-    UpdateQueue,
 )
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
+from busproof.steps.generating_management import rows_of_management
+from busproof.steps.generating_sessions import rows_of_sessions
 from busproof.steps.generating_topics import rows_of_topics
 from busproof.steps.needing import NEEDED
 from busproof.steps.rows import QUEUES, RECEIPTS, TRANSACTIONS, Generator, Made
@@ -209,24 +199,6 @@ def _brought_up(world: World, number: int) -> BringPartitionUp | None:
     return BringPartitionUp(queue=down.queue, partition=down.partition)
 
 
-def _on_session(kind: Callable[..., Command]) -> Made:
-    """A command on a session at hand, of this queue if it has any, else of another."""
-
-    def made(world: World, queue: CreateQueue, session: int, **drawn: Any) -> Command:
-        name = _session_queue(world, queue)
-        return kind(queue=name, session_id=world.session_at_hand(name, session), **drawn)
-
-    return made
-
-
-def _accepted(world: World, queue: CreateQueue, session: int) -> AcceptSession:
-    return AcceptSession(queue=_session_queue(world, queue), session_id=world.session(session))
-
-
-def _on_session_queue(kind: Callable[..., Command]) -> Made:
-    return lambda world, queue: kind(queue=_session_queue(world, queue))
-
-
 def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
     """At all messages, or at those of a session where there are any."""
     queue = world.received_from(queue)
@@ -246,17 +218,6 @@ def _peeked_on(world: World, count: int, back: int) -> Peek | None:
     return Peek(queue=queue, count=count, from_sequence_number=max(number + 1 - back, 0))
 
 
-def _session_queue(world: World, queue: CreateQueue) -> str:
-    """This queue if it requires sessions, else the latest that does."""
-    if queue.requires_session:
-        return queue.queue
-    return world.with_sessions()[-1].queue
-
-
-def _has_sessions(world: World) -> bool:
-    return bool(world.with_sessions())
-
-
 def _begun(world: World) -> BeginTransaction:
     world.transactions += 1
     return BeginTransaction(transaction=f"t{world.transactions}")
@@ -270,9 +231,9 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
     rows = (
         *_creations(kinds),
         *_of_messages(scope),
-        *_of_sessions(),
+        *rows_of_sessions(),
         *_of_transactions(scope),
-        *_of_management(scope),
+        *rows_of_management(scope),
         *_of_the_world(scope),
         *rows_of_topics(scope),
     )
@@ -367,26 +328,6 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         )
 
 
-def _of_sessions() -> Iterator[Generator]:
-    one = {"queue": QUEUES, "session": _INDEX}
-    yield Generator(kind=AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
-    for kind in (CloseSession, RenewSessionLock, GetSessionState):
-        yield Generator(kind=kind, draws=one, make=_on_session(kind), when=_has_sessions)
-    yield Generator(
-        kind=SetSessionState,
-        draws={**one, "state": st.sampled_from((None, "one", "two"))},
-        make=_on_session(SetSessionState),
-        when=_has_sessions,
-    )
-    for any_of in (AcceptNextSession, ListSessions):
-        yield Generator(
-            kind=any_of,
-            draws={"queue": QUEUES},
-            make=_on_session_queue(any_of),
-            when=_has_sessions,
-        )
-
-
 def _of_transactions(scope: Scope) -> Iterator[Generator]:
     if Capability.TRANSACTIONS not in scope.capabilities:
         return
@@ -421,70 +362,6 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         draws=over,
         make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
     )
-
-
-def _lives(scope: Scope) -> tuple[int, ...]:
-    """Times to live that updates ask for, where there is such a thing."""
-    mortal = Capability.TIME_TO_LIVE in scope.capabilities
-    return (scope.lock // 4, scope.lock) if mortal else ()
-
-
-def _of_management(scope: Scope) -> Iterator[Generator]:
-    one = {"queue": QUEUES}
-    yield Generator(kind=GetQueue, draws=one, make=_on_queue(GetQueue))
-    yield Generator(kind=ListQueues, draws={}, make=lambda _world: ListQueues())
-    yield Generator(
-        kind=UpdateQueue,
-        draws={
-            **one,
-            "partitioned": st.sampled_from((None, None, True, False)),
-            "lock_duration": st.sampled_from((None, scope.lock // 2, scope.lock)),
-            "max_delivery_count": st.sampled_from((None, 2, 10)),
-            "time_to_live": st.sampled_from((None, None, *_lives(scope))),
-        },
-        make=_on_queue(UpdateQueue),
-    )
-    yield Generator(
-        kind=DeleteQueue,
-        draws={**one, "meant": st.sampled_from((False, False, True))},
-        make=lambda _world, queue, meant: DeleteQueue(queue=queue.queue) if meant else None,
-    )
-    if Capability.MANAGEMENT in scope.capabilities:
-        yield Generator(
-            kind=CreateQueue,
-            draws={**one, "partitioned": st.sampled_from((None, None, True, False))},
-            make=lambda _world, queue, partitioned: _created_again(scope, queue, partitioned),
-            name="createagain",
-        )
-    yield Generator(
-        kind=RestoreQueue,
-        draws={},
-        make=_restored,
-        into=(QUEUES,),
-        when=lambda world: world.scope.tier is Tier.PREMIUM,
-    )
-
-
-def _on_queue(kind: Callable[..., Command]) -> Made:
-    return lambda _world, queue, **drawn: kind(queue=queue.queue, **drawn)
-
-
-def _created_again(
-    scope: Scope, queue: CreateQueue, partitioned: bool | None
-) -> CreateQueue | None:
-    """A queue of this name, as it was or with the other option; none by that of a subscription."""
-    if "/subscriptions/" in queue.queue:
-        return None
-    again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)
-    unwanted = again.partitioned and scope.tier is Tier.PREMIUM
-    return again if scope.allows(again) and not unwanted else None
-
-
-def _restored(world: World) -> RestoreQueue | None:
-    if len(world.queues) >= MOST_QUEUES:
-        return None
-    world.queues.append(CreateQueue(queue=f"q{len(world.queues) + 1}"))
-    return RestoreQueue(queue=world.queues[-1].queue)
 
 
 def _of_the_world(scope: Scope) -> Iterator[Generator]:
