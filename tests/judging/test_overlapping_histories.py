@@ -51,10 +51,6 @@ EDITION = "cs-2020-12"
 IDLE = Habits()
 REAL = Vantage(clock=Clock.REAL)
 NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
-FULL_SOON = "full"
-"""No fault's name; profiles of faults are of the edition that states the most."""
-
-
 NO_FAULT = "none"
 """The edition that faults are tried in, without one."""
 
@@ -122,7 +118,7 @@ def test_what_finds_no_room_is_judged_and_never_accused() -> None:
         policy, clients, connections = choice(seed)
         adapter = ModelAdapter(policy=policy, seed=seed)
         habits = Habits(large=0.5, mortal=0.3 * (seed % 2))
-        held_to = profile(3, FULL_SOON)
+        held_to = profile(3, NO_FAULT)
         events = work(adapter, held_to, Random(seed), LENGTH, clients, connections, habits)
         refused += sum(each.outcome == NO_ROOM for each in events)
         slack = adapter.declaration.slack

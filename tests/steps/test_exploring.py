@@ -38,7 +38,7 @@ def test_the_machine_is_a_test_of_its_own() -> None:
     machine = machine_for(make("property-lost"))
     few = settings(machine.TestCase.settings, phases=[Phase.generate], max_examples=20)
     machine.TestCase.settings = settings(few, database=None)
-    with pytest.raises(AssertionError, match=r"LIFE-01|SCHED-01"):
+    with pytest.raises(AssertionError, match="asked and came"):
         machine.TestCase("runTest").runTest()
 
 
@@ -62,7 +62,7 @@ def test_a_bus_with_several_faults_is_found_out_rule_by_rule() -> None:
 def test_where_requests_are_dear_a_failure_is_made_small_off_the_wire() -> None:
     """It is replayed a few times only."""
     bus = Spoiled(make("abandoned-is-lost"), lambda _command, _asked, observed: observed)
-    found = explored(bus, sequences=40, rules=1, seed=5, dear=True).exploration
+    found = explored(bus, sequences=200, rules=1, seed=5, dear=True).exploration
     (failure,) = found.found
     assert failure.repeats
     assert len(failure.commands) <= 8
