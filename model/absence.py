@@ -1,5 +1,6 @@
 """Which rules a view breaks of which nothing in the queue can be the original."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
@@ -12,8 +13,11 @@ from busproof.model.values import MessageView, RuleId
 
 __all__ = ["absence"]
 
-_OF_COPIES: Final = ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11")
-"""What is broken besides where a copy is shown."""
+_BESIDES: Final[dict[RuleId, tuple[RuleId, ...]]] = {
+    "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11"),
+    "PART-03": ("KEY-03",),
+}
+"""What is broken besides where what a rule kept out is shown: a copy, or what was refused."""
 
 
 def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
@@ -24,10 +28,9 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
     if known is None:
         of_namesake = view.body in queue.managed.before
         rules = ("MGMT-15", "MGMT-17") if of_namesake else why_absent(namespace, queue, view.body)
-        return (*rules, "LIFE-01")
+        return (*rules, *_beside(rules), "LIFE-01")
     if isinstance(known, str):
-        rules = _hidden(queue, view, known)
-        return (*rules, *_OF_COPIES) if known == "KEY-11" else rules
+        return (*_hidden(queue, view, known), *_beside((known,)))
     present = [queue.messages[number] for number in known if number in queue.messages]
     if not present:
         return _gone(namespace, queue, view)
@@ -36,6 +39,12 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
         unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
         return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
     return _misplaced(namespace, queue, unchanged[0])
+
+
+def _beside(rules: tuple[RuleId, ...]) -> Iterator[RuleId]:
+    """What else is broken by showing what these rules kept out."""
+    for rule in rules:
+        yield from _BESIDES.get(rule, ())
 
 
 def _hidden(queue: Queue, view: MessageView, rule: RuleId) -> tuple[RuleId, ...]:

@@ -31,7 +31,7 @@ __all__ = ["blamed_for_partitions", "wrongly_begun"]
 def wrongly_begun(
     namespace: Namespace, queue: Queue, command: Peek, views: tuple[MessageView, ...]
 ) -> tuple[RuleId, ...]:
-    """PART-14, PART-15, PART-19, PART-20: how a peek begins, or how much of what it shows."""
+    """PART-14, PART-15, PART-19, PART-20, DEFER-09: how a peek begins, or how much it shows."""
     if len(views) > command.count or len({*views}) < len(views):
         return ("PART-19", "LIFE-07")
     if any(continues_wrongly(namespace, command, view) for view in views):
@@ -39,12 +39,18 @@ def wrongly_begun(
     queue = settled_fronts(queue)
     if not views:
         rule = shows_too_little(namespace, queue, command)
-        return () if rule is None else (rule, "LIFE-07")
+        return () if rule is None else (rule, *_left_out(queue), "LIFE-07")
     for seen in recognised(namespace, queue, views[0], Sighting()):
         rule = begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where)
         if rule is not None:
-            return (rule, "LIFE-07")
+            return (rule, *_left_out(queue), "LIFE-07")
     return ()
+
+
+def _left_out(queue: Queue) -> tuple[RuleId, ...]:
+    """DEFER-09: what a peek may have passed over that does not begin with what it should."""
+    deferred = any(stored.deferred for stored in queue.messages.values())
+    return ("DEFER-09",) if deferred else ()
 
 
 def blamed_for_partitions(

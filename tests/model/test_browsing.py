@@ -54,6 +54,18 @@ def test_a_peek_into_a_regular_queue_shows_the_oldest(told: Told) -> None:
     told.has(PEEK, Peeked())
 
 
+def test_what_is_passed_over_though_it_comes_first_may_be_so_because_it_is_deferred(
+    told: Told,
+) -> None:
+    """What a peek leaves out breaks the rule on deferred messages only where there is one."""
+    regular(told)
+    assert "DEFER-09" not in told.saw(PEEK, Peeked()).rules
+    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    told.has(Defer(queue="q", lock_token="l"))
+    assert ("PART-14", "DEFER-09") == told.saw(PEEK, Peeked()).rules[:2]
+    assert ("PART-14", "DEFER-09") == told.saw(PEEK, shown("m2")).rules[:2]
+
+
 def test_even_if_somebody_has_locked_it(told: Told) -> None:
     regular(told)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))

@@ -123,7 +123,7 @@ def test_with_all_partitions_down_nothing_is_accepted(
     assert "PART-03" in taken.rules
     assert told.send(GONE, **properties).rules[0] == "PART-03"
     up(told)
-    assert told.saw(RECEIVE, received("m2", **properties)).rules[0] == "PART-03"
+    assert ("PART-03", "KEY-03") == told.saw(RECEIVE, received("m2", **properties)).rules[:2]
 
 
 def test_what_was_there_outlasts_an_outage(told: Told) -> None:
