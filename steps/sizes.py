@@ -18,8 +18,7 @@ class Size:
         sequences: how many begin with an empty namespace; `None` for as many as there is time.
         steps: rules a sequence, each of which may ask several commands.
         seconds: after which no further sequence begins.
-        shrinking: seconds in which Hypothesis may look for a smaller failure, and as many for the
-            replays that follow.
+        shrinking: seconds in which replays may make a failure smaller.
         rules: that are broken, after which nothing further is looked for.
         replays: how often a failure may be replayed to make it smaller, where each is dear.
         waiting: seconds to wait in all for timers of a bus on a real clock.
