@@ -128,8 +128,12 @@ def _is_one(queue: Queue, stored: Stored) -> bool:
 
 
 def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
-    """Whether a message had come before the other one was sent."""
-    if shown.came is not None or first.number >= min(shown.number, shown.sent):
+    """Whether a message had come before the other one was sent.
+
+    Nobody says how the messages of one transaction follow each other.
+    """
+    together = first.batch == shown.batch >= 0
+    if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
     virtual = namespace.vantage.clock is Clock.VIRTUAL
     return virtual or first.arrived.latest < shown.arrived.earliest

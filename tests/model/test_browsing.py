@@ -66,6 +66,19 @@ def test_what_is_passed_over_though_it_comes_first_may_be_so_because_it_is_defer
     assert ("PART-14", "DEFER-09") == told.saw(PEEK, shown("m2")).rules[:2]
 
 
+def test_of_one_transaction_either_message_may_be_the_oldest(told: Told) -> None:
+    """Of two transactions that follow each other, the first one's."""
+    regular(told, 0)
+    for transaction in ("t", "u"):
+        told.has(BeginTransaction(transaction=transaction))
+        for _ in range(2):
+            told.send(transaction=transaction)
+        told.has(CommitTransaction(transaction=transaction))
+    assert begins(told, "m1")
+    assert begins(told, "m2")
+    assert told.saw(PEEK, shown("m3")).rules[0] == "PART-14"
+
+
 def test_even_if_somebody_has_locked_it(told: Told) -> None:
     regular(told)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))
