@@ -26,6 +26,7 @@ from busproof.model.missing import (
 )
 from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
 from busproof.model.premium import shown_in_premium
+from busproof.model.refusing import for_whatever_reason
 from busproof.model.returning import prepared
 from busproof.model.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.model.topics import returned, told_of_topics, with_partitions_of_topic
@@ -228,33 +229,9 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     command, refused = event.command, isinstance(event.outcome, Refused)
     if len(found) > 1 and refused and isinstance(command, c.Send | c.Schedule):
         known = all(command.queue in transition.next.queues for transition in found)
-        found = _for_one_reason(found, command) if known else found
+        found = for_whatever_reason(found, command) if known else found
     reached = _distinct(transition.next for transition in found)
     return Acceptance(possible=reached, rules=found[0].rules)
-
-
-def _for_one_reason(found: list[Transition], command: c.Send | c.Schedule) -> list[Transition]:
-    """The transitions of a refused send, whose message never arrives for the same reason in all.
-
-    For which of several reasons it was refused is of no consequence. States that differed in it
-    alone would double with every such send.
-    """
-    body = command.message.body
-    queues = [transition.next.queues[command.queue] for transition in found]
-    reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]
-    if not reasons:
-        return found
-    return [
-        transition
-        if isinstance(queue.bodies.get(body), tuple)
-        else attrs.evolve(
-            transition,
-            next=with_queue(
-                transition.next, attrs.evolve(queue, bodies=queue.bodies.set(body, reasons[0]))
-            ),
-        )
-        for transition, queue in zip(found, queues, strict=True)
-    ]
 
 
 def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:

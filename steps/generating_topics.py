@@ -17,15 +17,9 @@ from busproof.model.commands import (
     RemoveRule,
     Send,
 )
-from busproof.model.filters import (
-    DEFAULT_RULE,
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    TrueFilter,
-)
+from busproof.model.filters import DEFAULT_RULE, Filter
 from busproof.model.values import ReceiveMode, Tier
+from busproof.steps.conditions import MARKS, Marks, filters, marked
 from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
 from busproof.steps.worlds import Scope, Theme, World
 
@@ -39,17 +33,6 @@ MOST_SOURCES: Final = 6
 
 _NUMBER: Final = st.integers(0, 1)
 _RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
-_FILTERS: Final[tuple[Filter, ...]] = (
-    TrueFilter(),
-    FalseFilter(),
-    CorrelationFilter(session_id="a"),
-    CorrelationFilter(message_id="a"),
-)
-_SQL: Final[tuple[Filter, ...]] = (
-    SqlFilter(expression="sys.SessionId = 'a' OR sys.MessageId IS NULL"),
-    SqlFilter(expression="NOT size = 2"),
-    SqlFilter(expression="size ="),
-)
 
 
 def rows_of_topics(scope: Scope) -> Iterator[Generator]:
@@ -131,9 +114,18 @@ def _subscriptions(scope: Scope) -> Iterator[Generator]:
 
 
 def _rules(scope: Scope) -> Iterator[Generator]:
-    filters = _FILTERS + (_SQL if Capability.SQL_FILTERS in scope.capabilities else ())
+    yield Generator(
+        kind=Send,
+        draws={"shape": st.integers(0, 3), "marks": MARKS},
+        make=_sent_marked,
+        times=st.sampled_from((1, 1, 2)),
+        weight=3,
+        when=_has_subscriptions,
+        themes=(Theme.TOPICS,),
+        name="sendmarked",
+    )
     rule = {"number": _NUMBER, "rule": _RULES}
-    added = {**rule, "wanted": st.sampled_from(filters)}
+    added = {**rule, "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities)}
     yield Generator(
         kind=AddRule,
         draws=added,
@@ -238,6 +230,12 @@ def _added(
     world: World, number: int, rule: str, wanted: Filter, transaction: str | None = None
 ) -> AddRule:
     return AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
+
+
+def _sent_marked(world: World, shape: int, marks: Marks) -> Send:
+    """What conditions are about, to the latest subscription's topic."""
+    latest = world.subscriptions[-1]
+    return Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
 
 
 def _removed(world: World, number: int, rule: str) -> RemoveRule:

@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from hypothesis import stateful
 from hypothesis import strategies as st
@@ -16,10 +16,12 @@ from busproof.history.words import event_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.judge import Violation
 from busproof.model.commands import AdvanceClock, Command, CreateQueue
+from busproof.model.filters import Filter
 from busproof.model.outcomes import Event, Unsupported
 from busproof.model.profiles import profile_for
 from busproof.model.values import MICROSECONDS, Clock, Profile
 from busproof.spec import load
+from busproof.steps.conditions import MARKS, Marks, filters
 from busproof.steps.generating import generators
 from busproof.steps.harness import Bus, Recording, Undeclared, blaming_the_adapter
 from busproof.steps.openings import begun_with, openings, themes
@@ -41,6 +43,12 @@ LOCK = 30 * MICROSECONDS
 """The queues' lock duration on a virtual clock."""
 
 CONNECTIONS = ("c1", "c1", "c1", "c2")
+
+FILTERS = 3
+MARKED = 6
+"""Of a sequence that is about conditions: how many subscriptions, and how many messages."""
+
+T = TypeVar("T")
 
 
 class Watch:
@@ -251,20 +259,29 @@ def _started(rows: tuple[Generator, ...], scope: Scope) -> Any:
         theme: Theme,
         keys: tuple[str, ...],
         palette: list[Shape],
+        filters: list[Filter],
+        marks: list[Marks],
         opening: str,
         **drawn: Any,
     ) -> Any:
         self.world.theme, self.world.keys, self.world.palette = theme, keys, tuple(palette)
+        self.world.filters, self.world.marks = tuple(filters), tuple(marks)
         return self.begin(row, opening, drawn)
 
     draws = {
         "theme": st.sampled_from(themes(scope)),
         "keys": st.sampled_from(KEYS),
         "palette": PALETTE,
+        "filters": _exactly(FILTERS, filters(sql=Capability.SQL_FILTERS in scope.capabilities)),
+        "marks": _exactly(MARKED, MARKS),
         "opening": st.sampled_from(openings(scope)),
         **row.draws,
     }
     return stateful.initialize(targets=row.into, **draws)(start)
+
+
+def _exactly(number: int, one: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
+    return st.lists(one, min_size=number, max_size=number)
 
 
 def _rule(row: Generator, name: str) -> Any:

@@ -29,6 +29,7 @@ from busproof.model.commands import (
 )
 from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
 from busproof.model.values import Message, ReceiveMode
+from busproof.steps.conditions import marked
 from busproof.steps.needing import needs
 from busproof.steps.worlds import MOST_QUEUES, Scope, Theme, World
 
@@ -133,6 +134,29 @@ def _subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
+def _conditions(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Subscriptions with one filter each take what they want of some messages."""
+    world.theme = Theme.TOPICS
+    topic = f"n{len(world.topics) + 1}"
+    world.topics.append(topic)
+    yield CreateTopic(topic=topic, partitioned=bool(queue.partitioned))
+    paths = []
+    for number, wanted in enumerate(world.filters):
+        rule = {"topic": topic, "subscription": f"f{number}"}
+        lock = world.scope.lock
+        yield CreateSubscription(topic=topic, subscription=f"f{number}", lock_duration=lock)
+        yield RemoveRule(rule=DEFAULT_RULE, **rule)
+        yield AddRule(rule="r", filter=wanted, **rule)
+        paths.append(f"{topic}/subscriptions/f{number}")
+        world.subscriptions.append(CreateQueue(queue=paths[-1]))
+    for number, marks in enumerate(world.marks):
+        message = marked(world.message(world.subscriptions[-1], number), marks)
+        yield Send(queue=topic, message=message)
+    for path in paths:
+        for _ in world.marks:
+            yield Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
 def _expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A message is received only when its time to live is over."""
     message = _keyed(world, queue, 0)
@@ -176,6 +200,7 @@ _OPENINGS: Final = (
     Opening("chain", frozenset({Capability.FORWARDING}), _chain),
     Opening("expiry", frozenset({Capability.TIME_TO_LIVE}), _expiry),
     Opening("subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), _subscriptions),
+    Opening("conditions", frozenset({Capability.TOPICS, Capability.FILTERS}), _conditions),
 )
 
 

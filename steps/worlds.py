@@ -26,6 +26,7 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
+from busproof.model.filters import Filter
 from busproof.model.outcomes import (
     Done,
     Event,
@@ -36,6 +37,7 @@ from busproof.model.outcomes import (
     SessionAccepted,
 )
 from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView, Tier
+from busproof.steps.conditions import Marks
 from busproof.steps.needing import needs
 
 __all__ = [
@@ -121,6 +123,8 @@ class World:
     bodies: int = 0
     transactions: int = 0
     palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
+    filters: tuple[Filter, ...] = attrs.field(default=(), converter=tuple)
+    marks: tuple[Marks, ...] = attrs.field(default=(), converter=tuple)
     connection: str = "c1"
     accepted: dict[tuple[str, str], str] = attrs.field(factory=dict)
     locks: list[Receipt] = attrs.field(factory=list)

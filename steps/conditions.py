@@ -1,0 +1,131 @@
+"""What subscriptions filter by in an exploration, and what messages carry for it to decide on.
+
+Properties, values and conditions come from small universes, so that a message now and then meets a
+condition, and now and then fails it by very little.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+from hypothesis import strategies as st
+
+from busproof.model.filters import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    PropertyValue,
+    SqlFilter,
+    TrueFilter,
+)
+from busproof.model.values import Message
+
+__all__ = ["MARKS", "Marks", "filters", "marked"]
+
+Marks = Mapping[str, Any]
+"""Fields of a message by name; `properties` are the application's own."""
+
+_HEADERS: Final = (
+    "correlation_id",
+    "to",
+    "reply_to",
+    "subject",
+    "reply_to_session_id",
+    "content_type",
+)
+_WORDS: Final = ("x", "X")
+_NUMBERS: Final = (1, 2, 3, 4)
+_COLORS: Final = ("red", "RED", "blue", "a_c", "abc", "a%", "ab")
+
+_PROPERTIES: Final[Mapping[str, tuple[PropertyValue, ...]]] = {
+    "a": (1, 2),
+    "b": (1, 2),
+    "size": _NUMBERS,
+    "color": _COLORS,
+}
+
+_TEXT: Final = st.sampled_from(tuple(f"'{each}'" for each in _COLORS))
+_NUMBER: Final = st.sampled_from(tuple(map(str, _NUMBERS)))
+_NAME: Final = st.sampled_from(("a", "b", "size", "SIZE", "user.size"))
+_COLOR: Final = st.sampled_from(("color", "color", "Color", "user.color"))
+
+
+def _written(form: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.builds(form.format, *parts)
+
+
+_EQUAL: Final = _written("{} = {}", st.sampled_from(("a", "b")), st.sampled_from(("1", "2")))
+_ATOM: Final = st.one_of(
+    _EQUAL,
+    _EQUAL,
+    _written("{} {} {}", _NAME, st.sampled_from(("=", "<>", "<", "<=", ">", ">=")), _NUMBER),
+    _written("{} {} {}", _COLOR, st.sampled_from(("=", "<>")), _TEXT),
+    _written("{} = '{}'", st.sampled_from(("sys.Label", "sys.LABEL")), st.sampled_from(_WORDS)),
+    _written("{} {} ({}, {})", _COLOR, st.sampled_from(("IN", "NOT IN")), _TEXT, _TEXT),
+    _written("size IN ({}, {})", _NUMBER, _NUMBER),
+    _written("color {}", st.sampled_from(("IS NULL", "IS NOT NULL"))),
+    _written("{} (size)", st.sampled_from(("EXISTS", "NOT EXISTS"))),
+    _written(
+        "color LIKE {}",
+        st.sampled_from(("'a_c'", "'a%'", "'%b%'", "'a!_c' ESCAPE '!'", "'a!%' ESCAPE '!'")),
+    ),
+    _written("{} + {} * {} = 4", _NAME, _NUMBER, _NUMBER),
+    _written("({} + {}) * 2 = 6", _NAME, _NUMBER),
+)
+_FORMS: Final = (
+    "{}",
+    "{}",
+    "NOT {}",
+    "{} AND {}",
+    "{} OR {}",
+    "NOT {} AND {}",
+    "{} OR {} AND {}",
+    "({} OR {}) AND {}",
+    "NOT ({} AND {})",
+)
+_BROKEN: Final = st.sampled_from(("size =", "color = 'red", "(a = 1", "= 1 a", "color LIKE"))
+_CONDITION: Final = st.builds(str.format, st.sampled_from(_FORMS), _ATOM, _ATOM, _ATOM)
+
+_CONDITIONS: Final[st.SearchStrategy[Filter]] = st.one_of(
+    *[_CONDITION.map(lambda written: SqlFilter(expression=written))] * 5,
+    _BROKEN.map(lambda written: SqlFilter(expression=written)),
+)
+"""Conditions in the service's SQL, a few of which are none."""
+
+
+def _some(most: int) -> st.SearchStrategy[dict[str, Any]]:
+    """One to so many fields of a message, and what is in them."""
+    header = st.tuples(st.sampled_from(_HEADERS), st.sampled_from(_WORDS))
+    return st.lists(header | _PROPERTY, min_size=1, max_size=most).map(_fields)
+
+
+def _fields(pairs: list[tuple[str, PropertyValue]]) -> dict[str, Any]:
+    headers = {name: value for name, value in pairs if name in _HEADERS}
+    return {**headers, "properties": {name: value for name, value in pairs if name not in headers}}
+
+
+_PROPERTY: Final = st.sampled_from(
+    tuple((name, value) for name, values in _PROPERTIES.items() for value in values)
+)
+
+MARKS: Final[st.SearchStrategy[Marks]] = _some(4)
+"""What a message carries besides its keys."""
+
+_CORRELATIONS: Final[st.SearchStrategy[Filter]] = st.one_of(
+    st.just(TrueFilter()),
+    st.just(FalseFilter()),
+    st.just(CorrelationFilter(session_id="a")),
+    st.just(CorrelationFilter(message_id="a")),
+    *[_some(2).map(lambda fields: CorrelationFilter(**fields))] * 3,
+)
+"""Filters of the other kinds."""
+
+
+def filters(*, sql: bool) -> st.SearchStrategy[Filter]:
+    """What a rule may take, mostly by conditions in SQL where there are any."""
+    return st.one_of(_CORRELATIONS, *(_CONDITIONS, _CONDITIONS) * sql)
+
+
+def marked(message: Message, marks: Marks) -> Message:
+    """The message with these fields too."""
+    return attrs.evolve(message, **marks)
