@@ -7,7 +7,7 @@ Nothing that is drawn may depend on what the bus answered, for a bus may answer 
 next time: a row draws numbers and places, and the world tells what they stand for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -37,6 +37,7 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
+from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
 from busproof.steps.generating_sessions import rows_of_sessions
 from busproof.steps.generating_topics import rows_of_topics
@@ -45,9 +46,12 @@ from busproof.steps.rows import QUEUES, RECEIPTS, TRANSACTIONS, Generator, Made
 from busproof.steps.worlds import (
     ANY_SESSION,
     FALLBACK,
+    FOCUSED,
+    GENERAL,
     MOST_QUEUES,
     Receipt,
     Scope,
+    Theme,
     World,
 )
 
@@ -96,6 +100,8 @@ _KINDS: Final[tuple[dict[str, Any], ...]] = (
 def _created(world: World, settings: CreateQueue) -> CreateQueue | None:
     if len(world.queues) >= MOST_QUEUES:
         return None
+    if world.theme is Theme.SESSIONS:
+        settings = attrs.evolve(settings, requires_session=True)
     world.queues.append(attrs.evolve(settings, queue=f"q{len(world.queues) + 1}"))
     return world.queues[-1]
 
@@ -180,6 +186,18 @@ def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) ->
     return settled
 
 
+def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
+    """What was received is given back, or if nothing was, received."""
+    if world.locks:
+        held = world.locks.pop()
+        return Abandon(queue=held.queue, lock_token=held.lock_token or "")
+    return _received(world, queue, ReceiveMode.PEEK_LOCK, 0)
+
+
+def _passed(_world: World, duration: int) -> AdvanceClock:
+    return AdvanceClock(duration=duration)
+
+
 def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
     """This partition, or the one after those that are down already."""
     partition = world.partition(number) if queue.partitioned else 0
@@ -231,13 +249,19 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
     rows = (
         *_creations(kinds),
         *_of_messages(scope),
-        *rows_of_sessions(),
-        *_of_transactions(scope),
-        *rows_of_management(scope),
+        *_about((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
+        *_about((*GENERAL, Theme.TRANSACTIONS), _of_transactions(scope)),
+        *_about(GENERAL, rows_of_management(scope)),
         *_of_the_world(scope),
         *rows_of_topics(scope),
+        *guided_rows(scope),
     )
     return tuple(row for row in rows if _is_usable(row, scope))
+
+
+def _about(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterator[Generator]:
+    """The rows, in sequences that are about this."""
+    return (attrs.evolve(row, themes=themes) for row in rows)
 
 
 def _is_usable(row: Generator, scope: Scope) -> bool:
@@ -251,6 +275,7 @@ def _creations(kinds: tuple[CreateQueue, ...]) -> Iterator[Generator]:
         make=_created,
         into=(QUEUES,),
         when=lambda world: len(world.queues) < MOST_QUEUES,
+        themes=(*GENERAL, Theme.TRANSACTIONS),
     )
 
 
@@ -270,6 +295,7 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
             draws={"queue": QUEUES, "shape": _SHAPE, "size": st.sampled_from(_LARGE)},
             make=_sent_large,
             times=_RECEIVES,
+            themes=GENERAL,
             name="fill",
         )
     delays = (0, scope.lock // 2, scope.lock, 2 * scope.lock)
@@ -278,8 +304,9 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         draws={"queue": QUEUES, "shape": _SHAPE, "delay": st.sampled_from(delays)},
         make=_scheduled,
         times=_LESS,
+        themes=GENERAL,
     )
-    yield Generator(kind=CancelScheduled, draws={"number": _SHAPE}, make=_cancelled)
+    yield Generator(kind=CancelScheduled, draws={"number": _SHAPE}, make=_cancelled, themes=GENERAL)
     yield Generator(
         kind=Receive,
         draws={"queue": QUEUES, "mode": st.sampled_from(_modes(scope)), "session": _INDEX},
@@ -306,13 +333,24 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
             draws={"queue": QUEUES, "mode": modes},
             make=_received_dead_letter,
             into=(RECEIPTS,),
+            themes=(*GENERAL, Theme.DELIVERIES),
             name="receivedeadletter",
         )
     yield Generator(
         kind=ReceiveDeferred,
         draws={"number": _SHAPE, "several": st.booleans(), "mode": modes},
         make=_received_by_number,
+        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
     )
+    if Capability.PEEK_LOCK in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES},
+            make=_delivered_again,
+            times=st.sampled_from((2, 4, 21)),
+            themes=(Theme.DELIVERIES, Theme.SESSIONS),
+            name="deliveragain",
+        )
     yield Generator(
         kind=Peek,
         draws={"queue": QUEUES, "count": st.sampled_from((1, 2, 8)), "session": _INDEX},
@@ -324,6 +362,7 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
             draws={"count": st.sampled_from((1, 2, 8)), "back": _INDEX},
             make=_peeked_on,
             times=_LESS,
+            themes=GENERAL,
             name="peekon",
         )
 
@@ -371,6 +410,7 @@ def _of_the_world(scope: Scope) -> Iterator[Generator]:
         draws={"queue": QUEUES, "number": number},
         make=_taken_down,
         times=_LESS,
+        themes=(*GENERAL, Theme.DELIVERIES),
     )
     yield Generator(
         kind=BringPartitionUp,
@@ -382,7 +422,16 @@ def _of_the_world(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=AdvanceClock,
         draws={"duration": st.sampled_from(_durations(scope.lock))},
-        make=lambda _world, duration: AdvanceClock(duration=duration),
+        make=_passed,
+        themes=GENERAL,
+    )
+    shorter = (scope.lock // 3, scope.lock // 3, scope.lock * 2 // 3, scope.lock + 1)
+    yield Generator(
+        kind=AdvanceClock,
+        draws={"duration": st.sampled_from(shorter)},
+        make=_passed,
+        themes=FOCUSED,
+        name="waitforlocks",
     )
 
 

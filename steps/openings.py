@@ -31,7 +31,7 @@ from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
 from busproof.model.values import Message, ReceiveMode
 from busproof.steps.conditions import marked
 from busproof.steps.needing import needs
-from busproof.steps.worlds import MOST_QUEUES, Scope, Theme, World
+from busproof.steps.worlds import FOCUSED, MOST_QUEUES, Scope, Theme, World
 
 __all__ = ["Opening", "begun_with", "openings", "themes"]
 
@@ -42,8 +42,6 @@ CROWD: Final = 101
 GB: Final = 2**30
 LARGE: Final = 100_000_000
 """Bytes of the largest message that any tier takes; others refuse it as too large."""
-AT_RANDOM: Final = 1
-"""How many sequences begin at random for each one that does not."""
 
 Commands = Callable[[World, CreateQueue], Iterator[Command]]
 
@@ -204,21 +202,34 @@ _OPENINGS: Final = (
 )
 
 
+_THEMES: Final = {
+    Theme.TOPICS: Capability.TOPICS,
+    Theme.FORWARDING: Capability.FORWARDING,
+    Theme.SESSIONS: Capability.SESSIONS,
+    Theme.DELIVERIES: Capability.PEEK_LOCK,
+    Theme.TRANSACTIONS: Capability.TRANSACTIONS,
+}
+"""What an implementation has to declare for a sequence to be about this."""
+
+
 def openings(scope: Scope) -> tuple[str, ...]:
-    """The names of the ways to begin, the one at random as often as all others, and again."""
-    there = [each.name for each in _OPENINGS if each.needed <= scope.capabilities]
-    return ("",) * (AT_RANDOM * (len(there) - 1)) + tuple(there)
+    """The names of the ways to begin, of which one is at random."""
+    return tuple(each.name for each in _OPENINGS if each.needed <= scope.capabilities)
 
 
 def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The commands of an opening that an implementation can be asked."""
+    """The commands of an opening that an implementation can be asked.
+
+    A sequence about one matter begins at random.
+    """
+    if world.theme in FOCUSED:
+        return iter(())
     (found,) = [each for each in _OPENINGS if each.name == name]
     asked = found.commands(world, queue)
     return (each for each in asked if all(need in world.scope.capabilities for need in needs(each)))
 
 
 def themes(scope: Scope) -> tuple[Theme, ...]:
-    """What a sequence may be about, mostly about queues."""
-    topics = (Theme.TOPICS,) if Capability.TOPICS in scope.capabilities else ()
-    forwarding = (Theme.FORWARDING,) if Capability.FORWARDING in scope.capabilities else ()
-    return (Theme.QUEUES, Theme.QUEUES, *topics, *forwarding)
+    """What a sequence may be about, most often anything about queues."""
+    there = (theme for theme, need in _THEMES.items() if need in scope.capabilities)
+    return (Theme.QUEUES, Theme.QUEUES, *there)

@@ -14,6 +14,7 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    CloseSession,
     Command,
     Complete,
     CreateQueue,
@@ -22,6 +23,7 @@ from busproof.model.commands import (
     Peek,
     Receive,
     ReceiveDeferred,
+    RenewLock,
     Schedule,
     Send,
     TakePartitionDown,
@@ -33,16 +35,19 @@ from busproof.model.outcomes import (
     Peeked,
     Received,
     ReceivedSeveral,
+    Refused,
     Scheduled,
     SessionAccepted,
 )
-from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView, Tier
+from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Error, Message, MessageView, Tier
 from busproof.steps.conditions import Marks
 from busproof.steps.needing import needs
 
 __all__ = [
     "ANY_SESSION",
     "FALLBACK",
+    "FOCUSED",
+    "GENERAL",
     "KEYS",
     "MOST_QUEUES",
     "PALETTE",
@@ -79,6 +84,15 @@ class Theme(StrEnum):
     QUEUES = "queues"
     TOPICS = "topics"
     FORWARDING = "forwarding"
+    SESSIONS = "sessions"
+    DELIVERIES = "deliveries"
+    TRANSACTIONS = "transactions"
+
+
+GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
+"""Themes that leave out nothing of queues; the others are about little else than their matter."""
+
+FOCUSED: Final = tuple(each for each in Theme if each not in GENERAL)
 
 
 @attrs.frozen(kw_only=True)
@@ -208,6 +222,7 @@ class World:
 
     def learn(self, event: Event, receipt: Receipt | None) -> None:
         """Remember what later commands may refer to."""
+        self._forget(event)
         match event.command, event.outcome:
             case Receive(queue=queue), Received(message=view):
                 if view.sequence_number is not None:
@@ -222,9 +237,6 @@ class World:
             case ReceiveDeferred(queue=queue), ReceivedSeveral(messages=views):
                 tokens = (view.lock_token for view in views)
                 self.locks += [Receipt(queue, token) for token in tokens if token is not None]
-            case (Complete() | Abandon() | DeadLetter() | Defer()) as settled, Done():
-                spent = settled.lock_token
-                self.locks = [each for each in self.locks if each.lock_token != spent]
             case AcceptSession(queue=queue, session_id=session), Done():
                 self.accepted[(queue, event.connection)] = session
             case AcceptNextSession(queue=queue), SessionAccepted(session_id=session):
@@ -233,6 +245,22 @@ class World:
                 self.scheduled.append((queue, number))
             case Send(), Done() if event.witness is not None:
                 self.visited.append(event.witness.partition)
+
+    def _forget(self, event: Event) -> None:
+        """What was held is held no more: a session that was closed or lost, a lock likewise."""
+        lost = isinstance(event.outcome, Refused)
+        why = event.outcome.error if isinstance(event.outcome, Refused) else None
+        match event.command:
+            case Complete() | Abandon() | DeadLetter() | Defer() | RenewLock() as settled:
+                over = why is Error.LOCK_LOST if lost else not isinstance(settled, RenewLock)
+                if over:
+                    spent = settled.lock_token
+                    self.locks = [each for each in self.locks if each.lock_token != spent]
+            case CloseSession(queue=queue) if not lost:
+                self.accepted.pop((queue, event.connection), None)
+        if why is Error.SESSION_LOCK_LOST:
+            queue = getattr(event.command, "queue", "")
+            self.accepted.pop((queue, event.connection), None)
 
 
 @attrs.frozen

@@ -21,6 +21,9 @@ __all__ = ["BATCH", "Judged", "judged_traces", "spelt"]
 BATCH: Final = 1000
 """Traces in one run of TLC."""
 
+_SHORT: Final = 16
+"""Messages, up to which all traces are short."""
+
 _CONTROLS: Final = 20
 """One corrupted copy for so many traces, and one at the least."""
 
@@ -64,12 +67,16 @@ def judged_traces(
 ) -> Iterator[Judged]:
     """Let TLC judge all traces, those with the same constants in one run.
 
+    The longest trace of a run says of how many messages the spec knows, and a state of any costs as
+    much as that: traces of like lengths are judged together.
+
     Raises:
         TlcError: TLC gave no verdict, or let a corrupted trace pass.
     """
     groups: dict[object, list[Recorded]] = defaultdict(list)
     for trace in traces:
-        groups[trace.partitions, trace.max_delivery, trace.ticks].append(trace)
+        size = max(_SHORT, _sends(trace)).bit_length() // 2
+        groups[trace.partitions, trace.max_delivery, trace.ticks, size].append(trace)
     for group in groups.values():
         for begin in range(0, len(group), batch):
             yield from _judge(folder, group[begin : begin + batch], progress, timeout, heap)
@@ -161,7 +168,7 @@ def _config(traces: Sequence[Recorded]) -> str:
     first = traces[0]
     steps = [step for trace in traces for step in trace.steps]
     keys = sorted({step.command["key"] for step in steps if "key" in step.command} - {"none"})
-    sends = max(sum(step.command["op"] == "Send" for step in trace.steps) for trace in traces)
+    sends = max(map(_sends, traces))
     partitions = spelt(frozenset(range(first.partitions)))
     connections = max(trace.connections for trace in traces)
     return "\n".join(
@@ -184,6 +191,10 @@ def _config(traces: Sequence[Recorded]) -> str:
             "",
         ]
     )
+
+
+def _sends(trace: Recorded) -> int:
+    return sum(step.command["op"] == "Send" for step in trace.steps)
 
 
 def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:

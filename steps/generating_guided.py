@@ -1,0 +1,159 @@
+"""Rows whose command is one that makes sense now: on the session at hand, on the lock that is held.
+
+A walk that draws each command by itself seldom comes far: most are refused, for nothing is held.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from hypothesis import strategies as st
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    CloseSession,
+    Command,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Defer,
+    GetSessionState,
+    Receive,
+    ReceiveDeferred,
+    RenewLock,
+    RenewSessionLock,
+    SetSessionState,
+)
+from busproof.steps.rows import QUEUES, Generator
+from busproof.steps.worlds import Receipt, Scope, Theme, World
+
+__all__ = ["guided_rows"]
+
+DEAD_LETTERS: Final = "/$deadletterqueue"
+_WEIGHT: Final = 8
+
+_Step = Callable[[World, str], Command]
+_OnLock = Callable[[World, Receipt], Command]
+
+
+def guided_rows(scope: Scope) -> Iterator[Generator]:
+    """Rows for sequences about sessions and about deliveries."""
+    if Capability.PEEK_LOCK not in scope.capabilities:
+        return
+    if Capability.SESSIONS in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES, "number": st.integers(0, len(_IN_SESSION) - 1)},
+            make=_in_session,
+            weight=_WEIGHT,
+            themes=(Theme.SESSIONS,),
+            name="insession",
+        )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) - 1)},
+        make=_on_delivery,
+        weight=_WEIGHT,
+        themes=(Theme.DELIVERIES,),
+        name="ondelivery",
+    )
+
+
+def _in_session(world: World, queue: CreateQueue, number: int) -> Command | None:
+    """Something with the session that this connection holds, or a session to hold."""
+    held = world.accepted.get((queue.queue, world.connection))
+    if held is None:
+        return AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
+    if number < len(_SETTLED) and world.locks:
+        return _SETTLED[number](world, world.locks[-1])
+    return _IN_SESSION[number](world, queue.queue)
+
+
+def _held(world: World, queue: str) -> str:
+    return world.accepted[queue, world.connection]
+
+
+def _taken(world: World, queue: str) -> Receive:
+    return Receive(queue=queue, session_id=_held(world, queue))
+
+
+def _stated(state: str | None) -> _Step:
+    return lambda world, queue: SetSessionState(
+        queue=queue, session_id=_held(world, queue), state=state
+    )
+
+
+def _asked_for_state(world: World, queue: str) -> GetSessionState:
+    return GetSessionState(queue=queue, session_id=_held(world, queue))
+
+
+def _renewed(world: World, queue: str) -> RenewSessionLock:
+    return RenewSessionLock(queue=queue, session_id=_held(world, queue))
+
+
+def _closed(world: World, queue: str) -> CloseSession:
+    return CloseSession(queue=queue, session_id=_held(world, queue))
+
+
+def _time_passed(world: World, _queue: object) -> AdvanceClock:
+    return AdvanceClock(duration=2 * world.scope.lock // 3)
+
+
+def _settled(kind: type[Abandon | Complete | DeadLetter | Defer | RenewLock]) -> _OnLock:
+    return lambda _world, held: kind(queue=held.queue, lock_token=held.lock_token or "")
+
+
+_SETTLED: Final[tuple[_OnLock, ...]] = (_settled(Abandon), _settled(Complete))
+_IN_SESSION: Final[tuple[_Step, ...]] = (
+    _taken,
+    _taken,
+    _taken,
+    _taken,
+    _stated("one"),
+    _stated("two"),
+    _stated(None),
+    _asked_for_state,
+    _asked_for_state,
+    _renewed,
+    _closed,
+    _time_passed,
+)
+
+
+def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | None:
+    """Something with the message that was received last, or a message to receive."""
+    if world.locks:
+        return _ON_LOCK[number](world, world.locks[-1])
+    queue = world.received_from(queue)
+    deferred = [each for each in world.received if each[0] == queue.queue]
+    if deferred and number in (0, 1):
+        _, latest, session = deferred[-1]
+        return ReceiveDeferred(queue=queue.queue, sequence_numbers=(latest,), session_id=session)
+    dead = number in (2, 3) and Capability.DEAD_LETTER in world.scope.capabilities
+    if queue.requires_session and not dead:
+        session = world.session_at_hand(queue.queue, 0)
+        if (queue.queue, world.connection) not in world.accepted:
+            return AcceptSession(queue=queue.queue, session_id=session)
+        return Receive(queue=queue.queue, session_id=session)
+    return Receive(queue=queue.queue + DEAD_LETTERS * dead)
+
+
+def _another(world: World, held: Receipt) -> Receive:
+    session = world.accepted.get((held.queue, world.connection))
+    return Receive(queue=held.queue, session_id=session)
+
+
+_ON_LOCK: Final[tuple[_OnLock, ...]] = (
+    _settled(Abandon),
+    _settled(Abandon),
+    _settled(Abandon),
+    _settled(Complete),
+    _settled(DeadLetter),
+    _settled(Defer),
+    _settled(RenewLock),
+    _settled(RenewLock),
+    _another,
+    _time_passed,
+)
