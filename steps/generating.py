@@ -75,7 +75,10 @@ def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
     """The kinds of queues that can be had, simplest first, all with the name ``q``."""
     times: dict[str, Any] = {"lock_duration": scope.lock, "duplicate_window": 2 * scope.lock}
     mortal = {"time_to_live": scope.lock, "dead_letter_expired": True}
-    kinds = [CreateQueue(queue="q", **settings, **times) for settings in (*_KINDS, mortal)]
+    too_long = {"lock_duration": 600 * MICROSECONDS}
+    kinds = [
+        CreateQueue(queue="q", **{**times, **settings}) for settings in (*_KINDS, mortal, too_long)
+    ]
     return tuple(
         each
         for each in kinds
@@ -102,6 +105,8 @@ def _created(world: World, settings: CreateQueue) -> CreateQueue | None:
         return None
     if world.theme is Theme.SESSIONS:
         settings = attrs.evolve(settings, requires_session=True)
+    if world.theme is Theme.DELIVERIES and not settings.duplicate_detection:
+        settings = attrs.evolve(settings, max_delivery_count=2)
     world.queues.append(attrs.evolve(settings, queue=f"q{len(world.queues) + 1}"))
     return world.queues[-1]
 

@@ -4,7 +4,7 @@ A walk that draws each command by itself seldom comes far: most are refused, for
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
@@ -13,8 +13,10 @@ from busproof.model.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
+    BeginTransaction,
     CloseSession,
     Command,
+    CommitTransaction,
     Complete,
     CreateQueue,
     DeadLetter,
@@ -24,9 +26,12 @@ from busproof.model.commands import (
     ReceiveDeferred,
     RenewLock,
     RenewSessionLock,
+    RollBackTransaction,
+    Send,
     SetSessionState,
 )
-from busproof.steps.rows import QUEUES, Generator
+from busproof.model.values import Message
+from busproof.steps.rows import QUEUES, Generator, Made
 from busproof.steps.worlds import Receipt, Scope, Theme, World
 
 __all__ = ["guided_rows"]
@@ -36,17 +41,31 @@ _WEIGHT: Final = 8
 
 _Step = Callable[[World, str], Command]
 _OnLock = Callable[[World, Receipt], Command]
+_Within = Callable[[World, str, str], Command]
 
 
 def guided_rows(scope: Scope) -> Iterator[Generator]:
-    """Rows for sequences about sessions and about deliveries."""
+    """Rows for sequences about sessions, about deliveries and about transactions."""
+    if Capability.TRANSACTIONS in scope.capabilities:
+        yield Generator(
+            kind=BeginTransaction,
+            draws={
+                "queue": QUEUES,
+                "number": st.integers(0, len(_WITHIN) - 1),
+                "key": st.sampled_from("aaabcdefghijkl"),
+            },
+            make=_as_far_as_there_is(_in_transaction),
+            weight=_WEIGHT,
+            themes=(Theme.TRANSACTIONS,),
+            name="intransaction",
+        )
     if Capability.PEEK_LOCK not in scope.capabilities:
         return
     if Capability.SESSIONS in scope.capabilities:
         yield Generator(
             kind=Receive,
             draws={"queue": QUEUES, "number": st.integers(0, len(_IN_SESSION) - 1)},
-            make=_in_session,
+            make=_as_far_as_there_is(_in_session),
             weight=_WEIGHT,
             themes=(Theme.SESSIONS,),
             name="insession",
@@ -54,11 +73,21 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=Receive,
         draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) - 1)},
-        make=_on_delivery,
+        make=_as_far_as_there_is(_on_delivery),
         weight=_WEIGHT,
         themes=(Theme.DELIVERIES,),
         name="ondelivery",
     )
+
+
+def _as_far_as_there_is(make: Made) -> Made:
+    """Nothing where it makes what an implementation cannot be asked."""
+
+    def made(world: World, **drawn: Any) -> Command | None:
+        command = make(world, **drawn)
+        return command if command is not None and world.scope.allows(command) else None
+
+    return made
 
 
 def _in_session(world: World, queue: CreateQueue, number: int) -> Command | None:
@@ -117,7 +146,9 @@ _IN_SESSION: Final[tuple[_Step, ...]] = (
     _asked_for_state,
     _asked_for_state,
     _renewed,
+    _renewed,
     _closed,
+    _time_passed,
     _time_passed,
 )
 
@@ -127,17 +158,25 @@ def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | Non
     if world.locks:
         return _ON_LOCK[number](world, world.locks[-1])
     queue = world.received_from(queue)
+    dead = Capability.DEAD_LETTER in world.scope.capabilities and (
+        number in _FROM_DEAD or (number in _DEAD_AGAIN and _was_dead(world))
+    )
+    if dead:
+        return Receive(queue=queue.queue + DEAD_LETTERS)
     deferred = [each for each in world.received if each[0] == queue.queue]
-    if deferred and number in (0, 1):
+    if deferred and number in _BY_NUMBER:
         _, latest, session = deferred[-1]
         return ReceiveDeferred(queue=queue.queue, sequence_numbers=(latest,), session_id=session)
-    dead = number in (2, 3) and Capability.DEAD_LETTER in world.scope.capabilities
-    if queue.requires_session and not dead:
+    if queue.requires_session:
         session = world.session_at_hand(queue.queue, 0)
         if (queue.queue, world.connection) not in world.accepted:
             return AcceptSession(queue=queue.queue, session_id=session)
         return Receive(queue=queue.queue, session_id=session)
-    return Receive(queue=queue.queue + DEAD_LETTERS * dead)
+    return Receive(queue=queue.queue)
+
+
+def _was_dead(world: World) -> bool:
+    return bool(world.received) and world.received[-1][0].endswith(DEAD_LETTERS)
 
 
 def _another(world: World, held: Receipt) -> Receive:
@@ -154,6 +193,66 @@ _ON_LOCK: Final[tuple[_OnLock, ...]] = (
     _settled(Defer),
     _settled(RenewLock),
     _settled(RenewLock),
+    _settled(RenewLock),
     _another,
     _time_passed,
+    _time_passed,
+    _time_passed,
+)
+_BY_NUMBER: Final = (0, 1)
+_FROM_DEAD: Final = (2, 3)
+_DEAD_AGAIN: Final = (4, 5, 6, 7, 8)
+"""Numbers by which something else is received than what comes next."""
+
+
+def _in_transaction(world: World, queue: CreateQueue, number: int, key: str) -> Command:
+    """Something in the transaction that was begun last, or a transaction."""
+    if not world.transactions:
+        return _begun(world, "", key)
+    return _WITHIN[number](world, world.sent_to(queue), key)
+
+
+def _latest(world: World) -> str:
+    return f"t{world.transactions}"
+
+
+def _begun(world: World, _queue: str, _key: str) -> BeginTransaction:
+    world.transactions += 1
+    return BeginTransaction(transaction=_latest(world))
+
+
+def _sent(*fields: str, place: str = "") -> _Within:
+    """A message with the key as these of its properties."""
+
+    def sent(world: World, queue: str, key: str) -> Send:
+        world.bodies += 1
+        carried: dict[str, Any] = dict.fromkeys(fields, key)
+        message = Message(body=f"m{world.bodies}", **carried)
+        return Send(queue=queue + place, message=message, transaction=_latest(world))
+
+    return sent
+
+
+def _committed(world: World, _queue: str, _key: str) -> CommitTransaction:
+    return CommitTransaction(transaction=_latest(world))
+
+
+def _rolled_back(world: World, _queue: str, _key: str) -> RollBackTransaction:
+    return RollBackTransaction(transaction=_latest(world))
+
+
+_WITHIN: Final[tuple[_Within, ...]] = (
+    _begun,
+    _committed,
+    _committed,
+    _rolled_back,
+    _sent("partition_key"),
+    _sent("partition_key"),
+    _sent("partition_key"),
+    _sent("session_id"),
+    _sent("session_id"),
+    _sent("session_id", "partition_key"),
+    _sent("message_id"),
+    _sent(),
+    _sent("partition_key", place=DEAD_LETTERS),
 )
