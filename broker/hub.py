@@ -3,11 +3,12 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
 from busproof.broker.messages import Content, Parsed, parse
+from busproof.broker.refusals import too_large
 from busproof.broker.staging import Stage
 from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
@@ -27,6 +28,8 @@ TICK: Final = 0.05
 LARGEST: Final = 262_144
 LARGEST_OF_PREMIUM: Final = 1_048_576
 """The largest message that is taken, and the largest batch of messages, in bytes."""
+LARGEST_STOOD_FOR: Final = 100_000_000
+"""How many bytes a message may stand for: the largest that any tier takes."""
 
 SWEPT_FROM: Final = 1_000
 NOTHING: Final[Mapping[str, bytes]] = {}
@@ -121,6 +124,8 @@ class Hub:
         self.keys = keys
         self.max_message = _largest(bus)
         self.contents = Contents()
+        self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
+        """Makes the namespace anew with which the broker began."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
@@ -153,9 +158,13 @@ class Hub:
 
         Raises:
             ValueError: these bytes are no AMQP message.
+            Refusal: it stands for more bytes than any message has.
         """
         name, now = self.contents.new_name(), self.now_ms()
-        return parse(raw, name, now, identified=self.identifies)
+        parsed = parse(raw, name, now, identified=self.identifies)
+        if (parsed.message.size or 0) > LARGEST_STOOD_FOR:
+            raise too_large(parsed.message.size or 0, LARGEST_STOOD_FOR)
+        return parsed
 
     def wait(self, waiter: Waiter) -> None:
         """Let a link be served when there is something for it."""

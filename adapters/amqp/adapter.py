@@ -34,6 +34,7 @@ CAPABILITIES: Final = frozenset(
         Capability.AVAILABILITY,
         Capability.DEAD_LETTER,
         Capability.DEFERRAL,
+        Capability.DISPOSABLE_NAMESPACE,
         Capability.DUPLICATE_DETECTION,
         Capability.FILTERS,
         Capability.FORWARDING,

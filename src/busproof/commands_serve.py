@@ -88,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.admin import Administration  # noqa: PLC0415 - needs the extra
+    from busproof.broker.bus import Bus  # noqa: PLC0415
     from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
@@ -95,7 +96,11 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.tokens import Keys  # noqa: PLC0415
 
     configuration = read_configuration(args.config) if args.config else Configuration()
-    bus = bus_for(configuration, policy=args.policy, seed=args.seed, clock=args.clock)
+
+    def configured() -> Bus:
+        return bus_for(configuration, policy=args.policy, seed=args.seed, clock=args.clock)
+
+    bus = configured()
     for name, instead in sorted(configuration.not_applied.items()):
         say(f"{name} in {args.config} has no effect yet: {instead}")
     keys = Keys({key.name: key for key in configuration.keys})
@@ -105,6 +110,7 @@ async def _serve(args: argparse.Namespace) -> int:
 
     tls = _tls(args)
     broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+    broker.hub.configured = configured
     broker.hub.identifies = args.message_ids == "assigned"
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
