@@ -5,14 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from proton import (
-    Collector,
-    Event,
-    Link,
-    ProtonException,
-    Terminus,
-    Transport,
-)
+from proton import Collector, Event, Link, ProtonException, Terminus, Transport
 from proton import Connection as Endpoint
 
 from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
 
-from busproof.broker.bus import Answer
+from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.nodes import Node, condition

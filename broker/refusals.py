@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from busproof.broker.bus import Answer
+from busproof.broker.answers import Answer
 from busproof.model.values import Error
 
 __all__ = ["NOT_FOUND", "Refusal", "refusal_of", "too_large", "unauthorized"]
