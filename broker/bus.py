@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from random import Random
 
-import attrs
-
 from busproof.broker.answers import Answer
 from busproof.broker.choosing import Chooser
 from busproof.broker.decisions import Decisions
@@ -27,6 +25,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.evolving import evolve
 from busproof.model.ledger import remove
 from busproof.model.managing import delete_queue, update_queue
 from busproof.model.outcomes import QueueDescription
@@ -282,7 +281,7 @@ class Bus:
         if self.clock is Clock.REAL and not self._is_held:
             now = int((self._monotonic() - self._started) * MICROSECONDS)
             if now > self.namespace.now.latest:
-                self.namespace = attrs.evolve(self.namespace, now=Window(now, now))
+                self.namespace = evolve(self.namespace, now=Window(now, now))
 
     def _taken(self, chosen: Transition, command: Command, connection: str) -> Answer:
         self.namespace = chosen.next
