@@ -262,6 +262,22 @@ def test_a_scheduled_message_comes_when_it_is_due(ask: Ask, queue: str) -> None:
     assert ask(Receive(queue=queue)) == Empty()
 
 
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_who_peeks_on_from_a_scheduled_message_misses_nothing(ask: Ask, partitioned: bool) -> None:
+    """What comes after it has a greater number, in the partition that they share."""
+    ask(CreateQueue(queue="q", partitioned=partitioned))
+    later = Message(body="later", partition_key="a")
+    ask(Schedule(queue="q", message=later, delay=60 * MICROSECONDS))
+    shown = ask(Peek(queue="q"))
+    assert isinstance(shown, Peeked)
+    (number,) = [each.sequence_number or 0 for each in shown.messages]
+    ask(Send(queue="q", message=Message(body="after", partition_key="a")))
+    shown = ask(Peek(queue="q", count=10, from_sequence_number=number + 1))
+    assert isinstance(shown, Peeked)
+    assert [each.body for each in shown.messages] == ["after"]
+    assert (shown.messages[0].sequence_number or 0) >> 48 == number >> 48
+
+
 def test_a_session_belongs_to_one_connection(ask: Ask) -> None:
     """Its messages, its state and its lock; another one gets what is said to it, not a message."""
     ask(CreateQueue(queue="q", requires_session=True))
