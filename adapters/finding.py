@@ -33,7 +33,10 @@ _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
 }
 """How a setting of the model is read, and what it must be."""
 
-_BROKER_SETTINGS: Final = {name: _MODEL_SETTINGS[name] for name in ("policy", "seed")}
+_BROKER_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
+    **{name: _MODEL_SETTINGS[name] for name in ("policy", "seed")},
+    "fault": (str, "the id of a seeded fault"),
+}
 """The same of the embedded broker, whose clock is always a virtual one."""
 
 _LATER: Final = {"spark": "spark"}
@@ -77,7 +80,7 @@ _BUILT_IN: Final = (
         name="amqp",
         kind="built in",
         summary="the embedded broker, started for the run and asked over AMQP 1.0; "
-        "busproof[amqp]; ?policy=NAME&seed=NUMBER as for the model",
+        "busproof[amqp]; ?policy=NAME&seed=NUMBER as for the model, ?fault=FAULT-ID",
     ),
     Available(
         name="Endpoint=sb://…",

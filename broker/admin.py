@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from busproof.broker.bus import Bus
 from busproof.broker.entities import Entities
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
@@ -95,7 +96,14 @@ class Administration:
         self._hub.changed()
 
     def _begin(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Serve an empty namespace, held to what is said and else to what this one is held to."""
+        """Serve an empty namespace, held to what is said and else to what this one is held to.
+
+        With `configured`, it is the one with which the broker began, with its entities.
+        """
+        if said.get("configured") is True:
+            if len(said) > 1:
+                raise Problem(400, "A namespace that is configured is held to nothing else.")
+            return self._serve(self._hub.configured())
         known = self._hub.bus.namespace.profile
         readings = said.get("readings", {})
         tiers = [each.value for each in Tier]
@@ -111,7 +119,10 @@ class Administration:
             readings={str(name): str(reading) for name, reading in readings.items()},
             partitions=max(1, partitions),
         )
-        self._hub.begin(self._hub.bus.anew(profile))
+        return self._serve(self._hub.bus.anew(profile))
+
+    def _serve(self, bus: Bus) -> dict[str, Any]:
+        self._hub.begin(bus)
         self._entities = Entities(self._hub, self._warn)
         return self._clock()
 

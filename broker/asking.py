@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 from proton import Array
 
-from busproof.broker.bus import Answer
+from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.requests import Reply

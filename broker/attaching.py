@@ -56,8 +56,9 @@ def _bare(address: str) -> str:
 
 def _entity(connection: Connection, path: str) -> str:
     """The path of an entity as the model knows it."""
-    known = connection.hub.bus.path(path)
-    if connection.hub.bus.entity(known) is None:
+    bus = connection.hub.bus
+    known = bus.path(path)
+    if bus.is_model and bus.entity(known) is None:
         raise Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
     return known
 
@@ -79,8 +80,10 @@ def _permitted(connection: Connection, right: str, path: str) -> None:
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
-    queue = connection.hub.bus.entity(path)
-    if is_dead_letter_queue(path) or (queue is not None and isinstance(queue.role, Subscription)):
+    bus = connection.hub.bus
+    queue = bus.entity(path)
+    closed = queue is not None and isinstance(queue.role, Subscription)
+    if bus.is_model and (closed or is_dead_letter_queue(path)):
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
@@ -91,8 +94,9 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
 
 def _give_out(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Listen", path)
-    queue = connection.hub.bus.entity(path)
-    if queue is None or isinstance(queue.role, Topic):
+    bus = connection.hub.bus
+    queue = bus.entity(path)
+    if bus.is_model and (queue is None or isinstance(queue.role, Topic)):
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
     settled = link.remote_snd_settle_mode == SETTLED
     mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
@@ -100,7 +104,8 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     if SESSION_FILTER in filters:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
-    if queue.settings.requires_session and not path.endswith(SUFFIX):
+    needed = queue is not None and queue.settings.requires_session and not path.endswith(SUFFIX)
+    if bus.is_model and needed:
         raise Refusal(
             "amqp:not-allowed",
             f"'{path}' requires sessions: it is not possible to receive from it without one "

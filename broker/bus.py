@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from random import Random
 
-import attrs
-
+from busproof.broker.answers import Answer
 from busproof.broker.choosing import Chooser
 from busproof.broker.decisions import Decisions
 from busproof.broker.relations import without_relations
@@ -26,9 +25,10 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.evolving import evolve
 from busproof.model.ledger import remove
 from busproof.model.managing import delete_queue, update_queue
-from busproof.model.outcomes import Outcome, Refused
+from busproof.model.outcomes import QueueDescription
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
 from busproof.model.skewing import HOSTILE_SLACK, Skew
@@ -37,21 +37,7 @@ from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
 from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
 
-__all__ = ["Answer", "Bus"]
-
-
-@attrs.frozen
-class Answer:
-    """What the bus decided: the outcome, the rules by which, and the partition it chose, if any."""
-
-    outcome: Outcome
-    rules: tuple[str, ...] = ()
-    partition: int | None = None
-
-    @property
-    def refused(self) -> Refused | None:
-        """The refusal, if it is one."""
-        return self.outcome if isinstance(self.outcome, Refused) else None
+__all__ = ["Bus"]
 
 
 class Bus:
@@ -64,6 +50,9 @@ class Bus:
         clock: whether time passes by itself or by request.
         monotonic: tells the time of a real clock, in seconds.
     """
+
+    is_model = True
+    """Whether its namespace tells all that there is to know."""
 
     def __init__(
         self,
@@ -191,6 +180,18 @@ class Bus:
             self.namespace = without_relations(self.namespace, queue)
         return answer
 
+    def described(self, path: str) -> QueueDescription | None:  # noqa: ARG002 - for others
+        """What the bus itself tells of a queue; `None` where its state tells it."""
+        return None
+
+    def ends(self, path: str, session_id: str) -> int:
+        """When the lock of a session ends."""
+        return self.namespace.queues[path].sessions[session_id].expiry.earliest
+
+    def has_begun(self, transaction: str) -> bool:
+        """Whether a transaction was begun and has not ended."""
+        return self.namespace.transactions.get(transaction) is not None
+
     def sweep(self, path: str) -> None:
         """Let what has died in an entity be gone, or be among its dead letters."""
         if self.entity(path) is not None:
@@ -280,7 +281,7 @@ class Bus:
         if self.clock is Clock.REAL and not self._is_held:
             now = int((self._monotonic() - self._started) * MICROSECONDS)
             if now > self.namespace.now.latest:
-                self.namespace = attrs.evolve(self.namespace, now=Window(now, now))
+                self.namespace = evolve(self.namespace, now=Window(now, now))
 
     def _taken(self, chosen: Transition, command: Command, connection: str) -> Answer:
         self.namespace = chosen.next
@@ -288,12 +289,6 @@ class Bus:
         outcome = chosen.outcome if self._skew is None else self._skew.seen(chosen.outcome)
         answer = Answer(outcome, chosen.rules, partition)
         if isinstance(command, Send | Schedule):
-            self.decisions.keep(
-                command,
-                connection,
-                self.namespace.now.latest,
-                answer.rules,
-                answer.refused,
-                partition,
-            )
+            moment, refused = self.namespace.now.latest, answer.refused
+            self.decisions.keep(command, connection, moment, answer.rules, refused, partition)
         return answer

@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from typing import Final
 from xml.etree import ElementTree as ET
 
+import attrs
+
 from busproof.broker import atom
 from busproof.broker.bus import Bus
 from busproof.model.commands import CreateQueue
 from busproof.model.dead_letters import SUFFIX
 from busproof.model.entities import SUBSCRIPTIONS
+from busproof.model.outcomes import QueueDescription
 from busproof.model.sizes import told_size
 from busproof.model.state import Namespace, Queue, Subscription, Topic
-from busproof.model.values import Tier
+from busproof.model.values import Availability, Tier
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -28,6 +31,23 @@ DEFAULTS: Final = {
     "EntityAvailabilityStatus": "Available",
 }
 """What is told of each entity and does not come from the model."""
+
+
+TOLD: Final = {
+    "partitioned": "EnablePartitioning",
+    "requires_session": "RequiresSession",
+    "duplicate_detection": "RequiresDuplicateDetection",
+    "duplicate_window": "DuplicateDetectionHistoryTimeWindow",
+    "lock_duration": "LockDuration",
+    "max_delivery_count": "MaxDeliveryCount",
+    "time_to_live": "DefaultMessageTimeToLive",
+    "max_size": "MaxSizeInMegabytes",
+    "message_count": "MessageCount",
+    "size": "SizeInBytes",
+    "availability": "EntityAvailabilityStatus",
+}
+"""What the vocabulary calls what is told of a queue, and what clients call it."""
+DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 
 
 def kind_of(queue: Queue) -> str:
@@ -61,9 +81,29 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
     if queue.outages.down:
         told["EntityAvailabilityStatus"] = "Limited"
     told["MessageCount"] = str(len(queue.messages) + letters + later)
+    told |= _as_told(bus.described(path))
     if isinstance(queue.role, Topic):
         told["SubscriptionCount"] = str(len(queue.role.subscriptions))
     return atom.written(f"{kind}Description", told, counts)
+
+
+def _as_told(description: QueueDescription | None) -> dict[str, str]:
+    """What a bus tells of a queue that is not the model."""
+    if description is None:
+        return {}
+    told: dict[str, object] = {}
+    for name, value in attrs.asdict(description).items():
+        if value is None or name not in TOLD:
+            continue
+        if name == "availability":
+            told[TOLD[name]] = "Limited" if value is Availability.LIMITED else "Available"
+        elif isinstance(value, bool):
+            told[TOLD[name]] = _word(value)
+        elif name in DURATIONS:
+            told[TOLD[name]] = _written(value)
+        else:
+            told[TOLD[name]] = value * 1024 if name == "max_size" else value
+    return {name: str(value) for name, value in told.items()}
 
 
 def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:

@@ -21,6 +21,7 @@ __all__ = [
     "disposed",
     "echoed",
     "in_transaction",
+    "value_of",
 ]
 
 Settlement = Complete | Abandon | DeadLetter | Defer
@@ -77,10 +78,11 @@ class Disposition:
         The reason of a dead letter is not among them: the model knows it.
         """
         given = {name: value for name, value in self.details.items() if name != REASON}
-        return {name: _encoded(value) for name, value in given.items() if value is not None}
+        return {name: value_of(value) for name, value in given.items() if value is not None}
 
 
-def _encoded(value: Any) -> bytes:
+def value_of(value: Any) -> bytes:
+    """A value as AMQP has it."""
     if isinstance(value, str):
         return string_of(value)
     tree = Data()

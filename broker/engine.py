@@ -5,17 +5,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from proton import (
-    Collector,
-    Event,
-    Link,
-    ProtonException,
-    Terminus,
-    Transport,
-)
+from proton import Collector, Event, Link, ProtonException, Terminus, Transport
 from proton import Connection as Endpoint
 
 from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
+from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, unauthorized
 from busproof.broker.tokens import Claim, Claims
@@ -65,6 +59,7 @@ class Connection(asyncio.Protocol):
         self._endpoint = Endpoint()
         self._endpoint.collect(self._collector)
         self._endpoint.container = "busproof"
+        self._endpoint.offered_capabilities = [STANDS_FOR]
         self._engine.bind(self._endpoint)
         self._timer: asyncio.TimerHandle | None = None
         self._review: asyncio.TimerHandle | None = None

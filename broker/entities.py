@@ -7,11 +7,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 from busproof.broker import atom
-from busproof.broker.bus import Answer as Decided
+from busproof.broker.answers import Answer as Decided
 from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
-from busproof.broker.refusals import refusal_of
+from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
@@ -70,6 +70,8 @@ class Entities:
         try:
             self._authorize(request, path)
             status, body = self._answered(request, path, dict(parse_qsl(url.query)))
+        except Refusal as refusal:
+            status, body = refusal.status, atom.error(refusal.status, refusal.description)
         except atom.Unreadable as problem:
             status, body = problem.status, atom.error(problem.status, problem.sentence)
         return Answer(status, body, XML)

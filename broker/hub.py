@@ -3,18 +3,20 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
 from busproof.broker.messages import Content, Parsed, parse
+from busproof.broker.refusals import too_large
+from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
 from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.heap import smallest
 from busproof.model.state import Namespace, Queue
-from busproof.model.values import Tier
+from busproof.model.values import MessageView, Tier
 
 if TYPE_CHECKING:
     from busproof.broker.engine import Connection
@@ -27,6 +29,8 @@ TICK: Final = 0.05
 LARGEST: Final = 262_144
 LARGEST_OF_PREMIUM: Final = 1_048_576
 """The largest message that is taken, and the largest batch of messages, in bytes."""
+LARGEST_STOOD_FOR: Final = 100_000_000
+"""How many bytes a message may stand for: the largest that any tier takes."""
 
 SWEPT_FROM: Final = 1_000
 NOTHING: Final[Mapping[str, bytes]] = {}
@@ -61,6 +65,10 @@ class Contents:
 
     def __getitem__(self, name: str) -> Content:
         return self._kept[name]
+
+    def get(self, name: str) -> Content | None:
+        """What is kept under this name, if there is anything."""
+        return self._kept.get(name)
 
     def new_name(self) -> str:
         """A name that no message has had."""
@@ -121,6 +129,8 @@ class Hub:
         self.keys = keys
         self.max_message = _largest(bus)
         self.contents = Contents()
+        self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
+        """Makes the namespace anew with which the broker began."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
@@ -153,9 +163,19 @@ class Hub:
 
         Raises:
             ValueError: these bytes are no AMQP message.
+            Refusal: it stands for more bytes than any message has.
         """
         name, now = self.contents.new_name(), self.now_ms()
-        return parse(raw, name, now, identified=self.identifies)
+        parsed = parse(raw, name, now, identified=self.identifies)
+        if (parsed.message.size or 0) > LARGEST_STOOD_FOR:
+            raise too_large(parsed.message.size or 0, LARGEST_STOOD_FOR)
+        return parsed
+
+    def shown(self, view: MessageView) -> Content:
+        """What goes out of a message: what was kept, or what a bus says of it that may be wrong."""
+        if self.bus.is_model:
+            return self.contents[view.body]
+        return remade(view, self.contents.get(view.body))
 
     def wait(self, waiter: Waiter) -> None:
         """Let a link be served when there is something for it."""
@@ -174,7 +194,8 @@ class Hub:
 
     def changed(self) -> None:
         """Something happened; whoever waits is served before long."""
-        self.contents.sweep(self.bus.namespace)
+        if self.bus.is_model:
+            self.contents.sweep(self.bus.namespace)
         if not self._called and self._waiting:
             self._called = True
             self.loop.call_soon(self._serve)
@@ -211,6 +232,10 @@ class Hub:
             return
         now = self.bus.now
         queues = self.bus.namespace.queues
+        if not self.bus.is_model:
+            for place in list(self._waiting):
+                self._serve_place(place)
+            return
         later = any(
             (first := top(queue.calendar)) is not None and first.due.latest < now
             for queue in queues.values()

@@ -4,11 +4,11 @@ from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
 
-from busproof.broker.bus import Answer
+from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.nodes import Node, condition
-from busproof.broker.refusals import Refusal, refusal_of, unauthorized
+from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
 from busproof.model.commands import Schedule, Send
 
 __all__ = ["Intake", "accept", "received", "sending_of", "transaction_of"]
@@ -108,11 +108,7 @@ class Intake(Node):
     def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:
         hub = self._connection.hub
         if len(raw) > hub.max_message:
-            raise Refusal(
-                "amqp:link:message-size-exceeded",
-                f"The message has {len(raw)} bytes; at most {hub.max_message} are taken.",
-                403,
-            )
+            raise too_large(len(raw), hub.max_message)
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
         try:

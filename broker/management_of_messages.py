@@ -5,8 +5,8 @@ from uuid import UUID
 
 from proton import Data, int32, timestamp
 
+from busproof.broker.answers import Answer
 from busproof.broker.asking import Asking, Said, several
-from busproof.broker.bus import Answer
 from busproof.broker.dispositions import ACCEPTED as COMPLETED
 from busproof.broker.dispositions import (
     DESCRIPTION,

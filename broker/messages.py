@@ -23,7 +23,7 @@ from busproof.broker.encoding import (
 from busproof.model.filters import PropertyValue
 from busproof.model.values import Message
 
-__all__ = ["SCHEDULED_TIME", "Content", "Parsed", "inner_messages", "parse"]
+__all__ = ["SCHEDULED_TIME", "STANDS_FOR", "Content", "Parsed", "inner_messages", "parse"]
 
 HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
 DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
@@ -40,6 +40,8 @@ NAMED: Final = {
 }
 
 PARTITION_KEY: Final = "x-opt-partition-key"
+STANDS_FOR: Final = "x-opt-busproof-size"
+"""How many bytes a message's body stands for; our own, so that tests fill entities with few."""
 SCHEDULED_TIME: Final = "x-opt-scheduled-enqueue-time"
 GIVEN_BY_THE_BUS: Final = frozenset(
     {
@@ -78,6 +80,23 @@ class Content:
     application: bytes = b""
     body: bytes = b""
     enqueued: int = 0
+
+
+@attrs.frozen
+class Annotated:
+    """What a sender has annotated.
+
+    Attributes:
+        passed_on: what goes out as it came.
+        partition_key: the partition key.
+        due: when the message is to come, in milliseconds since 1970, if later.
+        stands_for: how many bytes its body stands for.
+    """
+
+    passed_on: Pairs = (0, b"")
+    partition_key: str | None = None
+    due: int | None = None
+    stands_for: int = 0
 
 
 @attrs.frozen
@@ -132,7 +151,7 @@ def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> P
 def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
-    annotated: tuple[Pairs, str | None, int | None] = (0, b""), None, None
+    annotated = Annotated()
     application: dict[str, PropertyValue] = {}
     kept = {PROPERTIES: b"", APPLICATION: b""}
     body = b""
@@ -149,20 +168,20 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
             body += raw[place:end]
     if identified and (not properties or properties[0] is None):
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
-    annotations, partition_key, due = annotated
     header += [None] * (3 - len(header))
     life = _life(header[2], properties)
     content = Content(
         durable=bool(header[0]),
         priority=4 if header[1] is None else int(header[1]),
         life=life,
-        annotations=annotations,
+        annotations=annotated.passed_on,
         properties=kept[PROPERTIES],
         application=kept[APPLICATION],
         body=body,
         enqueued=enqueued,
     )
-    return Parsed(_message(name, properties, application, partition_key, content), content, due)
+    message = _message(name, properties, application, annotated, content)
+    return Parsed(message, content, annotated.due)
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:
@@ -193,9 +212,8 @@ def _identified(properties: bytes) -> bytes:
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, max(count, 1)) + inside
 
 
-def _annotated(raw: bytes, place: int) -> tuple[Pairs, str | None, int | None]:
-    """What a sender has annotated: what goes on, the partition key, and when it is due."""
-    count, out = 0, b""
+def _annotated(raw: bytes, place: int) -> Annotated:
+    count, out, stands_for = 0, b"", 0
     key: str | None = None
     due: int | None = None
     for name, value, both in pairs(raw, place):
@@ -203,9 +221,17 @@ def _annotated(raw: bytes, place: int) -> tuple[Pairs, str | None, int | None]:
             key = _text(value)
         elif name == SCHEDULED_TIME and isinstance(value, int):
             due = value
+        elif name == STANDS_FOR:
+            stands_for = _standing(value)
         if name not in GIVEN_BY_THE_BUS:
             count, out = count + 2, out + both
-    return (count, out), key, due
+    return Annotated((count, out), key, due, stands_for)
+
+
+def _standing(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{STANDS_FOR} is {value!r}; it has to be a number of bytes, 0 or more")
+    return value
 
 
 def inner_messages(raw: bytes) -> list[bytes]:
@@ -228,7 +254,7 @@ def _message(
     name: str,
     properties: list[Any],
     application: dict[str, PropertyValue],
-    partition_key: str | None,
+    annotated: Annotated,
     content: Content,
 ) -> Message:
     said = properties + [None] * (13 - len(properties))
@@ -242,9 +268,9 @@ def _message(
         content_type=_text(said[6]),
         session_id=_text(said[10]),
         reply_to_session_id=_text(said[12]),
-        partition_key=partition_key,
+        partition_key=annotated.partition_key,
         properties=application,
-        size=len(content.body),
+        size=max(len(content.body), annotated.stands_for),
         time_to_live=content.life,
     )
 

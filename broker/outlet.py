@@ -6,7 +6,7 @@ from uuid import UUID
 
 from proton import Delivery, Link
 
-from busproof.broker.bus import Answer
+from busproof.broker.answers import Answer
 from busproof.broker.dispositions import (
     REASON,
     Disposition,
@@ -44,17 +44,17 @@ def token_of(token: UUID) -> str:
 def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     """A message as it goes to a client."""
     hub = connection.hub
-    content = hub.contents[view.body]
+    content = hub.shown(view)
     more = hub.contents.more(path, view.body)
     if view.dead_letter_reason and is_dead_letter_queue(path):
         more = {REASON: string_of(view.dead_letter_reason), **more}
-    queue = hub.bus.namespace.queues[path]
+    queue = hub.bus.namespace.queues.get(path)
     return encoded(
         view,
         content,
         token=None if view.lock_token is None else wire_token(view.lock_token),
         locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
-        life=lesser(queue.settings.time_to_live, content.life),
+        life=lesser(None if queue is None else queue.settings.time_to_live, content.life),
         more=more,
     )
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from busproof.broker.bus import Answer
+from busproof.broker.answers import Answer
 from busproof.model.values import Error
 
-__all__ = ["NOT_FOUND", "Refusal", "refusal_of", "unauthorized"]
+__all__ = ["NOT_FOUND", "Refusal", "refusal_of", "too_large", "unauthorized"]
 
 CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
     Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
@@ -69,6 +69,12 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
     return Refusal(
         condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
     )
+
+
+def too_large(size: int, most: int) -> Refusal:
+    """What a client is told whose message has more bytes than are taken."""
+    condition, status = CONDITIONS[Error.MESSAGE_TOO_LARGE]
+    return Refusal(condition, f"The message has {size} bytes; at most {most} are taken.", status)
 
 
 def unauthorized(right: str, path: str) -> Refusal:

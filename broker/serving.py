@@ -10,6 +10,7 @@ from busproof.broker.attaching import attach
 from busproof.broker.bus import Bus
 from busproof.broker.config import Configuration, Created
 from busproof.broker.engine import Connection
+from busproof.broker.foreign import ForeignBus, Implementation
 from busproof.broker.hub import Hub
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
@@ -28,9 +29,21 @@ __all__ = ["Broker", "bus_for", "started"]
 
 
 def bus_for(
-    configuration: Configuration, *, policy: str = "round-robin", seed: int = 0, clock: str = "real"
+    configuration: Configuration,
+    *,
+    policy: str = "round-robin",
+    seed: int = 0,
+    clock: str = "real",
+    instead: Implementation | None = None,
 ) -> Bus:
     """A bus with the entities that a configuration names.
+
+    Args:
+        configuration: what is configured.
+        policy: how the model chooses where it may.
+        seed: of its choices.
+        clock: whether time passes by itself or by request.
+        instead: what decides, if not the model.
 
     Raises:
         UsageError: an edition, a reading or an entity that cannot be had.
@@ -43,6 +56,8 @@ def bus_for(
         partitions=configuration.partitions,
     )
     bus = Bus(profile, policy, seed, clock)
+    if instead is not None:
+        bus = ForeignBus(instead, profile, clock)
     places = configuration.places
     waiting = list(configuration.created)
     while waiting:
@@ -87,7 +102,7 @@ def _create(bus: Bus, command: Created, place: str) -> None:
     refused = bus.ask(command, "configuration").refused
     if refused is not None:
         what = _called(command)
-        raise UsageError(f"{place}: the model refuses to create {what}: {refused.error.value}")
+        raise UsageError(f"{place}: the bus refuses to create {what}: {refused.error.value}")
     if not isinstance(command, AddRule | RemoveRule):
         bus.known_as(created_path(command))
 

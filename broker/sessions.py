@@ -24,9 +24,8 @@ TICKS_BEFORE_1970: Final = 621_355_968_000_000_000
 
 def locked_until(connection: Connection, path: str, session_id: str) -> int:
     """When a session's lock ends, in hundreds of nanoseconds since year 1."""
-    queue = connection.hub.bus.namespace.queues[path]
-    moment = queue.sessions[session_id].expiry.earliest
-    return TICKS_BEFORE_1970 + (connection.hub.bus.epoch + moment) * 10
+    bus = connection.hub.bus
+    return TICKS_BEFORE_1970 + (bus.epoch + bus.ends(path, session_id)) * 10
 
 
 def accepted(connection: Connection, path: str, session_id: str, holder: str) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import attrs
 
-from busproof.broker.bus import Answer, Bus
+from busproof.broker.answers import Answer
+from busproof.broker.bus import Bus
 from busproof.model.commands import CommitTransaction, Operation, RollBackTransaction
 from busproof.model.outcomes import Done, Refused
 from busproof.model.values import Error
@@ -40,7 +41,7 @@ class Stage:
         self, transaction: str, command: Operation, connection: str, effect: Callable[[], None]
     ) -> Answer:
         """Let a settlement wait; it is refused at once if it would be refused now."""
-        if self._bus.namespace.transactions.get(transaction) is None:
+        if not self._bus.has_begun(transaction):
             return Answer(Refused(error=Error.NOT_FOUND, detail="there is no such transaction"))
         waiting = self._waiting.setdefault(transaction, [])
         before = [(each.command, each.connection) for each in waiting]

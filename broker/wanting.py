@@ -96,7 +96,7 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     """
     queue = bus.namespace.queues[path]
     applied, told = APPLIED[kind_of(queue)], settings_of(bus, queue)
-    for name in FIXED:
+    for name in FIXED if bus.is_model else ():
         if name in applied and name in said and not _same(said[name], told.get(name, "")):
             raise atom.Unreadable(
                 f"{name} of '{path}' is {told.get(name, 'not set')} and cannot be changed here; "

@@ -17,7 +17,7 @@ from busproof.broker.encoding import (
 from busproof.broker.messages import ANNOTATIONS, APPLICATION, SCHEDULED_TIME, Content
 from busproof.model.values import MessageState, MessageView
 
-__all__ = ["encoded"]
+__all__ = ["encoded", "map_of"]
 
 STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.SCHEDULED: 2}
 EXPIRY, CREATION = 8, 9
@@ -72,7 +72,7 @@ def _header(content: Content, delivery_count: int | None, life: int | None) -> b
     return b"\x00\x53\x70\xc0" + bytes([len(fields) + 1, 5]) + fields
 
 
-def _map(code: int, count: int, inside: bytes) -> bytes:
+def map_of(code: int, count: int, inside: bytes) -> bytes:
     """A section that is a map."""
     return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
 
@@ -91,7 +91,7 @@ def _annotations(view: MessageView, content: Content, locked_until: int | None) 
     if view.state is not None:
         out += _STATE + struct.pack(">i", STATES[view.state])
         count += 2
-    return _map(ANNOTATIONS, count, out)
+    return map_of(ANNOTATIONS, count, out)
 
 
 def _mortal(content: Content, life: int) -> bytes:
@@ -124,7 +124,7 @@ def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
                 count, out = count + 2, out + both
     for name, value in more.items():
         count, out = count + 2, out + string_of(name) + value
-    return _map(APPLICATION, count, out)
+    return map_of(APPLICATION, count, out)
 
 
 def _text(name: object) -> str:

@@ -71,7 +71,7 @@ class Subscription:
     taken: Map[Message, bool] = Map()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Queue:
     """One entity: a queue, or what takes the part of one for a topic or a subscription.
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import attrs
 from immutables import Map
 
+from busproof.model.evolving import evolve
 from busproof.model.heap import Heap, push, settled, smallest
 from busproof.model.keys import SESSION_ID
 from busproof.model.outages import Partitions
@@ -62,9 +62,9 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     if certain:
         changes["fronts"] = in_front(queue, where, number)
     if line is not None and line in queue.calendar.lines:
-        overtaken = attrs.evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
+        overtaken = evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
         changes["calendar"] = overtaken
-    return attrs.evolve(
+    return evolve(
         queue,
         arrivals=number + 1,
         messages=queue.messages.set(number, stored),
@@ -105,7 +105,7 @@ def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
     """The queue that knows by which rule a message with this body cannot be in it."""
     if body in queue.bodies:
         return queue
-    return attrs.evolve(queue, bodies=queue.bodies.set(body, rule))
+    return evolve(queue, bodies=queue.bodies.set(body, rule))
 
 
 def in_front(queue: Queue, where: Partitions, number: int) -> Map[Partitions, Heap[int]]:
@@ -174,7 +174,7 @@ def hold(
     """The queue with the message given to a receiver: locked, or gone where there is no lock."""
     changes = _unavailable(queue, stored) if stored.available else {}
     if lock is None:
-        return attrs.evolve(
+        return evolve(
             queue,
             messages=queue.messages.delete(stored.number),
             members=_members(queue, stored.message, -1),
@@ -185,7 +185,7 @@ def hold(
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
     if where != stored.where:
         changes["fronts"] = in_front(queue, where, stored.number)
-    held = attrs.evolve(
+    held = evolve(
         stored,
         where=where,
         certain=True,
@@ -199,7 +199,7 @@ def hold(
         sequence_number=also.pop("sequence_number", stored.sequence_number),
         expected=also.pop("expected", None),
     )
-    return attrs.evolve(
+    return evolve(
         queue,
         messages=queue.messages.set(stored.number, held),
         locks=queue.locks.set(lock.token, stored.number),
@@ -257,12 +257,12 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     changes: dict[str, Any] = {}
     if stored.available:
         changes = _unavailable(queue, stored)
-    queue = attrs.evolve(doubted(queue, stored, changed), **changes)
+    queue = evolve(doubted(queue, stored, changed), **changes)
     if changed.available:
-        queue = attrs.evolve(queue, **_available(queue, changed))
+        queue = evolve(queue, **_available(queue, changed))
     if changed.certain and changed.where != stored.where:
         fronts = in_front(queue, changed.where, stored.number)
-        return attrs.evolve(queue, fronts=fronts)
+        return evolve(queue, fronts=fronts)
     return queue
 
 
@@ -272,7 +272,7 @@ def doubted(queue: Queue, stored: Stored, changed: Stored) -> Queue:
     It may no longer be sure to be there.
     """
     messages = queue.messages.set(stored.number, changed)
-    return attrs.evolve(queue, messages=messages, room=_room(queue, stored.number, changed))
+    return evolve(queue, messages=messages, room=_room(queue, stored.number, changed))
 
 
 def _room(queue: Queue, number: int, after: Stored | None) -> Room:
@@ -283,7 +283,7 @@ def _room(queue: Queue, number: int, after: Stored | None) -> Room:
 def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
     """The queue with a locked message as `back` says it is afterwards: free, or not known to be."""
     changes = _available(queue, back) if back.available else {}
-    return attrs.evolve(
+    return evolve(
         doubted(queue, stored, back),
         locks=_unlocked(queue, stored),
         deaths=queue.deaths.awaiting(stored.number, back.dies),
@@ -294,7 +294,7 @@ def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
 def remove(queue: Queue, stored: Stored) -> Queue:
     """LIFE-03: the message is gone."""
     changes = _unavailable(queue, stored) if stored.available else {}
-    return attrs.evolve(
+    return evolve(
         queue,
         messages=queue.messages.delete(stored.number),
         members=_members(queue, stored.message, -1),

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof.model.commands import RenewLock
+from busproof.model.evolving import evolve
 from busproof.model.expiry import has_died, may_have_died
 from busproof.model.heap import push
 from busproof.model.outcomes import Renewed
@@ -30,13 +29,13 @@ def given_lock(
     token = view.lock_token or f"unknown lock of {view.body}"
     lock = Lock(token, _full(namespace, queue), session_id, now, settlements=queue.settlements)
     if session_id is not None:
-        return attrs.evolve(lock, expiry=session_at(queue, session_id).expiry)
+        return evolve(lock, expiry=session_at(queue, session_id).expiry)
     if view.locked_until is not None:
         told = Window(view.locked_until - slack, view.locked_until + slack)
-        return attrs.evolve(lock, expiry=told)
+        return evolve(lock, expiry=told)
     if _is_whole(namespace, candidate):
         return lock
-    return attrs.evolve(lock, expiry=Window(now.earliest, lock.expiry.latest))
+    return evolve(lock, expiry=Window(now.earliest, lock.expiry.latest))
 
 
 def _full(namespace: Namespace, queue: Queue) -> Window:
@@ -145,10 +144,10 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
     lock = stored.lock
     if lock is None:
         raise AssertionError("only a locked message has a lock that can end")
-    longer = attrs.evolve(lock, expiry=expiry, first=lock.first or lock.expiry)
-    return attrs.evolve(
+    longer = evolve(lock, expiry=expiry, first=lock.first or lock.expiry)
+    return evolve(
         queue,
-        messages=queue.messages.set(stored.number, attrs.evolve(stored, lock=longer)),
+        messages=queue.messages.set(stored.number, evolve(stored, lock=longer)),
         timers=push(queue.timers, (expiry.latest, stored.number, lock.token)),
     )
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import attrs
-
 from busproof.model.coming import arrivals
 from busproof.model.commands import Receive
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import count_is_possible, may_be_spent
 from busproof.model.evidence import cached_elsewhere, left_out, why_given, why_nothing
+from busproof.model.evolving import evolve
 from busproof.model.expiry import at_hand, may_be_given
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line, first_ready, hold, line_of, surely_available
@@ -38,7 +37,7 @@ def receive(
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
         return
-    queue = attrs.evolve(queue, receivers=_turned(namespace, queue, connection, command.mode))
+    queue = evolve(queue, receivers=_turned(namespace, queue, connection, command.mode))
     if command.session_id is not None:
         holding = holds_session(namespace, queue, command.session_id, connection)
         if holding is not True:
@@ -71,12 +70,12 @@ def _turned(namespace: Namespace, queue: Queue, connection: str, mode: ReceiveMo
     """The receivers, this connection being the latest one."""
     receivers, now = queue.receivers, namespace.now.latest
     if mode is ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
-        receivers = attrs.evolve(receivers, deleters=receivers.deleters | {connection})
+        receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
-        return attrs.evolve(receivers, latest_at=now)
+        return evolve(receivers, latest_at=now)
     life = queue.managed.lock_durations_ever.latest + namespace.vantage.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
-    return attrs.evolve(
+    return evolve(
         receivers,
         connection=connection,
         switched=receivers.count,
@@ -86,7 +85,7 @@ def _turned(namespace: Namespace, queue: Queue, connection: str, mode: ReceiveMo
 
 
 def _counted(queue: Queue) -> Receivers:
-    return attrs.evolve(queue.receivers, count=queue.receivers.count + 1)
+    return evolve(queue.receivers, count=queue.receivers.count + 1)
 
 
 def _nothing(
@@ -103,7 +102,7 @@ def _nothing(
         rules: tuple[RuleId, ...] = (*in_one_store(queue), "LIFE-11")
         if out_of_reach:
             rules = why_nothing(namespace, queue, command.session_id, cached=cached)
-        after = with_queue(namespace, attrs.evolve(queue, receivers=_counted(queue)))
+        after = with_queue(namespace, evolve(queue, receivers=_counted(queue)))
         yield Transition(outcome=Empty(), next=after, rules=rules)
     if command.session_id is not None:
         yield from in_outage(namespace, queue, command.session_id)
@@ -350,7 +349,7 @@ def _locked_view(
     until = namespace.now.earliest + queue.settings.lock_duration
     if command.session_id is not None:
         until = session_at(queue, command.session_id).expiry.earliest
-    return attrs.evolve(
+    return evolve(
         view,
         delivery_count=stored.counted + 1,
         lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
@@ -362,10 +361,10 @@ def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Nam
     """The receive may have taken one message, now or later, and nobody learns which."""
     queue = namespace.queues[command.queue]
     receivers = _turned(namespace, queue, connection, command.mode)
-    lost = attrs.evolve(
+    lost = evolve(
         receivers,
         count=receivers.count + 1,
         lost=receivers.lost + 1,
         losers=receivers.losers | {connection},
     )
-    return with_queue(namespace, attrs.evolve(queue, receivers=lost))
+    return with_queue(namespace, evolve(queue, receivers=lost))

@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof.model.evolving import evolve
 from busproof.model.outages import Partitions
 from busproof.model.stored import Key, Stored
 from busproof.model.values import Message
@@ -84,7 +85,7 @@ def most_of_state(state: str | None) -> int:
 
 def filled(room: Room, where: Partitions, size: int) -> Room:
     """The room once something of at most so many bytes has arrived in one of these partitions."""
-    return attrs.evolve(
+    return evolve(
         room,
         arrived=room.arrived.set(where, room.arrived.get(where, 0) + size),
         taken=room.taken + size,
@@ -101,7 +102,7 @@ def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
         after: the message as it is; `None` if it is gone.
     """
     if after is None and before is not None and len(room.refused):
-        room = attrs.evolve(room, refused=_emptied(room, before))
+        room = evolve(room, refused=_emptied(room, before))
     if before is not None and _is_counted(before):
         room = _with(room, before, -least(before.message))
     if after is not None and _is_counted(after):
@@ -121,7 +122,7 @@ def _with(room: Room, stored: Stored, size: int) -> Room:
         keys = keys.set(key, keys.get(key, 0) + size)
     held = room.held.set(where, room.held.get(where, 0) + size)
     mortal = room.mortal + (0 if stored.message.time_to_live is None else size)
-    return attrs.evolve(room, held=held, apart=apart, keys=keys, mortal=mortal)
+    return evolve(room, held=held, apart=apart, keys=keys, mortal=mortal)
 
 
 def _emptied(room: Room, gone: Stored) -> Map[Key | None, bool]:

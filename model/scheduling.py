@@ -46,12 +46,12 @@ from busproof.model.state import (
 )
 from busproof.model.stored import Key, Spread
 from busproof.model.transition import Choice, Sighting, Transition, done, refusal
-from busproof.model.values import Error, Message, RuleId, Window
+from busproof.model.values import SEQUENCE_BITS, Error, Message, RuleId, Window
 
 __all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
 
 LATER_NUMBERS = 1 << 47
-"""The model's own bus numbers scheduled messages from here on, and never an active one."""
+"""From here on scheduled messages are numbered that nobody has seen, and never an active one."""
 
 
 def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterator[Transition]:
@@ -89,9 +89,9 @@ def _schedule(
     yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
-        for placed, where in _places(namespace, queue, message, key, seen):
+        for chosen, where in _places(namespace, queue, message, key, seen):
             waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
-            waiting = attrs.evolve(waiting, where=where)
+            placed, waiting = _numbered(namespace, chosen, waiting, where)
             after = _entered(namespace, placed, waiting, key)
             yield _told(after, waiting, seen, *rules)
     if hit and reading != "when-due":
@@ -158,6 +158,21 @@ def _waiting(
     )
 
 
+def _numbered(
+    namespace: Namespace, queue: Queue, waiting: Waiting, where: Partitions
+) -> tuple[Queue, Waiting]:
+    """The message where it is placed; a bus of its own gives it a number in its turn.
+
+    No other message has that number then, and what comes later has a greater one, so that who peeks
+    on from it misses nothing.
+    """
+    if not where or not namespace.vantage.decides:
+        return queue, attrs.evolve(waiting, where=where)
+    turn = queue.arrivals + 1
+    number = ((where.bit_length() - 1) << SEQUENCE_BITS) + turn
+    return attrs.evolve(queue, arrivals=turn), attrs.evolve(waiting, where=where, number=number)
+
+
 def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
     """The namespace with the message scheduled; as a copy it may be dropped, now or later.
 
@@ -222,9 +237,9 @@ def _schedule_in(
     home = _home(namespace, queue, key)
     for refused in no_room_within(namespace, queue, transaction, message, key, home):
         yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
-    for placed, where in _places(namespace, queue, message, key, seen):
+    for chosen, where in _places(namespace, queue, message, key, seen):
         waiting = _waiting(namespace, queue, command, message, seen, certain=True)
-        waiting = attrs.evolve(waiting, where=where)
+        placed, waiting = _numbered(namespace, chosen, waiting, where)
         doubted = attrs.evolve(
             transaction,
             doubtful=transaction.doubtful or objected,

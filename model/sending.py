@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import attrs
-
 from busproof.model import staging
 from busproof.model.arrivals import Arrival
 from busproof.model.arriving import arrive
@@ -19,6 +17,7 @@ from busproof.model.duplicates import (
     why_kept,
     why_kept_here,
 )
+from busproof.model.evolving import evolve
 from busproof.model.expiry import death
 from busproof.model.filling import all_may_be_full, weight
 from busproof.model.fullness import no_room, taken_in, too_large, why_taken, with_room
@@ -63,7 +62,7 @@ def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transi
         return
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
-            namespace = attrs.evolve(namespace, profile=profile)
+            namespace = evolve(namespace, profile=profile)
         if command.transaction is not None:
             yield from staging.send_in(namespace, queue, command, message, seen)
         else:
@@ -229,7 +228,7 @@ def _accepted(
         rules = ("TOPIC-04", *rules)
     if becomes is Fate.DROPPED:
         dropped = never_arrives(queue, message.body, "KEY-11")
-        after = with_queue(namespace, attrs.evolve(dropped, copies=copies, **also))
+        after = with_queue(namespace, evolve(dropped, copies=copies, **also))
         rules = tuple(dict.fromkeys((*why_dropped(namespace, queue, message, key, where), *rules)))
     else:
         certain = becomes is Fate.KEPT

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
 from busproof.model.dead_letters import is_dead_letter_queue, moved
+from busproof.model.evolving import evolve
 from busproof.model.expiry import outlived
 from busproof.model.ledger import doubted, remove
 from busproof.model.partitions import why_settled_anywhere
@@ -83,7 +82,7 @@ def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transitio
 def settled(namespace: Namespace, command: Complete | Abandon | DeadLetter | Defer) -> Namespace:
     """The namespace, in which one more settlement of a message of this queue is counted."""
     queue = namespace.queues[command.queue]
-    return with_queue(namespace, attrs.evolve(queue, settlements=queue.settlements + 1))
+    return with_queue(namespace, evolve(queue, settlements=queue.settlements + 1))
 
 
 def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
@@ -141,8 +140,8 @@ def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[RuleId, ...]]:
         return queue, ()
     if stored.lock is not None:
         return queue, ("LOCK-07",)
-    again = attrs.evolve(stored, resisted=True)
-    return attrs.evolve(queue, messages=queue.messages.set(stored.number, again)), ()
+    again = evolve(stored, resisted=True)
+    return evolve(queue, messages=queue.messages.set(stored.number, again)), ()
 
 
 def lost_complete(namespace: Namespace, command: Complete) -> Namespace:
@@ -163,7 +162,7 @@ def _perhaps_gone(
     if stored is None:
         return namespace
     leaving = (*stored.leaving, *leaving)
-    doubtful = attrs.evolve(stored, certain=False, line=None, leaving=leaving)
+    doubtful = evolve(stored, certain=False, line=None, leaving=leaving)
     return with_queue(namespace, doubted(queue, stored, doubtful))
 
 
@@ -174,7 +173,7 @@ def lost_abandon(namespace: Namespace, command: Abandon) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     expiry = Window(-NEVER, stored.lock.expiry.latest)
-    lock = attrs.evolve(stored.lock, expiry=expiry)
-    doubtful = attrs.evolve(stored, lock=lock, expected=None)
+    lock = evolve(stored.lock, expiry=expiry)
+    doubtful = evolve(stored, lock=lock, expected=None)
     messages = queue.messages.set(stored.number, doubtful)
-    return with_queue(namespace, attrs.evolve(queue, messages=messages))
+    return with_queue(namespace, evolve(queue, messages=messages))

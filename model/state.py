@@ -15,6 +15,7 @@ from busproof.model.census import NOBODY, Census, Counted, Kind
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
 from busproof.model.entities import SUBSCRIPTIONS, SUFFIX
 from busproof.model.entity import Queue, Subscription, Topic, is_unsure
+from busproof.model.evolving import evolve
 from busproof.model.outages import Partitions
 from busproof.model.registry import UNREGISTERED, Registry
 from busproof.model.stored import Key
@@ -93,7 +94,7 @@ class Transaction:
     ending: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Namespace:
     """All queues and transactions, what they are held to, and the time.
 
@@ -136,10 +137,10 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     name, queues = queue.settings.queue, namespace.queues
     before = queues.get(name)
     if len(queue.calendar.entries) and name not in namespace.planning:
-        namespace = attrs.evolve(namespace, planning=namespace.planning.set(name, None))
+        namespace = evolve(namespace, planning=namespace.planning.set(name, None))
     if before is not None and _counts_as(before) == _counts_as(queue):
-        return attrs.evolve(namespace, queues=queues.set(name, queue))
-    return attrs.evolve(
+        return evolve(namespace, queues=queues.set(name, queue))
+    return evolve(
         namespace,
         queues=queues.set(name, queue),
         census=_recounted(namespace, before, queue),
@@ -154,7 +155,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     for each in (name, name + SUFFIX):
         if each in queues:
             queues = queues.delete(each)
-    return attrs.evolve(
+    return evolve(
         namespace,
         queues=queues,
         census=census,
@@ -182,10 +183,10 @@ def forgotten(namespace: Namespace, name: str) -> Namespace:
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for each in (name, *subscriptions):
         known = namespace.queues.get(each)
-        census = _recounted(attrs.evolve(namespace, census=census), known, None).with_unknown(1)
+        census = _recounted(evolve(namespace, census=census), known, None).with_unknown(1)
     unknowable = namespace.registry.unknowable.set(name, None)
-    registry = attrs.evolve(namespace.registry, unknowable=unknowable)
-    return attrs.evolve(namespace, registry=registry, census=census)
+    registry = evolve(namespace.registry, unknowable=unknowable)
+    return evolve(namespace, registry=registry, census=census)
 
 
 def is_unknowable(namespace: Namespace, name: str) -> bool:

@@ -34,6 +34,7 @@ CAPABILITIES: Final = frozenset(
         Capability.AVAILABILITY,
         Capability.DEAD_LETTER,
         Capability.DEFERRAL,
+        Capability.DISPOSABLE_NAMESPACE,
         Capability.DUPLICATE_DETECTION,
         Capability.FILTERS,
         Capability.FORWARDING,
@@ -67,13 +68,22 @@ class EmbeddedAdapter:
         policy: how the broker chooses where it may.
         seed: of its choices.
         timeout: how long an answer may take, in seconds.
+        fault: the id of a seeded fault that is served in the model's place.
     """
 
-    def __init__(self, policy: str = "round-robin", seed: int = 0, timeout: float = 10.0) -> None:
+    def __init__(
+        self,
+        policy: str = "round-robin",
+        seed: int = 0,
+        timeout: float = 10.0,
+        fault: str | None = None,
+    ) -> None:
+        served = () if fault is None else ("--adapter", f"faulty:{fault}")
         self._options = (
             *("--clock", "virtual", "--message-ids", "as-sent"),
-            *("--policy", policy, "--seed", str(seed)),
+            *("--policy", policy, "--seed", str(seed), *served),
         )
+        self._decides = policy if fault is None else f"faulty:{fault}"
         self._policy = policy
         self._timeout = timeout
         self._broker: Embedded | None = None
@@ -88,7 +98,7 @@ class EmbeddedAdapter:
         """All that the broker serves."""
         return Declaration(
             implementation=Implementation(
-                name=f"busproof serve ({self._policy})", language="Python"
+                name=f"busproof serve ({self._decides})", language="Python"
             ),
             capabilities=CAPABILITIES,
             slack=SLACK + (HOSTILE_SLACK if self._policy == "hostile" else 0),

@@ -66,11 +66,17 @@ class Connection:
         except (Lost, Silent) as failed:
             self._socket.close()
             raise Unreachable(self._said_instead() or str(failed)) from None
+        offered = self._endpoint.remote_offered_capabilities
+        self._offered = frozenset(str(each) for each in offered or ())
 
     @property
     def is_lost(self) -> bool:
         """Whether nothing can be asked any more."""
         return bool(self._lost or self._endpoint.state & Endpoint.REMOTE_CLOSED)
+
+    def offers(self, capability: str) -> bool:
+        """Whether the service has said that it has this, which is none of AMQP's own."""
+        return capability in self._offered
 
     def sender(self, name: str = "") -> Any:
         """A link to send on, not yet attached."""

@@ -10,7 +10,7 @@ from busproof.adapters.amqp.native import content_type_of
 from busproof.adapters.amqp.rules import plain
 from busproof.model.values import Message, MessageState, MessageView
 
-__all__ = ["decoded", "encoded"]
+__all__ = ["STANDS_FOR", "decoded", "encoded"]
 
 MILLISECOND: Final = 1000
 """In microseconds."""
@@ -24,6 +24,8 @@ STATES: Final = {
     1: MessageState.DEFERRED,
     2: MessageState.SCHEDULED,
 }
+STANDS_FOR: Final = "x-opt-busproof-size"
+"""How many bytes a body stands for, where a service offers to count them: ours does."""
 PADDING: Final = b"\0"
 TEXTS: Final = {
     "correlation_id": "correlation_id",
@@ -36,15 +38,16 @@ TEXTS: Final = {
 """The vocabulary's name of a property, and Proton's."""
 
 
-def encoded(message: Message, due: int | None = None) -> bytes:
+def encoded(message: Message, due: int | None = None, *, counted: bool = False) -> bytes:
     """A message as it is sent.
 
     Args:
         message: what is sent; its body is padded to its size.
         due: when it is to arrive, in milliseconds since 1970, if later.
+        counted: whether the service takes a size's word for its bytes; then nothing is padded.
     """
     body = message.body.encode()
-    if message.size is not None:
+    if message.size is not None and not counted:
         body = body.ljust(message.size, PADDING)
     sent: Any = Wire(body=body, inferred=True)
     if message.message_id is not None:
@@ -59,6 +62,8 @@ def encoded(message: Message, due: int | None = None) -> bytes:
         annotations[KEY] = message.partition_key
     if due is not None:
         annotations[DUE] = timestamp(due)
+    if message.size is not None and counted:
+        annotations[symbol(STANDS_FOR)] = message.size
     sent.annotations = annotations or None
     sent.properties = dict(message.properties) or None
     if message.time_to_live is not None:
@@ -97,7 +102,7 @@ def decoded(
         partition_key=_text_or_none(notes.get(str(KEY))),
         content_type=content_type_of(came),
         properties={name: plain(value) for name, value in properties.items()},
-        size=len(body) if len(body) > len(text) else None,
+        size=notes.get(STANDS_FOR, len(body) if len(body) > len(text) else None),
         sequence_number=notes.get(NUMBER),
         delivery_count=None if token is None else came.delivery_count + 1,
         lock_token=token,

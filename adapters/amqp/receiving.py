@@ -112,8 +112,10 @@ def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
 
 def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
     """Look at messages without taking them."""
+    # No number is less than 1: a peek from the very beginning is told from one without a number.
+    first = command.from_sequence_number
     body: dict[str, Any] = {
-        "from-sequence-number": command.from_sequence_number or 0,
+        "from-sequence-number": 0 if first is None else max(1, first),
         "message-count": int32(command.count),
     }
     if command.session_id is not None:

@@ -7,7 +7,7 @@ from proton import Data
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import array, several
-from busproof.adapters.amqp.messages import encoded
+from busproof.adapters.amqp.messages import STANDS_FOR, encoded
 from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
 from busproof.adapters.amqp.transfers import sent
 from busproof.model import commands as c
@@ -24,7 +24,7 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
     seconds = command.timeout / MICROSECONDS + sender.connection.timeout
-    raw = encoded(command.message)
+    raw = encoded(command.message, counted=sender.connection.offers(STANDS_FOR))
     sent(sender.connection, link, raw, transaction, seconds).settle()
     return o.Done()
 
@@ -40,7 +40,8 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
         "partition-key": message.partition_key,
     }
     said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-    said["message"] = encoded(message, -(-moment // MILLISECOND))
+    counted = asker.connection.offers(STANDS_FOR)
+    said["message"] = encoded(message, -(-moment // MILLISECOND), counted=counted)
     body = {"messages": [said]}
     _, answer = asker.request(scenario.path(command.queue), "schedule-message", body, transaction)
     numbers = several(answer.get("sequence-numbers"))

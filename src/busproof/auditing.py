@@ -58,6 +58,7 @@ class Job:
         whole: whether all scenarios are run, or those of the fault's own rule.
         beside: the history of its counterpart; scenarios that would run alike are left out.
         seed: of the exploration.
+        wire: whether the fault is served by our own broker, and asked over AMQP.
     """
 
     fault: str
@@ -65,12 +66,14 @@ class Job:
     whole: bool = False
     beside: Path | None = None
     seed: int = 0
+    wire: bool = False
 
     def request(self) -> Request:
         """The run, where the fault's rule holds."""
         rule = load_catalogue().rule(fault_named(self.fault).rule)
         edition, tier = _where_it_holds(rule)
-        about = Request(adapter=f"faulty:{self.fault}", edition=edition, tier=tier)
+        adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
+        about = Request(adapter=adapter, edition=edition, tier=tier)
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
         return attrs.evolve(about, rule=None if self.whole else rule.id)

@@ -41,6 +41,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="what has to notice: the scenarios (default), or the exploration alone, within its "
         "profile ci",
     )
+    parser.add_argument(
+        "--wire", action="store_true", help="serve each fault over AMQP, and ask it there"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the exploration")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
@@ -86,8 +89,9 @@ def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audit
 
     console = Console(stderr=True)
     explored, whole = args.by == "exploration", args.matrix == "full"
-    jobs = [Job(fault=each.id, explored=explored, whole=whole, seed=args.seed) for each in faults]
-    compared = whole and not explored
+    about = {"explored": explored, "whole": whole, "wire": args.wire}
+    jobs = [Job(fault=each.id, seed=args.seed, **about) for each in faults]
+    compared = whole and not explored and not args.wire
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
         ThreadPoolExecutor(args.jobs) as pool,

@@ -5,13 +5,17 @@ import asyncio
 import signal
 import ssl
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from busproof.errors import UsageError
 from busproof.saying import say, write_aside
 
+if TYPE_CHECKING:
+    from busproof.adapters.base import Adapter
+
 __all__ = ["add_parser", "run"]
 
+FAULTY, NO_FAULT = "faulty:", "none"
 MISSING = (
     "busproof serve needs python-qpid-proton and h11; install them with "
     "pip install 'busproof[amqp]'"
@@ -27,6 +31,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--admin-port", type=_port, default=5300, help="for HTTP (5300); 0: any free"
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
+    parser.add_argument(
+        "--adapter",
+        default="model",
+        metavar="NAME",
+        help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
+        f"{FAULTY}{NO_FAULT}, the same bus without a fault",
+    )
     parser.add_argument(
         "--policy",
         default="round-robin",
@@ -49,6 +60,20 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="what is sent without a MessageId goes out with one (assigned) or without",
     )
     parser.set_defaults(run=run)
+
+
+def _fault(args: argparse.Namespace) -> "Adapter | None":
+    """The bus that is served in the model's place."""
+    if args.adapter == "model":
+        return None
+    from busproof.adapters.faults import SeededBus, make  # noqa: PLC0415
+
+    if not args.adapter.startswith(FAULTY):
+        raise UsageError(f"--adapter is {args.adapter!r}; served are model and {FAULTY}FAULT-ID")
+    if args.policy != "round-robin":
+        raise UsageError("--policy is the model's; a seeded fault has none")
+    fault = args.adapter.removeprefix(FAULTY)
+    return SeededBus() if fault == NO_FAULT else make(fault)
 
 
 def _port(text: str) -> int:
@@ -88,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.admin import Administration  # noqa: PLC0415 - needs the extra
+    from busproof.broker.bus import Bus  # noqa: PLC0415
     from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
@@ -95,7 +121,13 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.tokens import Keys  # noqa: PLC0415
 
     configuration = read_configuration(args.config) if args.config else Configuration()
-    bus = bus_for(configuration, policy=args.policy, seed=args.seed, clock=args.clock)
+    fault = _fault(args)
+
+    def configured() -> Bus:
+        chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
+        return bus_for(configuration, **chosen, instead=fault)
+
+    bus = configured()
     for name, instead in sorted(configuration.not_applied.items()):
         say(f"{name} in {args.config} has no effect yet: {instead}")
     keys = Keys({key.name: key for key in configuration.keys})
@@ -105,6 +137,7 @@ async def _serve(args: argparse.Namespace) -> int:
 
     tls = _tls(args)
     broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+    broker.hub.configured = configured
     broker.hub.identifies = args.message_ids == "assigned"
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()

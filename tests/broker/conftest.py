@@ -1,5 +1,6 @@
 """A broker as users start it, and the official client against it."""
 
+import asyncio
 import json
 import os
 import re
@@ -10,11 +11,19 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
 import pytest
 from azure.servicebus import ServiceBusClient
+from azure.servicebus._pyamqp import client as client_module
+from azure.servicebus._pyamqp.aio import _client_async as client_async_module
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+
+SETTINGS: dict[str, Any] = {"retry_total": 0, "socket_timeout": 0.05}
+"""The official client tries nothing again, and looks for bytes often: each wait is 0.2 s else."""
 
 ENTITIES = {
     "UserConfig": {
@@ -86,14 +95,14 @@ class Served:
 
     def client(self, **options: Any) -> ServiceBusClient:
         """The official client, which does not try again by itself."""
-        given = {"retry_total": 0, **options}
+        given = SETTINGS | options
         return ServiceBusClient.from_connection_string(self.connection_string, **given)
 
     def client_of(self, name: str, key: str) -> ServiceBusClient:
         """The official client with another rule's key."""
         text = self.connection_string.replace("RootManageSharedAccessKey", name)
         text = text.replace("SAS_KEY_VALUE", key)
-        return ServiceBusClient.from_connection_string(text, retry_total=0)
+        return ServiceBusClient.from_connection_string(text, **SETTINGS)
 
     def ask(self, path: str, **body: Any) -> Any:
         """What is answered under `/busproof/`."""
@@ -140,6 +149,30 @@ def running(process: "subprocess.Popen[str]") -> Served:
 Start = Callable[..., Served]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def prompt_ends() -> Iterator[None]:
+    """At gate size, receivers of the official client close at once, and in a second otherwise.
+
+    Closing waits for a thread that keeps the connection alive and sleeps a second at a time. That
+    sleep is all that is changed, and nothing is at full size.
+    """
+    if FULL:
+        yield
+        return
+
+    def sleep(seconds: float) -> None:
+        time.sleep(min(seconds, 0.02))
+
+    async def sleep_async(seconds: float) -> None:
+        await asyncio.sleep(min(seconds, 0.02))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client_module, "time", SimpleNamespace(**vars(time) | {"sleep": sleep}))
+        awaited = vars(asyncio) | {"sleep": sleep_async}
+        patch.setattr(client_async_module, "asyncio", SimpleNamespace(**awaited))
+        yield
+
+
 @pytest.fixture(scope="session")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("config") / "Config.json"
@@ -147,7 +180,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def start(config: Path) -> Iterator[Start]:
     """Starts brokers with the entities above, and ends them."""
     processes = []
@@ -164,16 +197,34 @@ def start(config: Path) -> Iterator[Start]:
         process.wait(20)
 
 
-@pytest.fixture(scope="module")
-def served(start: Start) -> Served:
-    """A broker with a real clock."""
+@pytest.fixture(scope="session")
+def punctual(start: Start) -> Served:
+    """A broker with a real clock, which all tests share."""
     return start()
 
 
-@pytest.fixture(scope="module")
-def timeless(start: Start) -> Served:
-    """A broker whose time is moved by request."""
+@pytest.fixture(scope="session")
+def movable(start: Start) -> Served:
+    """A broker whose time is moved by request, which all tests share."""
     return start("--clock", "virtual")
+
+
+@pytest.fixture(scope="module")
+def served(punctual: Served) -> Served:
+    """A broker with a real clock, in whose entities there is nothing yet."""
+    return anew(punctual)
+
+
+@pytest.fixture(scope="module")
+def timeless(movable: Served) -> Served:
+    """A broker whose time is moved by request, in whose entities there is nothing yet."""
+    return anew(movable)
+
+
+def anew(served: Served) -> Served:
+    """The broker, with its configured entities as they were when it began."""
+    served.ask("/busproof/namespace", configured=True)
+    return served
 
 
 @pytest.fixture

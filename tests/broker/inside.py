@@ -16,6 +16,8 @@ from busproof.broker.serving import Broker, bus_for, started
 from busproof.broker.tokens import Keys
 from busproof.model.commands import CreateQueue
 
+from .conftest import SETTINGS
+
 __all__ = ["Inside", "inside"]
 
 
@@ -36,7 +38,7 @@ class Inside:
             f"Endpoint=sb://127.0.0.1:{self.broker.port};UseDevelopmentEmulator=true;"
             "SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE"
         )
-        return ServiceBusClient.from_connection_string(text, retry_total=0)
+        return ServiceBusClient.from_connection_string(text, **SETTINGS)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from azure.servicebus.management import (
     TrueRuleFilter,
 )
 
-from .conftest import Served, Start
+from .conftest import Served, Start, anew
 from .test_sdk_queues import sent, taken
 
 pytestmark = pytest.mark.slow
@@ -203,8 +203,9 @@ def test_what_cannot_be_is_said_in_one_sentence(served: Served) -> None:
 def test_decisions_are_the_same_from_one_seed(start: Start) -> None:
     """Whatever the policy chooses, it chooses again."""
     seen = []
+    served = start("--policy", "random", "--seed", "7")
     for _ in range(2):
-        served = start("--policy", "random", "--seed", "7")
+        anew(served)
         sent(served, "parted", *(Message(str(each)) for each in range(12)))
         seen.append([each["partition"] for each in served.ask("/busproof/decisions")])
         after = served.ask("/busproof/decisions?after=10")

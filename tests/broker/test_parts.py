@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
@@ -12,7 +13,7 @@ from proton import symbol
 from busproof.broker.bus import Bus
 from busproof.broker.encoding import string_of
 from busproof.broker.hub import Contents
-from busproof.broker.messages import Content, inner_messages, parse
+from busproof.broker.messages import STANDS_FOR, Content, inner_messages, parse
 from busproof.broker.tokens import Key, Keys, TokenError
 from busproof.broker.writing import encoded
 from busproof.errors import UsageError
@@ -191,6 +192,18 @@ def test_a_message_without_an_id_goes_out_with_one(given: dict[str, str]) -> Non
     out.decode(encoded(MessageView(body="m1"), parsed.content))
     assert 32 == len(out.id)
     assert (given.get("subject"), given.get("group_id")) == (out.subject, out.group_id)
+
+
+def test_a_message_stands_for_as_many_bytes_as_it_says_and_has_no_fewer() -> None:
+    """Which nobody says but in numbers."""
+    for said, size in ((500_000, 500_000), (1, 12)):
+        wire: Any = ProtonMessage(b"payload", inferred=True)
+        wire.annotations = {symbol(STANDS_FOR): said}
+        assert parse(wire.encode(), "m", 0).message.size == size
+    for wrong in (-1, "many", True):
+        wire.annotations = {symbol(STANDS_FOR): wrong}
+        with pytest.raises(ValueError, match="number of bytes"):
+            parse(wire.encode(), "m", 0)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus.aio import ServiceBusClient
 from azure.servicebus.exceptions import MessagingEntityNotFoundError, SessionCannotBeLockedError
 
-from .conftest import Served
+from .conftest import SETTINGS, Served
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,7 @@ def test_queues_and_sessions(served: Served, name: str) -> None:
 
 async def _conversation(text: str, name: str) -> list[str]:
     found = []
-    async with ServiceBusClient.from_connection_string(text, retry_total=0) as client:
+    async with ServiceBusClient.from_connection_string(text, **SETTINGS) as client:
         async with client.get_queue_sender("plain") as sender:
             await sender.send_messages([Message("first"), Message("second")])
             async with client.get_queue_receiver("plain") as receiver:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Start
+from .conftest import Served
 
 pytestmark = pytest.mark.slow
 
@@ -53,9 +53,8 @@ def _version(package: Path) -> str | None:
     return version
 
 
-def test_the_javascript_client_is_served(start: Start, node_modules: Path) -> None:
+def test_the_javascript_client_is_served(served: Served, node_modules: Path) -> None:
     """Sending, settling, peeking, scheduling, sessions, rules, outages, errors."""
-    served = start()
     done = subprocess.run(  # noqa: S603 - a fixed command
         [program("node"), "--test", "client.test.js"],
         cwd=node_modules,

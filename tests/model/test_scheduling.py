@@ -334,3 +334,28 @@ def test_an_empty_key_is_read_either_way(queue: Told) -> None:
     queue.has(later(partition_key=""), Scheduled(sequence_number=NUMBER))
     passes(queue, 6)
     assert may_be_given(queue)
+
+
+@pytest.mark.parametrize("transaction", [None, "t"])
+def test_a_bus_of_the_models_own_numbers_what_is_scheduled_in_its_turn(
+    transaction: str | None,
+) -> None:
+    """In the partition where it will be: what is sent after it has a greater number."""
+    bus = telling(decides=True)
+    bus.queue()
+    if transaction is not None:
+        bus.saw(BeginTransaction(transaction=transaction), DONE)
+    before = Message(body="before", partition_key="a")
+    bus.saw(Send(queue="q", message=before), DONE)
+    command = Schedule(
+        queue="q",
+        message=Message(body="m", partition_key="a"),
+        delay=SECOND,
+        transaction=transaction,
+    )
+    answers = bus.step(command)
+    told = answers[0].outcome
+    assert isinstance(told, Scheduled)
+    assert answers[0].choice is not None
+    assert told.sequence_number == (answers[0].choice.partition << 48) + 2
+    assert answers[0].next.queues["q"].arrivals == 2

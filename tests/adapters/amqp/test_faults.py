@@ -1,0 +1,60 @@
+"""Seeded faults, served by our own broker: the tests of their rules notice them over the wire."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+
+from busproof.adapters.faults import FAULTS
+from busproof.auditing import Job, audited_apart
+from busproof.judging.audit import Result
+
+from .test_verdicts import by_rule, verdicts
+
+pytestmark = pytest.mark.slow
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+NOT_CAUGHT: dict[str, str] = yaml.safe_load(
+    Path(__file__).with_name("not_caught.yaml").read_text(encoding="utf-8")
+)
+MOST_NOT_CAUGHT = 40
+"""Never more than this; less as soon as something of it is caught."""
+
+SAMPLE = ["key-moves", "mismatch-accepted"]
+"""One that is noticed by what was sent before, and one by the answer itself."""
+
+
+def result_of(fault: str, scratch: Path) -> Result:
+    """What became of a fault that was served and asked over AMQP."""
+    return audited_apart(Job(fault=fault, wire=True), scratch).result
+
+
+@pytest.mark.parametrize("fault", SAMPLE)
+def test_a_fault_is_caught_over_the_wire(fault: str, tmp_path: Path) -> None:
+    """By the scenarios of its own rule."""
+    assert result_of(fault, tmp_path) is Result.KILLED
+
+
+def test_what_is_not_caught_is_seeded_and_little() -> None:
+    """Each with a reason."""
+    assert NOT_CAUGHT.keys() <= {fault.id for fault in FAULTS}
+    assert all(NOT_CAUGHT.values())
+    assert len(NOT_CAUGHT) <= MOST_NOT_CAUGHT
+
+
+@pytest.mark.skipif(not FULL, reason="each fault in a run of its own: BUSPROOF_SIZE=full")
+def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
+    """But for what is pinned with its reason, and is not caught indeed."""
+    with ThreadPoolExecutor(2) as pool:
+        found = dict(pool.map(lambda each: (each.id, result_of(each.id, tmp_path)), FAULTS))
+    silent = sorted(each for each, result in found.items() if result is Result.SILENT)
+    assert silent == sorted(NOT_CAUGHT)
+
+
+@pytest.mark.skipif(not FULL, reason="all features once more: BUSPROOF_SIZE=full")
+def test_the_same_bus_without_a_fault_is_not_accused(tmp_path: Path) -> None:
+    """What is noticed of a fault is the fault, and not how it is served."""
+    found = by_rule(verdicts(tmp_path, "--adapter", "amqp?fault=none", "--only", "features"))
+    assert [rule for rule, verdict in found.items() if verdict in ("violated", "errored")] == []
