@@ -1,0 +1,86 @@
+"""Every rule that has a query, and each of them by itself.
+
+`key_03_violations(history, config)` and its like take a history in the published schema and its
+config (`entities` makes one), and give the violations of that rule.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from busproof.pipeline import rules_keys, rules_locks, rules_messages, rules_sends, rules_sessions
+from busproof.pipeline.frames import Frames
+from busproof.pipeline.judgement import Query, told, violations
+from busproof.pipeline.terms import Held
+
+__all__ = ["QUERIES", "RULES", "everything_told", "missing_columns", "violations_of"]
+
+QUERIES: Final[tuple[Query, ...]] = (
+    *rules_sends.QUERIES,
+    *rules_locks.QUERIES,
+    *rules_messages.QUERIES,
+    *rules_keys.QUERIES,
+    *rules_sessions.QUERIES,
+)
+
+RULES: Final = frozenset(query.rule for query in QUERIES)
+"""The rules that this engine judges."""
+
+
+def missing_columns(rule: str, absent: frozenset[str]) -> frozenset[str]:
+    """The columns without which none of the rule's queries can be asked."""
+    lacks = [query.needs & absent for query in QUERIES if query.rule == rule]
+    return frozenset() if not all(lacks) else frozenset().union(*lacks)
+
+
+def violations_of(rule: str, history: DataFrame, config: DataFrame, held: Held) -> DataFrame:
+    """The violations of one rule; raises `KeyError` for a rule that has no query."""
+    mine = [query for query in QUERIES if query.rule == rule]
+    if not mine:
+        raise KeyError(rule)
+    frames = Frames(history, config, held)
+    found = violations(mine[0], frames)
+    for query in mine[1:]:
+        found = found.unionByName(violations(query, frames))
+    return found
+
+
+def everything_told(
+    frames: Frames, rules: Collection[str] = RULES, absent: frozenset[str] = frozenset()
+) -> DataFrame | None:
+    """Every situation of these rules, in one pass over each frame, and whether it was broken.
+
+    `None` where there is nothing to ask.
+    """
+    by_frame: dict[Callable[[Frames], DataFrame], list[Query]] = {}
+    for query in QUERIES:
+        if query.rule in rules and not query.needs & absent:
+            by_frame.setdefault(query.frame, []).append(query)
+    found: DataFrame | None = None
+    for frame, queries in by_frame.items():
+        more = told(frame(frames), queries, frames.held)
+        if more is not None:
+            found = more if found is None else found.unionByName(more)
+    return found
+
+
+def _alone(rule: str) -> Callable[[DataFrame, DataFrame, Held], DataFrame]:
+    def violations_alone(history: DataFrame, config: DataFrame, held: Held) -> DataFrame:
+        return violations_of(rule, history, config, held)
+
+    violations_alone.__name__ = f"{rule.lower().replace('-', '_')}_violations"
+    violations_alone.__doc__ = f"{rule}: what breaks it."
+    return violations_alone
+
+
+_BY_NAME: Final[Mapping[str, Callable[[DataFrame, DataFrame, Held], DataFrame]]] = {
+    f"{rule.lower().replace('-', '_')}_violations": _alone(rule) for rule in sorted(RULES)
+}
+
+
+def __getattr__(name: str) -> Callable[[DataFrame, DataFrame, Held], DataFrame]:
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        raise AttributeError(name) from None

@@ -1,0 +1,34 @@
+"""One Spark for all tests of the pipeline, small and quiet."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import recorded_cases as cases
+from corrupting import CORRUPTIONS
+from pyspark.sql import SparkSession
+from spark_samples import SMALL, Sample
+
+from busproof.pipeline.session import spark_session
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+SEEDS = 60 if FULL else 4
+TRIES = 10 if FULL else 1
+CLIENTS = (1, 4, 16) if FULL else (4,)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    session = spark_session(master="local[1]", conf=SMALL)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def sample(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """Valid histories, some with answers lost, and such with one event changed."""
+    histories = [*cases.clean("round-robin", range(SEEDS)), *cases.lossy(range(SEEDS))]
+    for kind in CORRUPTIONS:
+        for clients in CLIENTS:
+            histories += cases.corrupted(kind, clients, TRIES)
+    return Sample(spark, tmp_path_factory.mktemp("sample") / "history.jsonl", histories)

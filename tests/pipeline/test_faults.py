@@ -1,0 +1,77 @@
+"""What Spark finds of the seeded faults, and that it accuses none of the buses without them."""
+
+from pathlib import Path
+
+import pytest
+import recorded_cases as cases
+from pyspark.sql import SparkSession
+from spark_samples import Sample
+
+from busproof.pipeline.rules import RULES
+
+pytestmark = pytest.mark.slow
+
+ERRORS = "which refusal came is not looked at"
+ELSEWHERE = "told by the rule on what was seen instead"
+MISSED = {
+    "mismatch-wrong-error": ERRORS,
+    "keyless-wrong-error": ERRORS,
+    "mismatch-refused-yet-stored": ELSEWHERE,
+    "dead-partition-refuses-yet-stores": ELSEWHERE,
+    "session-read-without-lock": ELSEWHERE,
+    "session-out-of-order-after-abandon": "the order of what was given back is not looked at",
+    "key-order-lost-after-outage": "the order in queues that had an outage is not looked at",
+    "peek-locks": "what a peek leaves behind is not looked at",
+    "peek-removes": "what a peek leaves behind is not looked at",
+    "lost-at-commit": "what does not come after a commit is not looked at",
+}
+"""Seeded faults of rules that have a query which does not find them; the list may only shrink."""
+
+
+@pytest.fixture(scope="module")
+def conforming(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    return sample(spark, tmp_path_factory.mktemp("conforming"), faulty=False)
+
+
+@pytest.fixture(scope="module")
+def faulty(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    return sample(spark, tmp_path_factory.mktemp("faulty"), faulty=True)
+
+
+def sample(spark: SparkSession, folder: Path, *, faulty: bool) -> Sample:
+    runs = list(cases.seeded(faulty=faulty))
+    return Sample(spark, folder / "history.jsonl", runs, cases.faults_header())
+
+
+def test_a_bus_without_the_fault_is_accused_of_nothing(conforming: Sample) -> None:
+    """By any query, in any of the runs that show the faults of all rules."""
+    assert len(conforming.cases) > 300
+    assert 0 == conforming.read.quarantine.count()
+    assert {} == conforming.found
+
+
+def test_only_what_the_model_accuses_is_accused(faulty: Sample) -> None:
+    """A fault that no test can tell from a conforming bus is none to Spark either."""
+    accused = [case for case in faulty.cases if case.name in faulty.found]
+    assert len(accused) > 50
+    assert [] == [case.name for case in accused if not cases.is_accused(case)]
+
+
+def test_the_query_of_a_rule_finds_the_faults_of_that_rule(faulty: Sample) -> None:
+    """Each that the model finds, but for those that are listed with a reason."""
+    missed = {
+        case.name
+        for case in faulty.cases
+        if case.broken <= RULES
+        and not case.broken & faulty.found.get(case.name, set())
+        and cases.is_accused(case)
+    }
+    assert set(MISSED) == missed
+
+
+def test_every_query_finds_a_fault_of_its_rule(faulty: Sample) -> None:
+    """None is there that finds nothing."""
+    found = {
+        rule for case in faulty.cases for rule in case.broken & faulty.found.get(case.name, set())
+    }
+    assert RULES == found

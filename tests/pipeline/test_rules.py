@@ -1,0 +1,77 @@
+"""Which rules have a query, and that the documents say so."""
+
+import ast
+import re
+from pathlib import Path
+
+from busproof.history.codec import union_of
+from busproof.model.commands import Command
+from busproof.model.outcomes import Event, Outcome
+from busproof.model.values import Message, MessageView
+from busproof.pipeline import rules, schema
+from busproof.spec import load
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "how-to" / "check-on-spark.md"
+
+
+def test_every_query_is_of_a_rule_that_can_be_shown() -> None:
+    catalogue = load()
+    for rule in rules.RULES:
+        assert catalogue.rule(rule).shown_by == "always"
+
+
+def test_the_document_lists_the_rules_that_have_a_query() -> None:
+    """Each with its title, and how many there are of how many."""
+    catalogue = load()
+    text = DOCUMENT.read_text(encoding="utf-8")
+    shown = [rule for rule in catalogue.rules if rule.shown_by != "never"]
+    told = dict(re.findall(r"^\| ([A-Z]+-\d+) \| (.*) \|$", text, re.MULTILINE))
+    assert {rule: catalogue.rule(rule).title for rule in rules.RULES} == told
+    assert f"These {len(rules.RULES)} rules have queries, of {len(shown)} that can" in text
+
+
+def test_each_query_says_which_columns_it_needs() -> None:
+    """By their names in the published schema, which the document explains."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert [] == [name for name in schema.EVENTS if f"`{name}`" not in text]
+    for query in rules.QUERIES:
+        assert query.needs
+        assert query.needs <= set(schema.EVENTS)
+
+
+def test_what_this_engine_knows_is_in_the_vocabulary() -> None:
+    """What it does not know it does not judge; a name that nobody writes would be a slip."""
+    commands, outcomes = union_of(Command), union_of(Outcome)
+    assert commands is not None
+    assert outcomes is not None
+    assert set(schema.KNOWN_COMMANDS) <= set(commands.members)
+    assert set(schema.KNOWN_OUTCOMES) <= set(outcomes.members)
+    assert set(schema.MESSAGE) <= names(Message)
+    assert set(schema.VIEW) <= names(MessageView)
+    assert set(schema.EVENT) - {"record"} <= names(Event)
+    of_commands = set().union(*(names(kind) for kind in commands.members.values()))
+    of_outcomes = set().union(*(names(kind) for kind in outcomes.members.values()))
+    assert set(schema.COMMAND) - {"type"} <= of_commands
+    assert set(schema.OUTCOME) - {"type"} <= of_outcomes
+
+
+def names(kind: type) -> set[str]:
+    return {field.name for field in kind.__attrs_attrs__}
+
+
+def test_a_rule_without_a_query_has_no_function() -> None:
+    assert not hasattr(rules, "key_14_violations")
+    assert rules.key_03_violations.__name__ == "key_03_violations"
+
+
+def test_nothing_reaches_below_the_published_interface_of_spark() -> None:
+    """So that all of it runs over Spark Connect, and no row comes to Python."""
+    forbidden = {"_jvm", "_jdf", "sparkContext", "rdd", "toPandas", "udf", "pandas_udf"}
+    forbidden |= {"mapInPandas", "mapInArrow", "applyInPandas", "applyInArrow", "foreach"}
+    found = []
+    for path in sorted((ROOT / "pipeline").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        found += [f"{path.name}: {name}" for name in sorted(names & forbidden)]
+    assert [] == found

@@ -1,0 +1,182 @@
+"""Histories for Spark, many in one file: valid ones, and such with one event changed."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import attrs
+from corrupting import CORRUPTIONS, History
+
+from busproof.adapters.faults import FAULTS, SeededBus
+from busproof.adapters.model import HOSTILE_SLACK, ModelAdapter
+from busproof.adapters.seeded.runs import PARTITIONS, play
+from busproof.adapters.seeded.shown import READINGS, SHOWN
+from busproof.history.files import HistoryWriter
+from busproof.history.records import Header, Started
+from busproof.judging.workload import work
+from busproof.model.outcomes import Event, Indeterminate
+from busproof.model.profiles import profile_for
+from busproof.model.state import fresh_namespace
+from busproof.model.step import accept
+from busproof.model.values import Clock, Profile
+from busproof.spec import load
+
+__all__ = [
+    "HOSTILE_SLACK",
+    "Case",
+    "clean",
+    "corrupted",
+    "faults_header",
+    "header",
+    "is_accused",
+    "lossy",
+    "seeded",
+    "write",
+]
+
+LENGTH = 220
+FAULTS_EDITION = "cs-2020-12"
+"""The edition that states the most."""
+CAPABILITIES = (
+    "deferral",
+    "dead-letter",
+    "duplicate-detection",
+    "lock-renewal",
+    "management",
+    "peek",
+    "peek-lock",
+    "sequence-numbers",
+    "sessions",
+    "transactions",
+    "witness",
+)
+
+
+@attrs.frozen
+class Case:
+    """One history: how it came about, its events, and the rules that it breaks."""
+
+    name: str
+    events: tuple[Event, ...]
+    broken: frozenset[str] = frozenset()
+    changed: int | None = None
+
+
+@cache
+def profile() -> Profile:
+    return profile_for(load())
+
+
+@cache
+def history(
+    seed: int, policy: str, clients: int, connections: int | None = None, managing: float = 0
+) -> tuple[Event, ...]:
+    adapter = ModelAdapter(policy=policy, seed=seed)
+    found = work(adapter, profile(), Random(seed), LENGTH, clients, connections, managing)
+    return tuple(found)
+
+
+def clean(policy: str, seeds: Sequence[int]) -> Iterator[Case]:
+    """Histories of a conforming bus, with one client or many, some that manage queues."""
+    for seed in seeds:
+        clients = (1, 4, 16)[seed % 3]
+        managing = 0.05 if seed % 4 == 3 else 0.0
+        connections = (None, 1)[seed % 2]
+        yield Case(f"{policy} {seed}", history(seed, policy, clients, connections, managing))
+
+
+def lossy(seeds: Sequence[int]) -> Iterator[Case]:
+    """Histories of a conforming bus, in which some answers were lost on their way."""
+    for seed in seeds:
+        random = Random(seed)
+        events = history(seed, "round-robin", (1, 4, 16)[seed % 3])
+        yield Case(
+            f"lossy {seed}",
+            tuple(
+                attrs.evolve(event, outcome=Indeterminate(), returned=None, witness=None)
+                if event.called and random.random() < 0.05
+                else event
+                for event in events
+            ),
+        )
+
+
+def corrupted(kind: str, clients: int, tries: int) -> Iterator[Case]:
+    """Histories with one event changed, so that a rule of this kind is broken."""
+    rules, changes = CORRUPTIONS[kind]
+    found = 0
+    for seed in range(40):
+        events = history(seed, "round-robin", clients, 1 if kind == "withheld" else None)
+        ways = list(changes(History(events)))
+        Random(seed).shuffle(ways)
+        for changed, index in ways[:2]:
+            if found < tries:
+                yield Case(
+                    f"{kind}, {clients} clients, seed {seed}",
+                    tuple(changed),
+                    frozenset(rules),
+                    index,
+                )
+            found += 1
+        if found >= tries:
+            return
+
+
+def seeded(*, faulty: bool) -> Iterator[Case]:
+    """The run in which each seeded fault shows, on the bus that has it or on the one that has not.
+
+    Under a virtual clock, held to `FAULTS_PROFILE`; faults that show under a reading of their own
+    or that need a client library are left out.
+    """
+    for fault in FAULTS:
+        if fault.id in READINGS or fault.needs:
+            continue
+        bus = fault.bus() if faulty else fault.counterpart()
+        bus.start(faults_profile())
+        events = tuple(play(bus, SHOWN[fault.id]))
+        yield Case(fault.id, events, frozenset({fault.rule}) if faulty else frozenset())
+
+
+@cache
+def faults_profile() -> Profile:
+    return profile_for(load(), edition=FAULTS_EDITION, partitions=PARTITIONS)
+
+
+def is_accused(case: Case) -> bool:
+    """Whether the model accuses a run of a seeded fault."""
+    possible = (fresh_namespace(faults_profile(), SeededBus().declaration.vantage),)
+    for event in case.events:
+        possible = accept(possible, event).possible
+        if not possible:
+            return True
+    return False
+
+
+def faults_header() -> Header:
+    return Header(
+        adapter="faulty",
+        profile=faults_profile(),
+        capabilities=tuple(sorted(SeededBus().declaration.capabilities)),
+    )
+
+
+def header(slack: int = 0) -> Header:
+    return Header(
+        adapter="model",
+        profile=profile(),
+        clock=Clock.REAL,
+        slack=slack,
+        capabilities=CAPABILITIES,
+        implementation={"name": "model"},
+    )
+
+
+def write(path: Path, cases: Sequence[Case], first: Header) -> None:
+    """One file, each case a scenario, so that a history's number tells which case it is."""
+    with HistoryWriter(path) as writer:
+        writer.write(first)
+        for case in cases:
+            writer.write(Started(scenario=case.name))
+            for event in case.events:
+                writer.write(event)
