@@ -82,10 +82,22 @@ def read_table(spark: SparkSession, path: str) -> Read:
         table = table.withColumn(name, wanted.cast(EVENTS[name]))
     schema = spark.createDataFrame([], ddl(EVENTS)).schema
     events = table.select(*EVENTS).to(schema)
-    placeless = sf.col("history_id").isNull() | sf.col("seq").isNull() | sf.col("op").isNull()
-    why = sf.when(placeless, "history_id, seq or op is missing").otherwise(_unheard_of())
-    told = events.withColumn("why", why)
-    bad = told.where(sf.col("why").isNotNull())
+    placeless = (
+        sf.col("history_id").isNull()
+        | sf.col("seq").isNull()
+        | sf.col("op").isNull()
+        | sf.col("outcome").isNull()
+    )
+    why = sf.when(placeless, "history_id, seq, op or outcome is missing").otherwise(_unheard_of())
+    unusable = events.withColumn("why", why).where(sf.col("why").isNotNull())
+    twice = (
+        events.groupBy("history_id", "seq")
+        .agg(sf.count("*").alias("times"), sf.first("op").alias("op"))
+        .where((sf.col("times") > 1) & sf.col("history_id").isNotNull())
+        .withColumn("why", sf.lit("history_id and seq name more than one event"))
+    )
+    columns = ["history_id", "seq", "op", "why"]
+    bad = kept(unusable.select(*columns).unionByName(twice.select(*columns)))
     return Read(
         events=_without(events.where(~placeless), bad),
         scenarios=None,
@@ -140,7 +152,7 @@ def _placed(parsed: DataFrame) -> DataFrame:
         "first",
         sf.coalesce(sf.sum("lines").over(before), sf.lit(0)).alias("lines_before"),
         sf.coalesce(sf.sum("begun").over(before), sf.lit(0)).alias("begun_before"),
-        sf.dense_rank().over(Window.orderBy("file")).alias("file_number"),
+        sf.dense_rank().over(Window.partitionBy(sf.lit(0)).orderBy("file")).alias("file_number"),
     )
     within = (
         Window.partitionBy("file", "block")

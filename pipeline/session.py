@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from busproof.pipeline.java import java_home
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["need_pyspark", "settings_from", "spark_session"]
+__all__ = ["need_pyspark", "said_by_spark", "settings_from", "spark_session"]
 
 _EXTRA: Final = "pip install 'busproof[spark]'"
 
@@ -47,6 +48,18 @@ def need_pyspark() -> None:
     for name in ("pyspark", "pandas", "pyarrow"):
         if importlib.util.find_spec(name) is None:
             raise SparkError(f"the engine spark needs the package {name}; {_EXTRA} installs it")
+
+
+def said_by_spark(error: Exception) -> str | None:
+    """What Spark or what it runs on complains about, in one line; `None` if it is none of theirs.
+
+    Where Java's error comes as it is, its first lines tell which call of ours it was.
+    """
+    if not type(error).__module__.startswith(("pyspark.", "py4j.", "grpc")):
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = (found[0] for line in lines if (found := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
+    return next(named, lines[0] if lines else type(error).__name__)
 
 
 def settings_from(texts: list[str]) -> dict[str, str]:

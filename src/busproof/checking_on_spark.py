@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 
-from busproof.errors import HistoryError, SparkError
+from busproof.errors import HistoryError, SparkError, UsageError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
 from busproof.history.lines import decode_line
@@ -25,7 +24,7 @@ from busproof.model.outcomes import Event
 from busproof.pipeline.checking import Checked, Told, check
 from busproof.pipeline.opening import opened
 from busproof.pipeline.rules import RULES, missing_columns
-from busproof.pipeline.session import settings_from, spark_session
+from busproof.pipeline.session import said_by_spark, settings_from, spark_session
 from busproof.pipeline.sources import Source, find_source, write_header
 from busproof.pipeline.terms import Held
 from busproof.saying import write_aside
@@ -49,13 +48,20 @@ def judged(args: argparse.Namespace) -> Conformance:
         SparkError: Spark cannot be started, or broke off.
     """
     source = find_source(str(args.history))
+    for option, place in (("--as-table", args.as_table), ("--violations", args.violations)):
+        if place is not None and place.exists():
+            raise UsageError(
+                f"{option} is {place}, which is there already; name a folder that is not"
+            )
     spark = spark_session(
         master=args.master, remote=args.remote, conf=settings_from(args.conf or [])
     )
     try:
         return _Checking(spark, source, args).conformance()
-    except PySparkException as error:
-        raise SparkError(f"Spark broke off: {_first_line(error)}") from None
+    except Exception as error:
+        if (said := said_by_spark(error)) is None:
+            raise
+        raise SparkError(f"Spark broke off: {said}") from None
     finally:
         spark.stop()
 
@@ -263,9 +269,11 @@ def _with(told: RuleVerdict, **changes: Any) -> RuleVerdict:
 
 def _save(frame: DataFrame, place: Path, form: str) -> None:
     try:
-        frame.write.mode("overwrite").format(form).save(str(place))
-    except PySparkException as error:
-        raise HistoryError(f"cannot write {place}: {_first_line(error)}") from None
+        frame.write.mode("errorifexists").format(form).save(str(place))
+    except Exception as error:
+        if (said := said_by_spark(error)) is None:
+            raise
+        raise HistoryError(f"cannot write {place}: {said}") from None
 
 
 def _explained(frame: DataFrame) -> str:
@@ -276,8 +284,3 @@ def _explained(frame: DataFrame) -> str:
     exchanges = len(re.findall(r"\bExchange ", plan))
     sorts = len(re.findall(r"\bSort ", plan))
     return f"Plan: {exchanges} exchanges, {sorts} sorts, {len(plan):,} characters"
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

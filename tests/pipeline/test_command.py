@@ -79,6 +79,22 @@ def test_spark_itself_says_nothing(ended) -> None:
     assert 3 == len(lines)
 
 
+def test_a_folder_that_is_there_is_not_written_over(folder: Path) -> None:
+    """It is told before Spark is started."""
+    for option in ("--violations", "--as-table"):
+        command = ["check", "h.jsonl", "--engine", "spark", option, "."]
+        ended = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "busproof", *command],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert (2, "") == (ended.returncode, ended.stdout)
+        assert f"busproof: {option} is ., which is there already" in ended.stderr
+
+
 def test_violations_and_lines_are_written(ended, folder) -> None:
     assert ended.returncode
     files = (folder / "found" / "violations").glob("*.json")
