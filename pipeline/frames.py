@@ -93,6 +93,7 @@ def entities(events: DataFrame, held: Held) -> DataFrame:
         first(sf.col("settings.duplicate_detection")).alias("detecting"),
         first(sf.col("settings.duplicate_window")).alias("window"),
         first(sf.col("settings.lock_duration")).alias("lock"),
+        first(sf.col("settings.time_to_live")).alias("longest_life"),
         sf.max(sf.when(created, sf.col("settings.forward_to"))).isNotNull().alias("forwards"),
         sf.max(sf.when(created, sf.col("hi"))).alias("born"),
         sf.count(sf.when(created, 1)).alias("created"),
@@ -278,6 +279,7 @@ class Frames:
             sf.transform("live", lambda give: _partition(give["v"])),
             sf.transform("shown", lambda peek: _partition(peek["v"])),
         )
+        lives = sf.least("send.sent.time_to_live", "longest_life")
         return kept(
             self.of_plain(found)
             .where(queue)
@@ -295,10 +297,24 @@ class Frames:
                     "partitions": sf.array_distinct(sf.array_compact(named)),
                     "given_lo": sf.array_min(sf.transform("live", lambda give: give["lo"])),
                     "given_hi": sf.array_min(sf.transform("live", lambda give: give["hi"])),
+                    "lives": lives,
+                    "waits_until": self._waits_until(lives),
                 }
             )
             .drop("owner")
         )
+
+    def _waits_until(self, lives: Column) -> Column:
+        """Where in the order a sent message surely is there to be given, if nobody was given it.
+
+        That is until it was given first, for ever if it never was. One that has a time to live may
+        be gone when it is over, or be handed out of a cache even later: it surely waits for that
+        receive only that gave it in time.
+        """
+        first = sf.array_min(sf.transform("live", lambda give: sf.struct(give["lo"], give["t_hi"])))
+        in_time = first["t_hi"] < sf.col("send.t_lo") + lives - self.held.slack
+        mortal = sf.when(in_time, first["lo"]).otherwise(sf.lit(0))
+        return sf.when(lives.isNull(), sf.coalesce(first["lo"], sf.lit(NEVER))).otherwise(mortal)
 
     @cached_property
     def transactions(self) -> DataFrame:

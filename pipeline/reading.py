@@ -14,6 +14,7 @@ from pyspark.sql import functions as sf
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.schema import (
     COMMAND,
+    DESCRIPTION,
     EVENT,
     EVENTS,
     KNOWN_COMMANDS,
@@ -21,6 +22,7 @@ from busproof.pipeline.schema import (
     MESSAGE,
     OUTCOME,
     RECORD,
+    SETTINGS,
     SUBSCRIPTIONS,
     VIEW,
     ddl,
@@ -214,7 +216,9 @@ def _unknown() -> Column:
     """What this engine does not know, and so does not judge: kinds of requests, and fields."""
     event = sf.col("r.record") == "event"
     shown = sf.from_json(
-        "r.outcome", "message MAP<STRING, STRING>, messages ARRAY<MAP<STRING, STRING>>"
+        "r.outcome",
+        "message MAP<STRING, STRING>, messages ARRAY<MAP<STRING, STRING>>, "
+        "description MAP<STRING, STRING>",
     )
     sent = sf.from_json("r.command", "message MAP<STRING, STRING>")
     kinds = (
@@ -223,6 +227,7 @@ def _unknown() -> Column:
         (sf.json_object_keys("r.outcome"), OUTCOME),
         (sf.map_keys(sent["message"]), MESSAGE),
         (sf.map_keys(shown["message"]), VIEW),
+        (sf.map_keys(shown["description"]), DESCRIPTION),
         (
             sf.flatten(sf.transform(shown["messages"], sf.map_keys)),
             VIEW,
@@ -299,14 +304,17 @@ def _columns() -> list[Column]:
 def _settings() -> Column:
     """What an entity is created with; an option that the request leaves out on purpose is null."""
     left_out = sf.array_contains(sf.json_object_keys("r.command"), "partitioned")
-    by_default = sf.when(~left_out, sf.lit(True))
+    defaults = {
+        "partitioned": sf.when(~left_out, sf.lit(True)),
+        "requires_session": sf.lit(False),
+        "duplicate_detection": sf.lit(False),
+        "duplicate_window": sf.lit(600_000_000),
+        "lock_duration": sf.lit(60_000_000),
+        "max_delivery_count": sf.lit(10),
+        "dead_letter_expired": sf.lit(False),
+    }
     settings = sf.struct(
-        sf.coalesce("c.partitioned", by_default).alias("partitioned"),
-        sf.coalesce("c.requires_session", sf.lit(False)).alias("requires_session"),
-        sf.coalesce("c.duplicate_detection", sf.lit(False)).alias("duplicate_detection"),
-        sf.coalesce("c.duplicate_window", sf.lit(600_000_000)).alias("duplicate_window"),
-        sf.coalesce("c.lock_duration", sf.lit(60_000_000)).alias("lock_duration"),
-        sf.col("c.forward_to").alias("forward_to"),
+        *(sf.coalesce(f"c.{name}", defaults.get(name, sf.lit(None))).alias(name) for name in SETTINGS)
     )
     return sf.when(sf.col("c.type").isin(*_CREATIONS), settings)
 

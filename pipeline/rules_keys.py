@@ -198,7 +198,7 @@ def _in_turn(frames: Frames) -> DataFrame:
         sf.col("send.hi").alias("at"),
         sf.lit(1).alias("step"),
         sf.struct(
-            sf.coalesce("given_lo", sf.lit(NEVER)).alias("until"),
+            sf.col("waits_until").alias("until"),
             sf.col("send.t_lo").alias("t_lo"),
             sf.col("send.seq").alias("seq"),
             "body",
@@ -289,7 +289,7 @@ def _receives_in_turn(frames: Frames) -> DataFrame:
         sf.col("send.hi").alias("at"),
         sf.lit(1).alias("step"),
         sf.struct(
-            sf.coalesce("given_lo", sf.lit(NEVER)).alias("until"),
+            sf.col("waits_until").alias("until"),
             sf.col("send.seq").alias("seq"),
             "body",
         ).alias("arrival"),

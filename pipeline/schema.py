@@ -1,7 +1,8 @@
 """The published schema of a history as a table: one row an event, in Parquet or in memory.
 
-What this engine knows of the wire format stands here by name. A history that uses more than that,
-because it comes from a newer busproof or from elsewhere, is not judged here and is told as such.
+What this engine knows of the wire format stands here by name, and a test holds it to the vocabulary.
+A history that uses more than that, because it comes from a newer busproof or from elsewhere, is not
+judged here and is told as such.
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import Final
 __all__ = [
     "COMMAND",
     "DEAD_LETTERS",
+    "DESCRIPTION",
     "EVENT",
     "EVENTS",
     "KNOWN_COMMANDS",
@@ -19,6 +21,7 @@ __all__ = [
     "OUTCOME",
     "PROPERTIES",
     "RECORD",
+    "SETTINGS",
     "SUBSCRIPTIONS",
     "VIEW",
     "ddl",
@@ -46,6 +49,7 @@ MESSAGE: Final[Mapping[str, str]] = {
     **dict.fromkeys(_TEXTS, "STRING"),
     "properties": "MAP<STRING, STRING>",
     "size": "BIGINT",
+    "time_to_live": "BIGINT",
 }
 
 VIEW: Final[Mapping[str, str]] = {
@@ -86,13 +90,34 @@ RECORD: Final[Mapping[str, str]] = {
 }
 """What is read of any record; the rest of a header is read by the codec."""
 
-_SETTINGS: Final[Mapping[str, str]] = {
+SETTINGS: Final[Mapping[str, str]] = {
     "partitioned": "BOOLEAN",
     "requires_session": "BOOLEAN",
     "duplicate_detection": "BOOLEAN",
     "duplicate_window": "BIGINT",
     "lock_duration": "BIGINT",
+    "max_delivery_count": "BIGINT",
+    "max_size": "BIGINT",
+    "api_version": "STRING",
     "forward_to": "STRING",
+    "time_to_live": "BIGINT",
+    "dead_letter_expired": "BOOLEAN",
+}
+"""What an entity can be created or updated with."""
+
+DESCRIPTION: Final[Mapping[str, str]] = {
+    "queue": "STRING",
+    "partitioned": "BOOLEAN",
+    "requires_session": "BOOLEAN",
+    "duplicate_detection": "BOOLEAN",
+    "duplicate_window": "BIGINT",
+    "lock_duration": "BIGINT",
+    "max_delivery_count": "BIGINT",
+    "time_to_live": "BIGINT",
+    "max_size": "BIGINT",
+    "message_count": "BIGINT",
+    "size": "BIGINT",
+    "availability": "STRING",
 }
 
 COMMAND: Final[Mapping[str, str]] = {
@@ -100,10 +125,7 @@ COMMAND: Final[Mapping[str, str]] = {
     "queue": "STRING",
     "topic": "STRING",
     "subscription": "STRING",
-    **_SETTINGS,
-    "max_delivery_count": "BIGINT",
-    "max_size": "BIGINT",
-    "api_version": "STRING",
+    **SETTINGS,
     "message": f"STRUCT<{ddl(MESSAGE)}>",
     "timeout": "BIGINT",
     "transaction": "STRING",
@@ -133,7 +155,7 @@ OUTCOME: Final[Mapping[str, str]] = {
     "sequence_number": "BIGINT",
     "error": "STRING",
     "detail": "STRING",
-    "description": "STRING",
+    "description": f"STRUCT<{ddl(DESCRIPTION)}>",
     "names": "ARRAY<STRING>",
     "rules": "STRING",
 }
@@ -211,7 +233,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "partition": "INT",
     "state": "STRING",
     "duration": "BIGINT",
-    "settings": f"STRUCT<{ddl(_SETTINGS)}>",
+    "settings": f"STRUCT<{ddl(SETTINGS)}>",
     "sent": f"STRUCT<{ddl(MESSAGE)}>",
     "outcome": "STRING",
     "error": "STRING",

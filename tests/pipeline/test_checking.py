@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 
 import attrs
 import pytest
@@ -11,6 +12,8 @@ from pyspark.sql import functions as sf
 from spark_samples import Sample, by_history, held
 
 from busproof.model.commands import Send
+from busproof.model.outcomes import Refused
+from busproof.model.values import Error
 from busproof.pipeline import frames, reading, rules
 from busproof.pipeline.checking import check
 from busproof.pipeline.frames import Frames, entities
@@ -18,6 +21,9 @@ from busproof.pipeline.reading import read_lines, read_table
 from busproof.pipeline.session import said_by_spark
 
 pytestmark = pytest.mark.slow
+
+SEEDS = 40 if os.environ.get("BUSPROOF_SIZE") == "full" else 3
+NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
 
 SHOWN_BY_WORK = {
     "KEY-02", "KEY-04", "KEY-05", "KEY-06", "KEY-07", "KEY-10", "LIFE-01", "LIFE-03", "LIFE-07",
@@ -116,6 +122,17 @@ def test_clocks_that_drift_accuse_nobody(spark, tmp_path) -> None:
     """A bus whose timers are off by the slack that it declares."""
     histories = list(cases.clean("hostile", range(3)))
     found = Sample(spark, tmp_path / "history.jsonl", histories, cases.header(cases.HOSTILE_SLACK))
+    assert {} == found.found
+    assert found.checked.rules
+
+
+def test_what_finds_no_room_accuses_nobody(spark, tmp_path) -> None:
+    """Of few partitions, which are soon full: what they refuse is refused rightly."""
+    histories = list(cases.crowded(range(SEEDS)))
+    assert any(NO_ROOM == event.outcome for each in histories for event in each.events)
+    terms = cases.header(held_to=cases.faults_profile())
+    found = Sample(spark, tmp_path / "history.jsonl", histories, terms)
+    assert 0 == found.read.quarantine.count()
     assert {} == found.found
     assert found.checked.rules
 

@@ -14,7 +14,7 @@ from busproof.adapters.seeded.runs import PARTITIONS, play
 from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Started
-from busproof.judging.workload import work
+from busproof.judging.workload import Habits, work
 from busproof.model.outcomes import Event, Indeterminate
 from busproof.model.profiles import profile_for
 from busproof.model.state import fresh_namespace
@@ -27,7 +27,9 @@ __all__ = [
     "Case",
     "clean",
     "corrupted",
+    "crowded",
     "faults_header",
+    "faults_profile",
     "header",
     "is_accused",
     "lossy",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 LENGTH = 220
+IDLE = Habits()
 FAULTS_EDITION = "cs-2020-12"
 """The edition that states the most."""
 CAPABILITIES = (
@@ -70,20 +73,40 @@ def profile() -> Profile:
 
 @cache
 def history(
-    seed: int, policy: str, clients: int, connections: int | None = None, managing: float = 0
+    seed: int,
+    policy: str,
+    clients: int,
+    connections: int | None = None,
+    habits: Habits = IDLE,
+    held_to: Profile | None = None,
 ) -> tuple[Event, ...]:
     adapter = ModelAdapter(policy=policy, seed=seed)
-    found = work(adapter, profile(), Random(seed), LENGTH, clients, connections, managing)
-    return tuple(found)
+    held_to = held_to or profile()
+    return tuple(work(adapter, held_to, Random(seed), LENGTH, clients, connections, habits))
 
 
 def clean(policy: str, seeds: Sequence[int]) -> Iterator[Case]:
-    """Histories of a conforming bus, with one client or many, some that manage queues."""
+    """Histories of a conforming bus: of one client or many, some that manage queues.
+
+    In some of them messages have a time to live.
+    """
     for seed in seeds:
         clients = (1, 4, 16)[seed % 3]
-        managing = 0.05 if seed % 4 == 3 else 0.0
+        habits = Habits(
+            managing=0.05 if seed % 4 == 3 else 0.0, mortal=0.5 if seed % 5 in (1, 3) else 0.0
+        )
         connections = (None, 1)[seed % 2]
-        yield Case(f"{policy} {seed}", history(seed, policy, clients, connections, managing))
+        yield Case(f"{policy} {seed}", history(seed, policy, clients, connections, habits))
+
+
+def crowded(seeds: Sequence[int]) -> Iterator[Case]:
+    """Histories of a conforming bus of few partitions that are soon full; held to `faults_profile`.
+    """
+    for seed in seeds:
+        clients = (1, 4, 16)[seed % 3]
+        habits = Habits(large=0.5, mortal=0.3 * (seed % 2))
+        events = history(seed, "random", clients, (None, 1)[seed % 2], habits, faults_profile())
+        yield Case(f"crowded {seed}", events)
 
 
 def lossy(seeds: Sequence[int]) -> Iterator[Case]:
@@ -161,10 +184,10 @@ def faults_header() -> Header:
     )
 
 
-def header(slack: int = 0) -> Header:
+def header(slack: int = 0, held_to: Profile | None = None) -> Header:
     return Header(
         adapter="model",
-        profile=profile(),
+        profile=held_to or profile(),
         clock=Clock.REAL,
         slack=slack,
         capabilities=CAPABILITIES,
