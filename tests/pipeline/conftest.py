@@ -26,9 +26,13 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def sample(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    """Valid histories, some with answers lost, and such with one event changed."""
-    histories = [*cases.clean("round-robin", range(SEEDS)), *cases.lossy(range(SEEDS))]
+    """Valid histories, some with answers lost or without room, and such with one event changed."""
+    seeds = range(SEEDS)
+    histories = [*cases.clean("round-robin", seeds), *cases.clean("hostile", seeds)]
+    histories += [*cases.lossy(seeds), *cases.crowded(seeds)]
     for kind in CORRUPTIONS:
         for clients in CLIENTS:
             histories += cases.corrupted(kind, clients, TRIES)
+    (changed,) = cases.corrupted("never sent", 4, 1)
+    histories.append(cases.created_twice(changed))
     return Sample(spark, tmp_path_factory.mktemp("sample") / "history.jsonl", histories)

@@ -2,16 +2,13 @@
 
 import contextlib
 import io
-import os
 
-import attrs
 import pytest
 import recorded_cases as cases
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from spark_samples import Sample, by_history, held
 
-from busproof.model.commands import Send
 from busproof.model.outcomes import Refused
 from busproof.model.values import Error
 from busproof.pipeline import frames, reading, rules
@@ -22,7 +19,6 @@ from busproof.pipeline.session import said_by_spark
 
 pytestmark = pytest.mark.slow
 
-SEEDS = 40 if os.environ.get("BUSPROOF_SIZE") == "full" else 3
 NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
 
 SHOWN_BY_WORK = {
@@ -45,9 +41,15 @@ def test_every_line_is_read(sample: Sample) -> None:
 
 
 def test_valid_histories_are_accused_of_nothing(sample: Sample) -> None:
-    """Of one client and of many, with requests that overlap and with answers that were lost."""
+    """Of one client and of many, with requests that overlap and with answers that were lost.
+
+    Of timers that are off by the slack that is declared, of partitions that are full, and of a
+    queue that was created twice: what was sent to the first one is no message of the second.
+    """
     valid = {each.name for each in sample.cases if not each.broken}
-    assert len(valid) > 4
+    assert {"hostile 0", "lossy 0", "crowded 0", "created twice"} <= valid
+    refused = {each.name for each in sample.cases if NO_ROOM in [e.outcome for e in each.events]}
+    assert "crowded 0" in refused
     assert {} == {name: rules for name, rules in sample.found.items() if name in valid}
 
 
@@ -118,25 +120,6 @@ def test_a_rule_asked_alone_says_the_same(sample: Sample) -> None:
     assert names
 
 
-def test_clocks_that_drift_accuse_nobody(spark, tmp_path) -> None:
-    """A bus whose timers are off by the slack that it declares."""
-    histories = list(cases.clean("hostile", range(3)))
-    found = Sample(spark, tmp_path / "history.jsonl", histories, cases.header(cases.HOSTILE_SLACK))
-    assert {} == found.found
-    assert found.checked.rules
-
-
-def test_what_finds_no_room_accuses_nobody(spark, tmp_path) -> None:
-    """Of few partitions, which are soon full: what they refuse is refused rightly."""
-    histories = list(cases.crowded(range(SEEDS)))
-    assert any(NO_ROOM == event.outcome for each in histories for event in each.events)
-    terms = cases.header(held_to=cases.faults_profile())
-    found = Sample(spark, tmp_path / "history.jsonl", histories, terms)
-    assert 0 == found.read.quarantine.count()
-    assert {} == found.found
-    assert found.checked.rules
-
-
 def test_a_line_that_cannot_be_read_is_told_and_accuses_nobody(spark, tmp_path) -> None:
     """Without the send, its message would seem never to have been sent."""
     one, two = list(cases.clean("round-robin", (1, 2)))
@@ -190,21 +173,10 @@ def test_a_table_says_the_same_as_the_lines(spark, sample: Sample, tmp_path) -> 
     sample.read.events.drop("witness", "lock_token").write.parquet(str(tmp_path / "table"))
     read = read_table(spark, str(tmp_path / "table"))
     assert {"witness", "lock_token"} == read.absent
-    found = check(read, held()).rules
+    found = check(read, held(), {"KEY-02", "LIFE-01", "LIFE-06"}).rules
     assert {"lock_token"} == rules.missing_columns("LIFE-06", read.absent)
     assert "LIFE-06" not in found
     assert sample.checked.rules["LIFE-01"] == found["LIFE-01"]
-
-
-def test_a_queue_that_is_created_twice_is_not_judged(spark, tmp_path) -> None:
-    """What was sent to the first one is no message of the second."""
-    (case,) = cases.corrupted("never sent", 1, 1)
-    created = next(event for event in case.events if getattr(event.command, "queue", "") == "keyed")
-    late = attrs.evolve(created, called=10**9, returned=10**9)
-    twice = attrs.evolve(case, events=(*case.events, late))
-    found = Sample(spark, tmp_path / "history.jsonl", [case, twice]).found
-    assert not isinstance(created.command, Send)
-    assert {case.name} == set(found)
 
 
 def test_a_table_that_names_an_event_twice_accuses_nobody(spark, sample: Sample, tmp_path) -> None:

@@ -29,49 +29,48 @@ MISSED = {
 
 
 @pytest.fixture(scope="module")
-def conforming(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    return sample(spark, tmp_path_factory.mktemp("conforming"), faulty=False)
+def runs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """The run in which each fault shows, of the bus that has it and of the one that has not."""
+    histories = [*cases.seeded(faulty=False), *cases.seeded(faulty=True)]
+    file = tmp_path_factory.mktemp("faults") / "history.jsonl"
+    return Sample(spark, file, histories, cases.faults_header())
 
 
 @pytest.fixture(scope="module")
-def faulty(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    return sample(spark, tmp_path_factory.mktemp("faulty"), faulty=True)
+def faulty(runs: Sample) -> list[cases.Case]:
+    return [case for case in runs.cases if case.broken]
 
 
-def sample(spark: SparkSession, folder: Path, *, faulty: bool) -> Sample:
-    runs = list(cases.seeded(faulty=faulty))
-    return Sample(spark, folder / "history.jsonl", runs, cases.faults_header())
-
-
-def test_a_bus_without_the_fault_is_accused_of_nothing(conforming: Sample) -> None:
+def test_a_bus_without_the_fault_is_accused_of_nothing(runs: Sample) -> None:
     """By any query, in any of the runs that show the faults of all rules."""
-    assert len(conforming.cases) > 300
-    assert 0 == conforming.read.quarantine.count()
-    assert {} == conforming.found
+    conforming = {case.name for case in runs.cases if not case.broken}
+    assert len(conforming) > 300
+    assert 0 == runs.read.quarantine.count()
+    assert {} == {name: rules for name, rules in runs.found.items() if name in conforming}
 
 
-def test_only_what_the_model_accuses_is_accused(faulty: Sample) -> None:
+def test_only_what_the_model_accuses_is_accused(runs: Sample, faulty: list[cases.Case]) -> None:
     """A fault that no test can tell from a conforming bus is none to Spark either."""
-    accused = [case for case in faulty.cases if case.name in faulty.found]
+    accused = [case for case in faulty if case.name in runs.found]
     assert len(accused) > 50
     assert [] == [case.name for case in accused if not cases.is_accused(case)]
 
 
-def test_the_query_of_a_rule_finds_the_faults_of_that_rule(faulty: Sample) -> None:
+def test_the_query_of_a_rule_finds_the_faults_of_that_rule(
+    runs: Sample, faulty: list[cases.Case]
+) -> None:
     """Each that the model finds, but for those that are listed with a reason."""
     missed = {
         case.name
-        for case in faulty.cases
+        for case in faulty
         if case.broken <= RULES
-        and not case.broken & faulty.found.get(case.name, set())
+        and not case.broken & runs.found.get(case.name, set())
         and cases.is_accused(case)
     }
     assert set(MISSED) == missed
 
 
-def test_every_query_finds_a_fault_of_its_rule(faulty: Sample) -> None:
+def test_every_query_finds_a_fault_of_its_rule(runs: Sample, faulty: list[cases.Case]) -> None:
     """None is there that finds nothing."""
-    found = {
-        rule for case in faulty.cases for rule in case.broken & faulty.found.get(case.name, set())
-    }
+    found = {rule for case in faulty for rule in case.broken & runs.found.get(case.name, set())}
     assert RULES == found

@@ -23,13 +23,13 @@ from busproof.model.values import Clock, Profile
 from busproof.spec import load
 
 __all__ = [
-    "HOSTILE_SLACK",
+    "WITHOUT",
     "Case",
     "clean",
     "corrupted",
+    "created_twice",
     "crowded",
     "faults_header",
-    "faults_profile",
     "header",
     "is_accused",
     "lossy",
@@ -39,7 +39,7 @@ __all__ = [
 
 LENGTH = 220
 IDLE = Habits()
-FAULTS_EDITION = "cs-2020-12"
+EDITION = "cs-2020-12"
 """The edition that states the most."""
 CAPABILITIES = (
     "deferral",
@@ -67,22 +67,15 @@ class Case:
 
 
 @cache
-def profile() -> Profile:
-    return profile_for(load())
-
-
-@cache
 def history(
     seed: int,
     policy: str,
     clients: int,
     connections: int | None = None,
     habits: Habits = IDLE,
-    held_to: Profile | None = None,
 ) -> tuple[Event, ...]:
     adapter = ModelAdapter(policy=policy, seed=seed)
-    held_to = held_to or profile()
-    return tuple(work(adapter, held_to, Random(seed), LENGTH, clients, connections, habits))
+    return tuple(work(adapter, profile(), Random(seed), LENGTH, clients, connections, habits))
 
 
 def clean(policy: str, seeds: Sequence[int]) -> Iterator[Case]:
@@ -100,12 +93,11 @@ def clean(policy: str, seeds: Sequence[int]) -> Iterator[Case]:
 
 
 def crowded(seeds: Sequence[int]) -> Iterator[Case]:
-    """Histories of a conforming bus of few partitions that are soon full; held to `faults_profile`.
-    """
+    """Histories of a conforming bus, of which some partitions are soon full."""
     for seed in seeds:
         clients = (1, 4, 16)[seed % 3]
         habits = Habits(large=0.5, mortal=0.3 * (seed % 2))
-        events = history(seed, "random", clients, (None, 1)[seed % 2], habits, faults_profile())
+        events = history(seed, "random", clients, (None, 1)[seed % 2], habits)
         yield Case(f"crowded {seed}", events)
 
 
@@ -146,29 +138,41 @@ def corrupted(kind: str, clients: int, tries: int) -> Iterator[Case]:
             return
 
 
+def created_twice(case: Case) -> Case:
+    """The same, and the queue is created again at the end: what was sent to which is not known."""
+    created = next(event for event in case.events if getattr(event.command, "queue", "") == "keyed")
+    late = attrs.evolve(created, called=10**9, returned=10**9)
+    return Case("created twice", (*case.events, late))
+
+
+WITHOUT = "without "
+"""Before the name of a fault: the history of a bus that does not have it."""
+
+
 def seeded(*, faulty: bool) -> Iterator[Case]:
     """The run in which each seeded fault shows, on the bus that has it or on the one that has not.
 
-    Under a virtual clock, held to `FAULTS_PROFILE`; faults that show under a reading of their own
+    Under a virtual clock, as `faults_header` says; faults that show under a reading of their own
     or that need a client library are left out.
     """
     for fault in FAULTS:
         if fault.id in READINGS or fault.needs:
             continue
         bus = fault.bus() if faulty else fault.counterpart()
-        bus.start(faults_profile())
+        bus.start(profile())
         events = tuple(play(bus, SHOWN[fault.id]))
-        yield Case(fault.id, events, frozenset({fault.rule}) if faulty else frozenset())
+        broken = frozenset({fault.rule}) if faulty else frozenset[str]()
+        yield Case(fault.id if faulty else WITHOUT + fault.id, events, broken)
 
 
 @cache
-def faults_profile() -> Profile:
-    return profile_for(load(), edition=FAULTS_EDITION, partitions=PARTITIONS)
+def profile() -> Profile:
+    return profile_for(load(), edition=EDITION, partitions=PARTITIONS)
 
 
 def is_accused(case: Case) -> bool:
     """Whether the model accuses a run of a seeded fault."""
-    possible = (fresh_namespace(faults_profile(), SeededBus().declaration.vantage),)
+    possible = (fresh_namespace(profile(), SeededBus().declaration.vantage),)
     for event in case.events:
         possible = accept(possible, event).possible
         if not possible:
@@ -179,17 +183,18 @@ def is_accused(case: Case) -> bool:
 def faults_header() -> Header:
     return Header(
         adapter="faulty",
-        profile=faults_profile(),
+        profile=profile(),
         capabilities=tuple(sorted(SeededBus().declaration.capabilities)),
     )
 
 
-def header(slack: int = 0, held_to: Profile | None = None) -> Header:
+def header() -> Header:
+    """Of clients at work on a real clock, of whom some watch a bus whose timers are a bit off."""
     return Header(
         adapter="model",
-        profile=held_to or profile(),
+        profile=profile(),
         clock=Clock.REAL,
-        slack=slack,
+        slack=HOSTILE_SLACK,
         capabilities=CAPABILITIES,
         implementation={"name": "model"},
     )

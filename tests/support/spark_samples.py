@@ -22,9 +22,9 @@ SMALL = {
 """For tables of some thousand rows, of which compiling a plan would take most of the time."""
 
 
-def held(slack: int = 0) -> Held:
+def held() -> Held:
     """What the histories of clients at work are held to."""
-    return Held.of(load(), cases.header(slack))
+    return Held.of(load(), cases.header())
 
 
 def by_history(found: DataFrame, read: Read) -> dict[str, set[str]]:
