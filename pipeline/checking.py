@@ -6,8 +6,9 @@ import attrs
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
-from busproof.pipeline.frames import Frames, entities
+from busproof.pipeline.frames import Frames
 from busproof.pipeline.judgement import CONTRACT, nothing_told
+from busproof.pipeline.ordering import entities
 from busproof.pipeline.reading import Read
 from busproof.pipeline.rules import RULES, everything_told
 from busproof.pipeline.terms import Held

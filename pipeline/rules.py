@@ -9,7 +9,26 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from busproof.pipeline import rules_keys, rules_locks, rules_messages, rules_sends, rules_sessions
+from busproof.pipeline import (
+    rules_by_number,
+    rules_copies,
+    rules_dead_letters,
+    rules_deferral,
+    rules_graves,
+    rules_held,
+    rules_keys,
+    rules_lifetimes,
+    rules_locks,
+    rules_messages,
+    rules_numbers,
+    rules_order,
+    rules_scheduling,
+    rules_sends,
+    rules_sessions,
+    rules_sizes,
+    rules_transactions,
+    rules_waiting,
+)
 from busproof.pipeline.frames import Frames
 from busproof.pipeline.judgement import Query, told, violations
 from busproof.pipeline.terms import Held
@@ -17,11 +36,24 @@ from busproof.pipeline.terms import Held
 __all__ = ["QUERIES", "RULES", "everything_told", "missing_columns", "violations_of"]
 
 QUERIES: Final[tuple[Query, ...]] = (
-    *rules_sends.QUERIES,
+    *rules_by_number.QUERIES,
+    *rules_copies.QUERIES,
+    *rules_dead_letters.QUERIES,
+    *rules_deferral.QUERIES,
+    *rules_graves.QUERIES,
+    *rules_held.QUERIES,
+    *rules_keys.QUERIES,
+    *rules_lifetimes.QUERIES,
     *rules_locks.QUERIES,
     *rules_messages.QUERIES,
-    *rules_keys.QUERIES,
+    *rules_numbers.QUERIES,
+    *rules_order.QUERIES,
+    *rules_scheduling.QUERIES,
+    *rules_sends.QUERIES,
     *rules_sessions.QUERIES,
+    *rules_sizes.QUERIES,
+    *rules_transactions.QUERIES,
+    *rules_waiting.QUERIES,
 )
 
 RULES: Final = frozenset(query.rule for query in QUERIES)

@@ -30,7 +30,7 @@ def _differ() -> Column:
 
 def _must_be_refused(situation: Column, why: str) -> Judgement:
     """A send that is never accepted; which refusal came is not looked at."""
-    answered = sf.col("outcome").isin("Done", "Refused")
+    answered = (sf.col("op") == "Send") & sf.col("outcome").isin("Done", "Refused")
     return Judgement(
         situation=situation & answered,
         broken=sf.col("outcome") == "Done",
@@ -58,6 +58,7 @@ def key_09(_: Held) -> Judgement:
     """KEY-09: SessionId and PartitionKey that agree are no invalid operation."""
     agree = _set("session_id") & (sf.col("sent.session_id") == sf.col("sent.partition_key"))
     alone = sf.col("transaction").isNull() & (sf.col("lo") > sf.col("born"))
+    alone = alone & (sf.col("op") == "Send")
     return Judgement(
         situation=sf.col("partitioned") & agree & alone & sf.col("outcome").isin("Done", "Refused"),
         broken=(sf.col("outcome") == "Refused") & (sf.col("error") == "invalid-operation"),
@@ -194,6 +195,7 @@ def sess_01(_: Held) -> Judgement:
 def sess_01_refused(_: Held) -> Judgement:
     """SESS-01: a message without SessionId that was refused where sessions are required."""
     alone = sf.col("transaction").isNull() & sf.col("requires_session") & _unset("session_id")
+    alone = alone & (sf.col("op") == "Send")
     return Judgement(
         situation=alone & (sf.col("outcome") == "Refused"),
         broken=sf.lit(False),

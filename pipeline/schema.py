@@ -1,8 +1,8 @@
 """The published schema of a history as a table: one row an event, in Parquet or in memory.
 
-What this engine knows of the wire format stands here by name, and a test holds it to the vocabulary.
-A history that uses more than that, because it comes from a newer busproof or from elsewhere, is not
-judged here and is told as such.
+What this engine knows of the wire format stands here by name, and a test holds it to the
+vocabulary. A history that uses more than that, because it comes from a newer busproof or from
+elsewhere, is not judged here and is told as such.
 """
 
 from collections.abc import Mapping
@@ -233,6 +233,10 @@ EVENTS: Final[Mapping[str, str]] = {
     "partition": "INT",
     "state": "STRING",
     "duration": "BIGINT",
+    "delay": "BIGINT",
+    "sequence_number": "BIGINT",
+    "sequence_numbers": "ARRAY<BIGINT>",
+    "reason": "STRING",
     "settings": f"STRUCT<{ddl(SETTINGS)}>",
     "sent": f"STRUCT<{ddl(MESSAGE)}>",
     "outcome": "STRING",
@@ -240,6 +244,8 @@ EVENTS: Final[Mapping[str, str]] = {
     "seen": f"ARRAY<STRUCT<{ddl(VIEW)}>>",
     "told_session": "STRING",
     "told_state": "STRING",
+    "told_number": "BIGINT",
+    "described": f"STRUCT<{ddl(DESCRIPTION)}>",
     "witness": "INT",
 }
 """One row an event; `docs/how-to/check-on-spark.md` says what each column means."""

@@ -22,6 +22,7 @@ from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.verdicts import NEVER_AROSE, exit_code, profile_of, subject_of
 from busproof.model.outcomes import Event
 from busproof.pipeline.checking import Checked, Told, check
+from busproof.pipeline.coverage import without_query
 from busproof.pipeline.opening import opened
 from busproof.pipeline.rules import RULES, missing_columns
 from busproof.pipeline.session import said_by_spark, settings_from, spark_session
@@ -33,7 +34,7 @@ from busproof.spec import load as load_catalogue
 
 __all__ = ["judged"]
 
-UNJUDGED: Final = "the engine spark has no query for it; --engine local judges it"
+UNJUDGED: Final = "the engine spark has no query for it: {}; --engine local judges it"
 _LINES_TOLD: Final = 3
 _ENDINGS_TOLD: Final = 1_000
 """Scenarios that did not pass, of which each is looked at."""
@@ -126,7 +127,8 @@ class _Checking:
         if rule.id in endings.failed:
             return _failed(told, endings.failed[rule.id])
         if rule.id not in RULES:
-            return _with(told, verdict=Verdict.INCONCLUSIVE, cause=UNJUDGED)
+            cause = UNJUDGED.format(without_query()[rule.id])
+            return _with(told, verdict=Verdict.INCONCLUSIVE, cause=cause)
         if rule.id in endings.errored:
             return _with(told, verdict=Verdict.ERRORED, cause=endings.errored[rule.id])
         if found is not None and found.situations:

@@ -13,7 +13,8 @@ from busproof.model.outcomes import Refused
 from busproof.model.values import Error
 from busproof.pipeline import frames, reading, rules
 from busproof.pipeline.checking import check
-from busproof.pipeline.frames import Frames, entities
+from busproof.pipeline.frames import Frames
+from busproof.pipeline.ordering import entities
 from busproof.pipeline.reading import read_lines, read_table
 from busproof.pipeline.session import said_by_spark
 

@@ -1,7 +1,5 @@
 """What Spark finds of the seeded faults, and that it accuses none of the buses without them."""
 
-from pathlib import Path
-
 import pytest
 import recorded_cases as cases
 from pyspark.sql import SparkSession

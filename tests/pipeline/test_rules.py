@@ -14,7 +14,7 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import Event, Outcome, QueueDescription
 from busproof.model.values import Message, MessageView
-from busproof.pipeline import rules, schema
+from busproof.pipeline import coverage, rules, schema
 from busproof.spec import load
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +25,29 @@ def test_every_query_is_of_a_rule_that_can_be_shown() -> None:
     catalogue = load()
     for rule in rules.RULES:
         assert catalogue.rule(rule).shown_by == "always"
+
+
+WITHOUT_QUERY = 160
+"""How many rules have no query; the number may only fall."""
+
+
+def test_every_rule_has_a_query_or_a_reason_for_having_none() -> None:
+    """The list of the latter may only shrink."""
+    told = coverage.without_query()
+    shown = {rule.id for rule in load().rules if rule.shown_by != "never"}
+    assert shown - rules.RULES == set(told)
+    assert WITHOUT_QUERY == len(told)
+    allowed = {rule.id for rule in load().rules if rule.shown_by == "allowed"}
+    assert allowed <= set(told)
+
+
+def test_a_rule_tells_its_query() -> None:
+    """As `busproof rules ID` prints it."""
+    catalogue = load()
+    name = coverage.told_of(catalogue.rule("DLQ-05"))["query"]
+    assert name == f"{rules.__name__}.{rules.dlq_05_violations.__name__}"
+    assert {"none"} == set(coverage.told_of(catalogue.rule("KEY-16")))
+    assert {} == coverage.told_of(catalogue.rule("KEY-19"))
 
 
 def test_the_document_lists_the_rules_that_have_a_query() -> None:
