@@ -104,7 +104,7 @@ def _told_apart(found: DataFrame, held: Held) -> DataFrame:
             }
         )
         .withColumn("waits_until", _waits_until())
-        .drop("owner", "gives")
+        .drop("owner")
     )
 
 

@@ -236,9 +236,8 @@ def pairs_of_acts(acts: Column) -> Column:
     return sf.flatten(sf.transform(acts, later))
 
 
-def dlq_14_refused(held: Held) -> Judgement:
+def dlq_14_refused(_: Held) -> Judgement:
     """DLQ-14: what a receiver was refused to dead-letter is no dead letter by that."""
-    ageless = sf.col("lives").isNull() | ~sf.col("buries_expired")
     refused = sf.flatten(
         sf.transform(
             "live",
@@ -247,13 +246,18 @@ def dlq_14_refused(held: Held) -> Judgement:
             ),
         )
     )
-    early = sf.filter("dead_views", lambda view: most_failed(view, held) < sf.col("deliveries"))
-    plain = sf.col("once") & _never_by_hand() & ageless & ~sf.col("requires_session")
+    reasons = sf.transform(refused, lambda act: act["reason"])
+    wrong = sf.filter(
+        _told_reasons(),
+        lambda each: (
+            sf.array_contains(reasons, each["reason"]) & ~each["reason"].isin(TOO_OFTEN, EXPIRED)
+        ),
+    )
     return Judgement(
-        situation=plain & (sf.size(refused) > 0),
-        broken=sf.size(early) > 0,
-        seqs=sf.array(sf.get(refused, sf.lit(0))["seq"], sf.get(early, sf.lit(0))["seq"]),
-        expected="no dead letter: dead-lettering it was refused",
+        situation=sf.col("once") & _never_by_hand() & (sf.size(refused) > 0),
+        broken=sf.size(wrong) > 0,
+        seqs=sf.array(sf.get(refused, sf.lit(0))["seq"], sf.get(wrong, sf.lit(0))["seq"]),
+        expected="no dead letter for that reason: dead-lettering it was refused",
         actual=named("", "was found among the dead letters"),
     )
 
