@@ -1,16 +1,17 @@
 """Every rule over a history: what was decided how often, and what was broken."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import attrs
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
 from busproof.pipeline.frames import Frames
-from busproof.pipeline.judgement import CONTRACT, nothing_told
+from busproof.pipeline.judgement import CONTRACT, nothing_told, told
+from busproof.pipeline.keeping import kept
 from busproof.pipeline.ordering import entities
 from busproof.pipeline.reading import Read
-from busproof.pipeline.rules import RULES, everything_told
+from busproof.pipeline.rules import RULES, by_frame
 from busproof.pipeline.terms import Held
 
 __all__ = ["Checked", "Example", "Told", "check"]
@@ -42,30 +43,55 @@ class Checked:
 
     Attributes:
         rules: rule id to what was told of it; a rule that decided nothing is not among them.
-        violations: every violation, in the columns of `CONTRACT`; made when it is asked for.
+        violations: every violation, in the columns of `CONTRACT`.
+        plans: what was computed, one table a frame.
     """
 
-    def __init__(self, rules: dict[str, Told], violations: DataFrame) -> None:
+    def __init__(
+        self, rules: dict[str, Told], violations: DataFrame, plans: tuple[DataFrame, ...]
+    ) -> None:
         self.rules = rules
         self.violations = violations
+        self.plans = plans
 
 
 def check(
-    read: Read, held: Held, rules: Collection[str] = RULES, config: DataFrame | None = None
+    read: Read,
+    held: Held,
+    rules: Collection[str] | None = None,
+    config: DataFrame | None = None,
+    done: Callable[[int], None] = lambda _: None,
 ) -> Checked:
-    """Ask every rule that the history's columns allow, in one job.
+    """Ask every rule that the history's columns allow.
 
     Args:
         read: the history.
         held: what it was held to.
-        rules: those that apply.
+        rules: those that apply; by default all of which its terms say something.
         config: its entities, where the history itself does not tell of their creation.
+        done: is told how many frames have been gone through.
     """
+    asked = RULES - held.profile.silent if rules is None else rules
     known = entities(read.events, held) if config is None else config
-    frames = Frames(read.events, known, held)
-    told = everything_told(frames, rules, read.absent)
-    if told is None:
-        return Checked({}, nothing_told(read.events))
+    found: dict[str, Told] = {}
+    broken = nothing_told(read.events)
+    plans = []
+    for frame, queries in by_frame(Frames(read.events, known, held), asked, read.absent):
+        situations = told(frame, queries, held)
+        wrong = told(frame, queries, held, only_broken=True)
+        if situations is None or wrong is None:
+            continue
+        here = _counted(situations)
+        found |= {each.rule: _added(found.get(each.rule), each) for each in here}
+        if any(each.violations for each in here):
+            broken = broken.unionByName(kept(wrong.select(*CONTRACT)))
+        plans.append(situations)
+        done(len(plans))
+    return Checked(found, broken, tuple(plans))
+
+
+def _counted(told: DataFrame) -> list[Told]:
+    """How often each rule of a frame was decided and broken, with the shortest example."""
     broken = sf.col("broken")
     rows = (
         told.groupBy("rule")
@@ -79,8 +105,19 @@ def check(
         )
         .collect()
     )
-    found = {row["rule"]: _told(row) for row in rows}
-    return Checked(found, told.where(broken).select(*CONTRACT))
+    return [_told(row) for row in rows]
+
+
+def _added(before: Told | None, more: Told) -> Told:
+    """What two frames tell of one rule."""
+    if before is None:
+        return more
+    return attrs.evolve(
+        before,
+        situations=before.situations + more.situations,
+        violations=before.violations + more.violations,
+        example=before.example or more.example,
+    )
 
 
 def _told(row: Row) -> Told:

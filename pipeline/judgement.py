@@ -56,15 +56,24 @@ class Query:
     needs: frozenset[str] = frozenset()
 
 
-def told(frame: DataFrame, queries: Sequence[Query], held: Held) -> DataFrame | None:
-    """Every situation of these rules in one frame, in one pass, and whether it was broken."""
+def told(
+    frame: DataFrame, queries: Sequence[Query], held: Held, *, only_broken: bool = False
+) -> DataFrame | None:
+    """Every situation of these rules in one frame, in one pass, and whether it was broken.
+
+    Args:
+        frame: what the rules are asked of.
+        queries: the rules, all of this frame.
+        held: what the history was held to.
+        only_broken: whether the situations that are not are left out.
+    """
     judged = [(query.rule, each) for query in queries if (each := query.judge(held)) is not None]
     if not judged:
         return None
-    rows = [
-        sf.when(sf.coalesce(each.situation, sf.lit(False)), _row(rule, each))
-        for rule, each in judged
-    ]
+    rows = []
+    for rule, each in judged:
+        concerned = each.situation & each.broken if only_broken else each.situation
+        rows.append(sf.when(sf.coalesce(concerned, sf.lit(False)), _row(rule, each)))
     found = frame.select(
         "history_id", "entity", sf.explode(sf.array_compact(sf.array(*rows))).alias("t")
     )

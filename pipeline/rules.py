@@ -4,7 +4,7 @@
 config (`entities` makes one), and give the violations of that rule.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -30,10 +30,10 @@ from busproof.pipeline import (
     rules_waiting,
 )
 from busproof.pipeline.frames import Frames
-from busproof.pipeline.judgement import Query, told, violations
+from busproof.pipeline.judgement import Query, violations
 from busproof.pipeline.terms import Held
 
-__all__ = ["QUERIES", "RULES", "everything_told", "missing_columns", "violations_of"]
+__all__ = ["QUERIES", "RULES", "by_frame", "missing_columns", "violations_of"]
 
 QUERIES: Final[tuple[Query, ...]] = (
     *rules_by_number.QUERIES,
@@ -78,23 +78,20 @@ def violations_of(rule: str, history: DataFrame, config: DataFrame, held: Held) 
     return found
 
 
-def everything_told(
+def by_frame(
     frames: Frames, rules: Collection[str] = RULES, absent: frozenset[str] = frozenset()
-) -> DataFrame | None:
-    """Every situation of these rules, in one pass over each frame, and whether it was broken.
+) -> Iterator[tuple[DataFrame, list[Query]]]:
+    """Each frame that these rules are asked of, with their queries.
 
-    `None` where there is nothing to ask.
+    They are not made one table: each task of that would have to unpack the plans of all frames,
+    which costs more than what it computes.
     """
-    by_frame: dict[Callable[[Frames], DataFrame], list[Query]] = {}
+    asked: dict[Callable[[Frames], DataFrame], list[Query]] = {}
     for query in QUERIES:
         if query.rule in rules and not query.needs & absent:
-            by_frame.setdefault(query.frame, []).append(query)
-    found: DataFrame | None = None
-    for frame, queries in by_frame.items():
-        more = told(frame(frames), queries, frames.held)
-        if more is not None:
-            found = more if found is None else found.unionByName(more)
-    return found
+            asked.setdefault(query.frame, []).append(query)
+    for frame, queries in asked.items():
+        yield frame(frames), queries
 
 
 def _alone(rule: str) -> Callable[[DataFrame, DataFrame, Held], DataFrame]:

@@ -222,7 +222,7 @@ class _Checking:
             write_header(self._args.as_table, unstructure(self._header, union=Record))
             write_aside(f"Table: {self._args.as_table}")
         if self._args.explain:
-            write_aside(_explained(checked.violations))
+            write_aside(_explained(checked.plans))
 
 
 class _Endings:
@@ -278,11 +278,12 @@ def _save(frame: DataFrame, place: Path, form: str) -> None:
         raise HistoryError(f"cannot write {place}: {said}") from None
 
 
-def _explained(frame: DataFrame) -> str:
-    """How much the plan moves about."""
+def _explained(frames: Sequence[DataFrame]) -> str:
+    """How much the plans move about."""
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        frame.explain("simple")
+        for frame in frames:
+            frame.explain("simple")
     plan = said.getvalue()
     exchanges = len(re.findall(r"\bExchange ", plan))
     sorts = len(re.findall(r"\bSort ", plan))
-    return f"Plan: {exchanges} exchanges, {sorts} sorts, {len(plan):,} characters"
+    return f"Plan: {len(frames)} frames, {exchanges} exchanges, {sorts} sorts"
