@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as sf
 
 from busproof.pipeline.frames import Frames
-from busproof.pipeline.judgement import CONTRACT, nothing_told, told
+from busproof.pipeline.judgement import CONTRACT, Query, nothing_told, told
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.ordering import entities
 from busproof.pipeline.reading import Read
@@ -78,23 +78,32 @@ def check(
     plans = []
     for frame, queries in by_frame(Frames(read.events, known, held), asked, read.absent):
         situations = told(frame, queries, held)
-        wrong = told(frame, queries, held, only_broken=True)
-        if situations is None or wrong is None:
+        if situations is None:
             continue
         here = _counted(situations)
         found |= {each.rule: _added(found.get(each.rule), each) for each in here}
-        if any(each.violations for each in here):
-            broken = broken.unionByName(kept(wrong.select(*CONTRACT)))
+        wrong = _broken(frame, queries, held, {each.rule for each in here if each.violations})
+        if wrong is not None:
+            broken = broken.unionByName(wrong)
         plans.append(situations)
         done(len(plans))
     return Checked(found, broken, tuple(plans))
 
 
-def _counted(told: DataFrame) -> list[Told]:
+def _broken(
+    frame: DataFrame, queries: Sequence[Query], held: Held, rules: Collection[str]
+) -> DataFrame | None:
+    """The violations of these rules, found once and kept; most frames have none."""
+    concerned = [query for query in queries if query.rule in rules]
+    wrong = told(frame, concerned, held, only_broken=True)
+    return None if wrong is None else kept(wrong.select(*CONTRACT))
+
+
+def _counted(situations: DataFrame) -> list[Told]:
     """How often each rule of a frame was decided and broken, with the shortest example."""
     broken = sf.col("broken")
     rows = (
-        told.groupBy("rule")
+        situations.groupBy("rule")
         .agg(
             sf.count("*").alias("situations"),
             sf.count(sf.when(broken, 1)).alias("violations"),
