@@ -89,7 +89,7 @@ def _told_apart(found: DataFrame, held: Held) -> DataFrame:
         .withColumns(
             {
                 "deferrals": _deferrals(),
-                "partitions": sf.array_distinct(sf.array_compact(_named())),
+                "partitions": sf.array_distinct(sf.array_compact(_named(held))),
                 "given_lo": sf.array_min(sf.transform("live", lambda give: give["lo"])),
                 "given_hi": sf.array_min(sf.transform("live", lambda give: give["hi"])),
                 "lives": sf.least("send.sent.time_to_live", "longest_life"),
@@ -124,11 +124,11 @@ def _deferrals() -> Column:
     return sf.flatten(sf.transform("live", of))
 
 
-def _named() -> Column:
-    return sf.concat(
-        sf.transform("sends", lambda send: send["witness"].cast("bigint")),
-        sf.transform("views", lambda view: _partition(view["v"])),
-    )
+def _named(held: Held) -> Column:
+    told = sf.transform("sends", lambda send: send["witness"].cast("bigint"))
+    if not held.names_partitions:
+        return told
+    return sf.concat(told, sf.transform("views", lambda view: _partition(view["v"])))
 
 
 def _partition(view: Column) -> Column:

@@ -10,15 +10,16 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
+from busproof.pipeline.granted import beyond_basic, is_partitioned
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.schema import DEAD_LETTERS, NEVER
 from busproof.pipeline.terms import Held
 
-__all__ = ["QUEUES", "RECEIVES", "entities", "ordered"]
+__all__ = ["CREATIONS", "QUEUES", "RECEIVES", "entities", "ordered"]
 
 RECEIVES: Final = ("Receive", "ReceiveDeferred")
 QUEUES: Final = ("CreateQueue", "RestoreQueue")
-_CREATIONS: Final = (*QUEUES, "CreateTopic", "CreateSubscription")
+CREATIONS: Final = (*QUEUES, "CreateTopic", "CreateSubscription")
 _OUTAGE: Final = ("TakePartitionDown", "BringPartitionUp")
 
 
@@ -71,7 +72,7 @@ def entities(events: DataFrame, held: Held) -> DataFrame:
     `forwards` tells whether any entity of the history passes messages on.
     """
     told = ordered(events, held)
-    created = sf.col("op").isin(*_CREATIONS) & sf.col("taken")
+    created = sf.col("op").isin(*CREATIONS) & sf.col("taken")
     found = told.groupBy("history_id", "owner").agg(*_created(created), *_used(), *_outages())
     whole = Window.partitionBy("history_id")
     once = (sf.col("created") == 1) & (sf.col("doubtful") == 0) & (sf.col("changed") == 0)
@@ -81,6 +82,7 @@ def entities(events: DataFrame, held: Held) -> DataFrame:
     calm = one_by_one & (sf.col("ups") == sf.col("downs")) & (sf.col("up_lo") > sf.col("down_hi"))
     return kept(
         found.where(sf.col("created") > 0)
+        .withColumns(_granted(held))
         .withColumn("forwards", sf.max("forwards").over(whole))
         .withColumn("plain", once)
         .withColumn(
@@ -90,8 +92,18 @@ def entities(events: DataFrame, held: Held) -> DataFrame:
             .otherwise(sf.lit(NEVER)),
         )
         .drop("created", "doubtful", "changed", "taken_down", "brought_up", "ups")
-        .drop("up_lo", "up_hi", "down_hi")
+        .drop("up_lo", "up_hi", "down_hi", "version")
     )
+
+
+def _granted(held: Held) -> dict[str, Column]:
+    """What of the settings may be others than was asked for; null where that is not known."""
+    kind, version = sf.col("kind"), sf.col("version")
+    return {
+        "partitioned": is_partitioned(kind, sf.col("partitioned"), version, held),
+        "requires_session": beyond_basic(sf.col("requires_session"), held),
+        "detecting": beyond_basic(sf.col("detecting"), held),
+    }
 
 
 def _created(created: Column) -> tuple[Column, ...]:
@@ -103,6 +115,7 @@ def _created(created: Column) -> tuple[Column, ...]:
     return (
         first("op").alias("kind"),
         first("settings.partitioned").alias("partitioned"),
+        first("settings.api_version").alias("version"),
         first("settings.requires_session").alias("requires_session"),
         first("settings.duplicate_detection").alias("detecting"),
         first("settings.duplicate_window").alias("window"),

@@ -17,8 +17,9 @@ def _numbered(frames: Frames) -> DataFrame:
     numbers = sf.array_distinct(
         sf.array_compact(sf.transform("live", lambda give: give["v"]["sequence_number"]))
     )
+    concerned = sf.lit(True) if frames.held.unique_numbers else ~sf.col("partitioned")
     return (
-        frames.messages.where(sf.col("once") & (sf.size("live") > 0))
+        frames.messages.where(sf.col("once") & (sf.size("live") > 0) & concerned)
         .withColumn("numbers", numbers)
         .where(sf.size("numbers") == 1)
         .withColumn("number", sf.get("numbers", sf.lit(0)))
@@ -204,7 +205,9 @@ def defer_07(_: Held) -> Judgement:
 
 def _together(frames: Frames) -> DataFrame:
     """One row a request for several messages that all were deferred and free."""
-    partition = sf.when(sf.col("partitioned"), sf.get("partitions", sf.lit(0))).otherwise(-1)
+    partition = sf.when(sf.col("partitioned"), sf.get("partitions", sf.lit(0))).when(
+        ~sf.col("partitioned"), sf.lit(-1)
+    )
     plainly = (
         ~sf.col("requires_session")
         & sf.col("lives").isNull()

@@ -45,17 +45,22 @@ def _by_number(frames: Frames) -> DataFrame:
     one = sf.struct("body", sf.get("views", sf.lit(0))["seq"].alias("seq"))
     return (
         seen.select(
-            "history_id", "entity", one.alias("one"), sf.explode(_numbers()).alias("number")
+            "history_id",
+            "entity",
+            "partitioned",
+            one.alias("one"),
+            sf.explode(_numbers()).alias("number"),
         )
-        .groupBy("history_id", "entity", "number")
+        .groupBy("history_id", "entity", "partitioned", "number")
         .agg(sf.min("one").alias("one"), sf.max("one").alias("other"))
     )
 
 
-def seq_03(_: Held) -> Judgement:
-    """SEQ-03: a number names one message."""
+def seq_03(held: Held) -> Judgement:
+    """SEQ-03: a number names one message (SEQUENCE-UNIQUE)."""
+    concerned = sf.lit(True) if held.unique_numbers else ~sf.col("partitioned")
     return Judgement(
-        situation=sf.lit(True),
+        situation=concerned,
         broken=sf.col("one.body") != sf.col("other.body"),
         seqs=sf.array_sort(sf.array("one.seq", "other.seq")),
         expected=sf.concat(sf.lit("one message with the number "), sf.col("number")),

@@ -108,8 +108,10 @@ def _peeks(frames: Frames) -> DataFrame:
     return frames.peeks
 
 
-def life_07(_: Held) -> Judgement:
+def life_07(held: Held) -> Judgement | None:
     """LIFE-07: a peek shows each partition's messages in order of their sequence numbers."""
+    if not held.names_partitions:
+        return None
     numbered = sf.filter(
         "seen",
         lambda view: (

@@ -4,14 +4,12 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from busproof.pipeline.frames import Frames
+from busproof.pipeline.granted import LONGEST_LOCK
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
 
 __all__ = ["QUERIES"]
-
-LONGEST_LOCK = 300_000_000
-"""LOCK-03: no lock lasts longer than 5 minutes, in microseconds."""
 
 _BY = ["history_id", "entity", "session"]
 
@@ -134,20 +132,35 @@ def sess_02(_: Held) -> Judgement:
 
 
 def _sessionless(frames: Frames) -> DataFrame:
-    """Receives that name no session, of entities that require one."""
+    """Receives that name no session, of entities that require one.
+
+    What a connection is told that asks for a session as well is open, as long as it is given none.
+    """
     receives = frames.base.where(
         (sf.col("op") == "Receive")
         & ~sf.col("dead")
         & sf.col("session_id").isNull()
         & sf.col("outcome").isin("Received", "Empty", "Refused")
-    ).select("history_id", "owner", "entity", "seq", "outcome", "connection")
-    return frames.of_plain(receives).where("requires_session")
+    ).select("history_id", "owner", "entity", "seq", "hi", "outcome", "connection")
+    asked = (
+        frames.base.where(sf.col("op").isin("AcceptSession", "AcceptNextSession") & sf.col("taken"))
+        .groupBy("history_id", "owner", "connection")
+        .agg(sf.min("lo").alias("asked"))
+    )
+    return (
+        frames.of_plain(receives)
+        .where("requires_session")
+        .join(asked, ["history_id", "owner", "connection"], "left")
+    )
 
 
 def sess_02_unnamed(_: Held) -> Judgement:
     """SESS-02: a receive in no session at all is refused."""
+    open_ = (sf.col("outcome") == "Empty") & sf.coalesce(
+        sf.col("asked") <= sf.col("hi"), sf.lit(False)
+    )
     return Judgement(
-        situation=sf.lit(True),
+        situation=~open_,
         broken=sf.col("outcome") != "Refused",
         seqs=sf.array("seq"),
         expected="a refusal: the receive is in no session, and the entity requires one",

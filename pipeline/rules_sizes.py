@@ -13,7 +13,7 @@ from busproof.model.values import Tier
 from busproof.pipeline.deliveries import has_lock
 from busproof.pipeline.frames import Frames
 from busproof.pipeline.judgement import Judgement, Query
-from busproof.pipeline.ordering import QUEUES
+from busproof.pipeline.ordering import CREATIONS, QUEUES
 from busproof.pipeline.rules_keys import key_of
 from busproof.pipeline.terms import Held
 
@@ -23,6 +23,8 @@ LEAST_GB: Final = 10**9
 MOST_GB: Final = 2**30
 SIZES: Final = (1, 2, 3, 4, 5)
 DEFAULT_SIZE: Final = 1
+FEW: Final = 600
+"""Entities of which no quota speaks, even if each partition of one counts (QUOTA-WEIGHT)."""
 
 
 def _described(frames: Frames) -> DataFrame:
@@ -93,9 +95,21 @@ def size_02(held: Held) -> Judgement | None:
 
 
 def _created(frames: Frames) -> DataFrame:
-    """Answered requests for a queue in which nothing but the size is out of the ordinary."""
+    """Answered requests for a queue in which nothing but the size is out of the ordinary.
+
+    Where there are many entities, or one was to be in an outage, any refusal may come.
+    """
+    few = (
+        frames.base.where(sf.col("op").isin(*CREATIONS) & sf.col("taken"))
+        .groupBy("history_id")
+        .agg(sf.count("*").alias("created"))
+        .where(sf.col("created") < FEW)
+        .select("history_id")
+    )
+    down = frames.base.where(sf.col("op") == "TakePartitionDown").select("history_id", "owner")
     asked = frames.base.where(
         (sf.col("op") == "CreateQueue")
+        & ~sf.col("dead")
         & sf.col("outcome").isin("Done", "Refused")
         & sf.col("settings.max_size").isNotNull()
         & sf.col("settings.forward_to").isNull()
@@ -105,13 +119,17 @@ def _created(frames: Frames) -> DataFrame:
         & (sf.col("settings.duplicate_window") <= 600_000_000)
         & (sf.col("settings.max_delivery_count") <= 10)
     )
-    return asked.select(
-        "history_id",
-        "entity",
-        "seq",
-        "outcome",
-        "error",
-        sf.col("settings.max_size").alias("max_size"),
+    return (
+        asked.join(sf.broadcast(few), "history_id", "left_semi")
+        .join(sf.broadcast(down), ["history_id", "owner"], "left_anti")
+        .select(
+            "history_id",
+            "entity",
+            "seq",
+            "outcome",
+            "error",
+            sf.col("settings.max_size").alias("max_size"),
+        )
     )
 
 
@@ -210,9 +228,15 @@ def _filling(frames: Frames) -> DataFrame:
         .withColumn("of_key", sf.sum("bytes").over(of_key))
         .withColumn("in_all", sf.sum("bytes").over(before))
         .withColumn("unseen", sf.sum("unseen").over(before))
-        .where(sf.col("seq").isNotNull())
+        .where(sf.col("seq").isNotNull() & _is_known(frames.held))
         .withColumn("limit", sf.coalesce("max_size", sf.lit(DEFAULT_SIZE)) * MOST_GB)
     )
+
+
+def _is_known(held: Held) -> Column:
+    """Whether it is known of how many parts of the size given an entity is."""
+    known = sf.col("partitioned").isNotNull()
+    return known & ~sf.col("partitioned") if "SIZE-04" in held.profile.silent else known
 
 
 def _full(full: Column) -> Judgement:

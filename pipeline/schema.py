@@ -132,6 +132,7 @@ COMMAND: Final[Mapping[str, str]] = {
     "delay": "BIGINT",
     "sequence_number": "BIGINT",
     "sequence_numbers": "ARRAY<BIGINT>",
+    "from_sequence_number": "BIGINT",
     "mode": "STRING",
     "session_id": "STRING",
     "lock_token": "STRING",

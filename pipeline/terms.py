@@ -53,6 +53,16 @@ class Held:
         return self.profile.readings.get(ambiguity, "")
 
     @property
+    def names_partitions(self) -> bool:
+        """Whether a partition can be read from a sequence number (SEQUENCE-EXPOSES)."""
+        return self.profile.numbers_name_partitions
+
+    @property
+    def unique_numbers(self) -> bool:
+        """Whether a sequence number names one message of the whole entity (SEQUENCE-UNIQUE)."""
+        return self.reads("SEQUENCE-UNIQUE") != "per-partition"
+
+    @property
     def library(self) -> bool:
         """Whether a client library sets a MessageId that the sender left out."""
         return "client-library" in self.capabilities
