@@ -13,7 +13,7 @@ from busproof.pipeline import messages
 from busproof.pipeline.ordering import RECEIVES, ordered
 from busproof.pipeline.terms import Held
 
-__all__ = ["SETTLEMENTS", "TERMINAL", "Frames"]
+__all__ = ["SETTLEMENTS", "TERMINAL", "Frames", "locks", "sends"]
 
 TERMINAL: Final = ("Complete", "Abandon", "DeadLetter", "Defer")
 """Requests that use a lock up."""
@@ -216,3 +216,13 @@ class Frames:
         """The rows that are about an entity whose settings are sure, with these."""
         sure = self.config.where("plain").drop("plain")
         return rows.join(sure, ["history_id", "owner"], "inner")
+
+
+def sends(frames: Frames) -> DataFrame:
+    """The frame of what rules ask of a send alone; all of them share it."""
+    return frames.sends
+
+
+def locks(frames: Frames) -> DataFrame:
+    """The frame of what rules ask of a lock alone; all of them share it."""
+    return frames.settled

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from busproof.pipeline.frames import Frames
+from busproof.pipeline.frames import Frames, locks, sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.schema import DEAD_LETTERS
 from busproof.pipeline.terms import Held
@@ -35,10 +35,6 @@ def dlq_08(_: Held) -> Judgement:
     )
 
 
-def _locks(frames: Frames) -> DataFrame:
-    return frames.settled
-
-
 def dlq_10(_: Held) -> Judgement:
     """DLQ-10: nothing is dead-lettered from a dead-letter queue."""
     again = sf.filter("acts", lambda act: act["op"] == "DeadLetter")
@@ -50,10 +46,6 @@ def dlq_10(_: Held) -> Judgement:
         expected="a refusal: it is a dead letter already",
         actual="it was dead-lettered again",
     )
-
-
-def _sends(frames: Frames) -> DataFrame:
-    return frames.sends
 
 
 def dlq_11(_: Held) -> Judgement:
@@ -71,6 +63,6 @@ def dlq_11(_: Held) -> Judgement:
 
 QUERIES = (
     Query(rule="DLQ-08", frame=_asked, judge=dlq_08, needs=frozenset({"settings"})),
-    Query(rule="DLQ-10", frame=_locks, judge=dlq_10, needs=frozenset({"lock_token", "settings"})),
-    Query(rule="DLQ-11", frame=_sends, judge=dlq_11, needs=frozenset({"sent", "settings"})),
+    Query(rule="DLQ-10", frame=locks, judge=dlq_10, needs=frozenset({"lock_token", "settings"})),
+    Query(rule="DLQ-11", frame=sends, judge=dlq_11, needs=frozenset({"sent", "settings"})),
 )

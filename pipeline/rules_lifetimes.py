@@ -28,10 +28,11 @@ def _mortal(frames: Frames) -> DataFrame:
     """Messages with a time to live, sent for sure and alone.
 
     Whether one of a transaction lives from its send or from the commit is open
-    (LIFETIME-IN-TRANSACTION).
+    (LIFETIME-IN-TRANSACTION). `late` are the receives that came too late.
     """
     alone = sf.col("send.sure") & sf.col("send.transaction").isNull()
-    return frames.messages.where(sf.col("once") & alone & sf.col("lives").isNotNull())
+    mortal = frames.messages.where(sf.col("once") & alone & sf.col("lives").isNotNull())
+    return mortal.withColumn("late", _too_late(frames.held))
 
 
 def _may_leave_cache(held: Held) -> Column:
@@ -61,8 +62,8 @@ def _too_late(held: Held) -> Column:
 def _given_too_late(concerned: Callable[[], Column]) -> Callable[[Held], Judgement]:
     """No receive is given the message for the first time after its time to live."""
 
-    def judge(held: Held) -> Judgement:
-        late = _too_late(held)
+    def judge(_: Held) -> Judgement:
+        late = sf.col("late")
         asked = sf.col("last_receive") > sf.col("dies_hi")
         unseen = (sf.size("live") == 0) & asked
         return Judgement(

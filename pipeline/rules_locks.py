@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as sf
 
-from busproof.pipeline.frames import TERMINAL, Frames
+from busproof.pipeline.frames import TERMINAL, locks
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.terms import Held
 
 __all__ = ["QUERIES"]
-
-
-def _locks(frames: Frames) -> DataFrame:
-    return frames.settled
 
 
 def _lost_settles_nothing(*ops: str) -> Callable[[Held], Judgement]:
@@ -80,14 +76,14 @@ _NEEDS = frozenset({"lock_token", "seen", "settings"})
 QUERIES = (
     Query(
         rule="LIFE-06",
-        frame=_locks,
+        frame=locks,
         needs=_NEEDS,
         judge=_lost_settles_nothing("Complete", "Abandon"),
     ),
-    Query(rule="LOCK-05", frame=_locks, needs=_NEEDS, judge=_lost_settles_nothing("RenewLock")),
+    Query(rule="LOCK-05", frame=locks, needs=_NEEDS, judge=_lost_settles_nothing("RenewLock")),
     Query(
         rule="LOCK-06",
-        frame=_locks,
+        frame=locks,
         needs=_NEEDS,
         judge=_lost_settles_nothing("DeadLetter", "Defer"),
     ),

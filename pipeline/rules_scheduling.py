@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from busproof.pipeline.deliveries import named
-from busproof.pipeline.frames import Frames
+from busproof.pipeline.frames import Frames, sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.terms import Held
 
@@ -121,10 +121,6 @@ def sched_08(_: Held) -> Judgement:
     )
 
 
-def _schedulings(frames: Frames) -> DataFrame:
-    return frames.sends
-
-
 def _answered() -> Column:
     answered = sf.col("outcome").isin("Scheduled", "Done", "Refused")
     return (sf.col("op") == "Schedule") & answered & sf.col("transaction").isNull()
@@ -171,7 +167,7 @@ QUERIES = (
     Query(rule="SCHED-04", frame=_scheduled, judge=sched_04, needs=_NEEDS | {"told_number"}),
     Query(rule="SCHED-06", frame=_scheduled, judge=sched_06, needs=_NEEDS | {"told_number"}),
     Query(rule="SCHED-08", frame=_scheduled, judge=sched_08, needs=_NEEDS),
-    Query(rule="SCHED-12", frame=_schedulings, judge=sched_12, needs=_NEEDS),
+    Query(rule="SCHED-12", frame=sends, judge=sched_12, needs=_NEEDS),
     Query(rule="SCHED-13", frame=_scheduled, judge=sched_13, needs=_NEEDS),
-    Query(rule="SCHED-14", frame=_schedulings, judge=sched_14, needs=_NEEDS),
+    Query(rule="SCHED-14", frame=sends, judge=sched_14, needs=_NEEDS),
 )

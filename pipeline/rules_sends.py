@@ -3,15 +3,11 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from busproof.pipeline.frames import Frames
+from busproof.pipeline.frames import Frames, sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.terms import Held
 
 __all__ = ["QUERIES"]
-
-
-def _sends(frames: Frames) -> DataFrame:
-    return frames.sends
 
 
 def _set(name: str) -> Column:
@@ -208,14 +204,14 @@ def sess_01_refused(_: Held) -> Judgement:
 
 
 QUERIES = (
-    Query(rule="KEY-08", frame=_sends, judge=key_08, needs=frozenset({"sent", "settings"})),
-    Query(rule="KEY-09", frame=_sends, judge=key_09, needs=frozenset({"sent", "settings"})),
-    Query(rule="TXN-03", frame=_sends, judge=txn_03, needs=frozenset({"transaction", "sent"})),
-    Query(rule="TXN-06", frame=_sends, judge=txn_06, needs=frozenset({"transaction", "sent"})),
-    Query(rule="TXN-07", frame=_sends, judge=txn_07, needs=frozenset({"transaction", "sent"})),
+    Query(rule="KEY-08", frame=sends, judge=key_08, needs=frozenset({"sent", "settings"})),
+    Query(rule="KEY-09", frame=sends, judge=key_09, needs=frozenset({"sent", "settings"})),
+    Query(rule="TXN-03", frame=sends, judge=txn_03, needs=frozenset({"transaction", "sent"})),
+    Query(rule="TXN-06", frame=sends, judge=txn_06, needs=frozenset({"transaction", "sent"})),
+    Query(rule="TXN-07", frame=sends, judge=txn_07, needs=frozenset({"transaction", "sent"})),
     Query(rule="LIFE-07", frame=_peeks, judge=life_07, needs=frozenset({"seen"})),
     Query(rule="SESS-23", frame=_peeks, judge=sess_23, needs=frozenset({"seen", "session_id"})),
-    Query(rule="SESS-01", frame=_sends, judge=sess_01_refused, needs=frozenset({"sent"})),
+    Query(rule="SESS-01", frame=sends, judge=sess_01_refused, needs=frozenset({"sent"})),
     Query(rule="SESS-01", frame=_gives, judge=sess_01, needs=frozenset({"seen", "session_id"})),
     Query(rule="SESS-04", frame=_gives, judge=sess_04, needs=frozenset({"seen", "session_id"})),
 )

@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 
 from busproof.model.values import Tier
 from busproof.pipeline.deliveries import has_lock
-from busproof.pipeline.frames import Frames
+from busproof.pipeline.frames import Frames, sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.ordering import CREATIONS, QUEUES
 from busproof.pipeline.rules_keys import key_of
@@ -100,7 +100,7 @@ def _created(frames: Frames) -> DataFrame:
     Where there are many entities, or one was to be in an outage, any refusal may come.
     """
     few = (
-        frames.base.where(sf.col("op").isin(*CREATIONS) & sf.col("taken"))
+        frames.base.where(sf.col("op").isin(*CREATIONS))
         .groupBy("history_id")
         .agg(sf.count("*").alias("created"))
         .where(sf.col("created") < FEW)
@@ -145,10 +145,6 @@ def size_01(held: Held) -> Judgement | None:
         expected=sf.concat(sf.lit("a queue of "), sf.col("max_size"), sf.lit(" GB")),
         actual="a refusal as an invalid operation",
     )
-
-
-def _placed(frames: Frames) -> DataFrame:
-    return frames.sends
 
 
 def size_05(held: Held) -> Judgement:
@@ -287,7 +283,7 @@ QUERIES = (
     Query(rule="SIZE-02", frame=_described, judge=size_02, needs=_SIZED),
     Query(rule="SIZE-03", frame=_described, judge=_told(_unstated), needs=_SIZED),
     Query(rule="SIZE-04", frame=_described, judge=_told(_partitioned), needs=_SIZED),
-    Query(rule="SIZE-05", frame=_placed, judge=size_05, needs=frozenset({"witness", "sent"})),
+    Query(rule="SIZE-05", frame=sends, judge=size_05, needs=frozenset({"witness", "sent"})),
     Query(rule="SIZE-06", frame=_described, judge=_told(_regular), needs=_SIZED),
     Query(rule="SIZE-07", frame=_filling, judge=size_07, needs=_NEEDS),
     Query(rule="SIZE-10", frame=_filling, judge=size_10, needs=_NEEDS),

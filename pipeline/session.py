@@ -16,7 +16,13 @@ from busproof.pipeline.java import java_home
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["need_pyspark", "said_by_spark", "settings_from", "spark_session"]
+__all__ = [
+    "need_pyspark",
+    "said_by_spark",
+    "settings_from",
+    "spark_session",
+    "spark_session_for_now",
+]
 
 _EXTRA: Final = "pip install 'busproof[spark]'"
 
@@ -96,6 +102,25 @@ def spark_session(
     if remote:
         return _connected(remote, settings)
     return _started(master or os.environ.get("SPARK_MASTER") or "local[*]", settings)
+
+
+@contextmanager
+def spark_session_for_now(
+    *, master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
+) -> Iterator["SparkSession"]:
+    """The same until it is needed no more; one that is there already stays, with its settings."""
+    need_pyspark()
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    session = spark_session(master=master, remote=remote, conf=conf)
+    try:
+        yield session
+    finally:
+        session.stop()
 
 
 def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":

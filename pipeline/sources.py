@@ -57,7 +57,7 @@ def find_source(place: str) -> Source:
     path = Path(place)
     try:
         if path.is_dir():
-            return _of_folder(path)
+            return _whole(_of_folder(path))
         path.stat()
     except FileNotFoundError:
         raise UsageError(
@@ -69,7 +69,13 @@ def find_source(place: str) -> Source:
         raise UsageError(
             f"{path} is one file of a table; name its folder, which has {HEADER_NAME} beside it"
         )
-    return Source((str(path),), is_table=False)
+    return _whole(Source((str(path),), is_table=False))
+
+
+def _whole(found: Source) -> Source:
+    """With whole paths: a Spark that was there before has a current folder of its own."""
+    paths = tuple(str(Path(path).absolute()) for path in found.paths)
+    return Source(paths, is_table=found.is_table)
 
 
 def _of_folder(folder: Path) -> Source:

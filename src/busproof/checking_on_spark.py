@@ -25,7 +25,7 @@ from busproof.pipeline.checking import Checked, Told, check
 from busproof.pipeline.coverage import without_query
 from busproof.pipeline.opening import opened
 from busproof.pipeline.rules import RULES, missing_columns
-from busproof.pipeline.session import said_by_spark, settings_from, spark_session
+from busproof.pipeline.session import said_by_spark, settings_from, spark_session_for_now
 from busproof.pipeline.sources import Source, find_source, write_header
 from busproof.pipeline.terms import Held
 from busproof.saying import write_aside
@@ -54,17 +54,14 @@ def judged(args: argparse.Namespace) -> Conformance:
             raise UsageError(
                 f"{option} is {place}, which is there already; name a folder that is not"
             )
-    spark = spark_session(
-        master=args.master, remote=args.remote, conf=settings_from(args.conf or [])
-    )
-    try:
-        return _Checking(spark, source, args).conformance()
-    except Exception as error:
-        if (said := said_by_spark(error)) is None:
-            raise
-        raise SparkError(f"Spark broke off: {said}") from None
-    finally:
-        spark.stop()
+    conf = settings_from(args.conf or [])
+    with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
+        try:
+            return _Checking(spark, source, args).conformance()
+        except Exception as error:
+            if (said := said_by_spark(error)) is None:
+                raise
+            raise SparkError(f"Spark broke off: {said}") from None
 
 
 class _Checking:
@@ -271,7 +268,7 @@ def _with(told: RuleVerdict, **changes: Any) -> RuleVerdict:
 
 def _save(frame: DataFrame, place: Path, form: str) -> None:
     try:
-        frame.write.mode("errorifexists").format(form).save(str(place))
+        frame.write.mode("errorifexists").format(form).save(str(place.absolute()))
     except Exception as error:
         if (said := said_by_spark(error)) is None:
             raise

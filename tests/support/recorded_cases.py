@@ -1,6 +1,6 @@
 """Histories for Spark, many in one file: valid ones, and such with one event changed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -149,14 +149,14 @@ WITHOUT = "without "
 """Before the name of a fault: the history of a bus that does not have it."""
 
 
-def seeded(*, faulty: bool) -> Iterator[Case]:
+def seeded(*, faulty: bool, rules: Container[str]) -> Iterator[Case]:
     """The run in which each seeded fault shows, on the bus that has it or on the one that has not.
 
     Under a virtual clock, as `faults_header` says; faults that show under a reading of their own
-    or that need a client library are left out.
+    or that need a client library are left out, and so are those of other rules.
     """
     for fault in FAULTS:
-        if fault.id in READINGS or fault.needs:
+        if fault.id in READINGS or fault.needs or fault.rule not in rules:
             continue
         bus = fault.bus() if faulty else fault.counterpart()
         bus.start(profile())
