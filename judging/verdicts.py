@@ -34,7 +34,7 @@ from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, Rule
 
-__all__ = ["conformance", "profile_of", "to_blame"]
+__all__ = ["NEVER_AROSE", "conformance", "exit_code", "profile_of", "subject_of", "to_blame"]
 
 NEVER_AROSE = "the situation never arose"
 
@@ -97,14 +97,14 @@ def conformance(
     )
     problems = _problems(history, heard)
     return Conformance(
-        subject=_subject(header, terms),
+        subject=subject_of(header, terms),
         oracle=chosen.value,
         rules=rules,
         scenarios=dict(
             Counter(_ending(each.scenario) for each in heard if not _is_sequence(each.scenario))
         ),
         events=sum(len(each.scenario.events) for each in heard),
-        exit_code=_exit_code(rules, problems),
+        exit_code=exit_code(rules, problems),
         problems=problems,
         explored=explored,
     )
@@ -288,7 +288,8 @@ def _problems(history: History, heard: Sequence[_Heard]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(problems))
 
 
-def _exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode:
+def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode:
+    """What a command ends with that came to these verdicts and met these problems."""
     verdicts = {rule.verdict for rule in rules}
     if Verdict.VIOLATED in verdicts:
         return ExitCode.VIOLATION
@@ -296,7 +297,8 @@ def _exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCod
     return ExitCode.INCOMPLETE if problems or verdicts & incomplete else ExitCode.OK
 
 
-def _subject(header: Header, terms: Terms) -> Subject:
+def subject_of(header: Header, terms: Terms) -> Subject:
+    """Who was recorded, and held to what."""
     told = header.implementation
     return Subject(
         name=told.get("name", "unnamed"),

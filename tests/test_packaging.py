@@ -44,13 +44,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "features": VOCABULARY | {"steps", "history.records", "tla.paths"},
     "reports": VOCABULARY | {"spec", "history"},
     "tla": {"model", "spec", "history"},
+    "pipeline": VOCABULARY | {"spec", "history"},
 }
 """The table of docs/architecture.md: room to the rooms and modules that it may import."""
 
 ALL_MAY_IMPORT = {"errors", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 
-DATA = {".yaml", ".json", ".jsonl", ".feature", ".typed", ".tla", ".cfg", ".toml"}
+DATA = {".yaml", ".json", ".jsonl", ".feature", ".typed", ".tla", ".cfg", ".toml", ".properties"}
 
 
 def modules() -> dict[str, Path]:

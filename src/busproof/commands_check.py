@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 ENGINES: Final = ("local", "spark", "auto")
-"""`auto` takes the one that is there; today that is local."""
+
+LARGE: Final = 256 * 1024 * 1024
+"""Bytes of history files from which on `auto` takes Spark; a table it always judges by Spark."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -27,20 +29,49 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Judges a history file (JSON lines) of any origin, by either oracle.",
     )
     parser.add_argument(
-        "history", type=Path, metavar="HISTORY", help="a history file, or the folder of a run"
+        "history",
+        metavar="HISTORY",
+        help="a history file or the folder of a run; by Spark also a folder of files, or a table",
     )
     parser.add_argument(
         "--engine",
         choices=ENGINES,
         default="local",
-        help="local: in this process (default); spark comes with a later release",
+        help="local: in this process, every rule (default); spark: histories of any size, the "
+        "rules that have a query; auto: spark for tables and large files, else local",
     )
     parser.add_argument("--oracle", choices=("strict", "client"))
     known.add_options(parser)
     parser.add_argument("--report", type=Path, metavar="DIR", help="write the report there too")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
+    _add_spark(parser)
     parser.set_defaults(run=run)
+
+
+def _add_spark(parser: argparse.ArgumentParser) -> None:
+    """Add what only the engine spark takes."""
+    spark = parser.add_argument_group("with --engine spark")
+    spark.add_argument(
+        "--master", metavar="URL", help="where Spark runs: local[N] or spark://HOST:PORT"
+    )
+    spark.add_argument(
+        "--remote", metavar="URL", help="a Spark Connect server instead: sc://HOST:PORT"
+    )
+    spark.add_argument(
+        "--conf", action="append", metavar="NAME=VALUE", help="a setting of Spark's (repeatable)"
+    )
+    spark.add_argument(
+        "--violations",
+        type=Path,
+        metavar="DIR",
+        help="write every violation there, and the lines that could not be used",
+    )
+    spark.add_argument("--violations-format", choices=("parquet", "json"), default="parquet")
+    spark.add_argument(
+        "--as-table", type=Path, metavar="DIR", help="write the history there, as a table"
+    )
+    spark.add_argument("--explain", action="store_true", help="tell how much the plan moves about")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,22 +81,52 @@ def run(args: argparse.Namespace) -> int:
         HistoryError: the history cannot be read.
         UsageError: there is no such file, or it names what the catalogue does not have.
     """
-    if args.engine == "spark":
-        raise UsageError(
-            "the engine spark comes with a later release of busproof, with the extra "
-            "busproof[spark]; choose local"
-        )
     from busproof.commands_run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
     failures = known.Known(args)
-    conformance = failures.mark(_judged(args))
+    conformance = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
 
     def write_where_asked() -> None:
         if args.report is not None:
             write(conformance, args.report)
 
     return published(conformance, args, write_where_asked, failures)
+
+
+def _takes_spark(args: argparse.Namespace) -> bool:
+    """Whether Spark is asked for, or by `auto` the better choice.
+
+    Raises:
+        UsageError: local is to do what only Spark does.
+    """
+    if args.engine == "spark":
+        return True
+    if args.engine == "auto" and _is_large(str(args.history)):
+        return True
+    asked = ("master", "remote", "conf", "violations", "as_table", "explain")
+    for name in asked:
+        if getattr(args, name):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} is for --engine spark, and the engine is local")
+    return False
+
+
+def _is_large(history: str) -> bool:
+    from busproof.pipeline.sources import find_source  # noqa: PLC0415
+
+    source = find_source(history)
+    return source.is_table or len(source.paths) > 1 or source.size >= LARGE
+
+
+def _by_spark(args: argparse.Namespace) -> "Conformance":
+    from busproof.pipeline.session import need_pyspark  # noqa: PLC0415
+
+    need_pyspark()
+    from busproof.checking_on_spark import judged  # noqa: PLC0415
+
+    with _busy("Judging by Spark"):
+        return judged(args)
 
 
 def _judged(args: argparse.Namespace) -> "Conformance":
@@ -75,7 +136,7 @@ def _judged(args: argparse.Namespace) -> "Conformance":
     from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
     oracle = None if args.oracle is None else Oracle(args.oracle)
-    file = _file(args.history)
+    file = _file(Path(args.history))
     history = load(file)
     try:
         with _busy(f"Judging {sum(len(each.events) for each in history.scenarios):,} events"):

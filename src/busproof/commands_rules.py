@@ -130,7 +130,9 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
     shown = view["rules"][0]
-    tables.print_rule(catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"])
+    tables.print_rule(
+        catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"], shown["spark"]
+    )
 
 
 # What shows a rule: scenarios by their tags, seeded faults and the TLA+ specs by their own word.
@@ -180,6 +182,7 @@ def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
     if not rules:
         return []
     from busproof.adapters.faults import FAULTS  # noqa: PLC0415  brings the model along
+    from busproof.pipeline.coverage import told_of  # noqa: PLC0415
     from busproof.tla.shown import shown_in  # noqa: PLC0415
 
     scenarios, specs = _scenarios(), shown_in()
@@ -193,6 +196,7 @@ def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
                 if fault.rule == rule.id
             ],
             "tla": specs.get(rule.id, {}),
+            "spark": told_of(rule),
         }
         for rule in rules
     ]

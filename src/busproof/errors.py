@@ -7,6 +7,7 @@ __all__ = [
     "AdapterError",
     "ConformanceError",
     "HistoryError",
+    "SparkError",
     "SpecificationError",
     "TlcError",
     "UsageError",
@@ -35,3 +36,7 @@ class HistoryError(ConformanceError):
 
 class TlcError(ConformanceError):
     """TLC cannot be run, or gave no verdict: whoever owns the machine or the spec must act."""
+
+
+class SparkError(ConformanceError):
+    """Spark cannot be started or broke off: whoever owns the machine or the cluster must act."""

@@ -173,10 +173,11 @@ def test_an_engine_can_be_named(busproof, recorded, engine):
     assert 0 == busproof("check", str(recorded.folder), "--engine", engine).code
 
 
-def test_an_engine_of_a_later_release_is_told_in_one_sentence(busproof, recorded):
-    ended = busproof("check", str(recorded.folder), "--engine", "spark")
+@pytest.mark.parametrize("option", [("--master", "local"), ("--violations", "v"), ("--explain",)])
+def test_what_only_spark_does_is_not_asked_of_the_local_engine(busproof, recorded, option):
+    ended = busproof("check", str(recorded.folder), *option)
     assert (2, "") == (ended.code, ended.out)
-    assert "the engine spark comes with a later release" in ended.sentence
+    assert f"{option[0]} is for --engine spark" in ended.sentence
 
 
 def test_clients_that_overlap_are_judged_by_their_times(busproof):

