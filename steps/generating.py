@@ -415,7 +415,7 @@ def _of_the_world(scope: Scope) -> Iterator[Generator]:
         draws={"queue": QUEUES, "number": number},
         make=_taken_down,
         times=_LESS,
-        themes=(*GENERAL, Theme.DELIVERIES),
+        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
     )
     yield Generator(
         kind=BringPartitionUp,

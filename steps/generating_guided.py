@@ -30,7 +30,7 @@ from busproof.model.commands import (
     Send,
     SetSessionState,
 )
-from busproof.model.values import Message
+from busproof.model.values import SEQUENCE_BITS, Message
 from busproof.steps.rows import QUEUES, Generator, Made
 from busproof.steps.worlds import Receipt, Scope, Theme, World
 
@@ -163,16 +163,28 @@ def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | Non
     )
     if dead:
         return Receive(queue=queue.queue + DEAD_LETTERS)
-    deferred = [each for each in world.received if each[0] == queue.queue]
-    if deferred and number in _BY_NUMBER:
-        _, latest, session = deferred[-1]
-        return ReceiveDeferred(queue=queue.queue, sequence_numbers=(latest,), session_id=session)
+    if world.deferred and number in _BY_NUMBER:
+        return _by_number(world, most=1 + number % 2)
     if queue.requires_session:
         session = world.session_at_hand(queue.queue, 0)
         if (queue.queue, world.connection) not in world.accepted:
             return AcceptSession(queue=queue.queue, session_id=session)
         return Receive(queue=queue.queue, session_id=session)
     return Receive(queue=queue.queue)
+
+
+def _by_number(world: World, most: int) -> ReceiveDeferred:
+    """What was set aside last, and what was before it in the same partition and session."""
+    last = world.deferred[-1]
+    there = [each for each in world.deferred if _place(each) == _place(last)]
+    numbers = [each.number for each in reversed(there) if each.number is not None][:most]
+    return ReceiveDeferred(
+        queue=last.queue, sequence_numbers=tuple(dict.fromkeys(numbers)), session_id=last.session
+    )
+
+
+def _place(held: Receipt) -> tuple[str, str | None, int]:
+    return held.queue, held.session, (held.number or 0) >> SEQUENCE_BITS
 
 
 def _was_dead(world: World) -> bool:
@@ -191,6 +203,8 @@ _ON_LOCK: Final[tuple[_OnLock, ...]] = (
     _settled(Complete),
     _settled(DeadLetter),
     _settled(Defer),
+    _settled(Defer),
+    _settled(Defer),
     _settled(RenewLock),
     _settled(RenewLock),
     _settled(RenewLock),
@@ -199,9 +213,9 @@ _ON_LOCK: Final[tuple[_OnLock, ...]] = (
     _time_passed,
     _time_passed,
 )
-_BY_NUMBER: Final = (0, 1)
-_FROM_DEAD: Final = (2, 3)
-_DEAD_AGAIN: Final = (4, 5, 6, 7, 8)
+_BY_NUMBER: Final = (0, 1, 2, 3, 4, 5)
+_FROM_DEAD: Final = (6, 7)
+_DEAD_AGAIN: Final = (8, 9, 10, 11, 12)
 """Numbers by which something else is received than what comes next."""
 
 

@@ -40,7 +40,7 @@ SIZES: Final = {
     size.name: size
     for size in (
         Size(name="quick", sequences=80, steps=40, seconds=20, shrinking=10, waiting=20),
-        Size(name="ci", sequences=500, steps=50, seconds=300, shrinking=30, rules=5),
+        Size(name="ci", sequences=1000, steps=50, seconds=300, shrinking=30, rules=5),
         Size(
             name="network",
             sequences=12,

@@ -122,6 +122,8 @@ class Receipt:
 
     queue: str
     lock_token: str | None = None
+    number: int | None = None
+    session: str | None = None
 
 
 @attrs.define
@@ -145,6 +147,7 @@ class World:
     visited: list[int] = attrs.field(factory=list)
     received: list[tuple[str, int, str | None]] = attrs.field(factory=list)
     shown: list[tuple[str, int]] = attrs.field(factory=list)
+    deferred: list[Receipt] = attrs.field(factory=list)
     scheduled: list[tuple[str, int]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
 
@@ -229,14 +232,13 @@ class World:
                     self.received.append((queue, view.sequence_number, view.session_id))
                 if view.lock_token is not None and receipt is not None:
                     receipt.queue, receipt.lock_token = queue, view.lock_token
-                    self.locks.append(Receipt(receipt.queue, view.lock_token))
+                    self.locks.append(_held(queue, view))
                 if view.sequence_number is not None:
                     self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
             case Peek(queue=queue), Peeked(messages=(*_, MessageView(sequence_number=int(number)))):
                 self.shown.append((queue, number))
             case ReceiveDeferred(queue=queue), ReceivedSeveral(messages=views):
-                tokens = (view.lock_token for view in views)
-                self.locks += [Receipt(queue, token) for token in tokens if token is not None]
+                self.locks += [_held(queue, view) for view in views if view.lock_token is not None]
             case AcceptSession(queue=queue, session_id=session), Done():
                 self.accepted[(queue, event.connection)] = session
             case AcceptNextSession(queue=queue), SessionAccepted(session_id=session):
@@ -253,14 +255,22 @@ class World:
         match event.command:
             case Complete() | Abandon() | DeadLetter() | Defer() | RenewLock() as settled:
                 over = why is Error.LOCK_LOST if lost else not isinstance(settled, RenewLock)
+                spent = [each for each in self.locks if each.lock_token == settled.lock_token]
                 if over:
-                    spent = settled.lock_token
-                    self.locks = [each for each in self.locks if each.lock_token != spent]
+                    self.locks = [each for each in self.locks if each not in spent]
+                if isinstance(settled, Defer) and not lost:
+                    self.deferred += spent
+            case ReceiveDeferred(sequence_numbers=(number,)) if lost:
+                self.deferred = [each for each in self.deferred if each.number != number]
             case CloseSession(queue=queue) if not lost:
                 self.accepted.pop((queue, event.connection), None)
         if why is Error.SESSION_LOCK_LOST:
             queue = getattr(event.command, "queue", "")
             self.accepted.pop((queue, event.connection), None)
+
+
+def _held(queue: str, view: MessageView) -> Receipt:
+    return Receipt(queue, view.lock_token, view.sequence_number, view.session_id)
 
 
 @attrs.frozen
