@@ -48,6 +48,9 @@ ROUND: Final = 10
 of each new one, which find less than new ones do; and it remembers all of them, which takes room.
 """
 
+TURNS: Final = 3
+"""How often an exploration begins its sequences in each of the ways that there are."""
+
 TIMES: Final = 3
 """How often a small failure is asked once more."""
 
@@ -223,6 +226,11 @@ class Exploration(Watch):
         pending, self._pending = self._pending, None
         for record in pending or ():
             self._write(record)
+
+    def opening(self, ways: tuple[str, ...]) -> str | None:
+        """The first sequences begin in each way, a few times over."""
+        number = self.sequences - 1
+        return ways[number % len(ways)] if number < TURNS * len(ways) else None
 
     def asked(self, seconds: float) -> None:
         """Note how long an answer took."""

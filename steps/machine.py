@@ -78,6 +78,10 @@ class Watch:
     def record(self, event: Event) -> None:
         """Keep an event; kept nowhere, unless somebody does."""
 
+    def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for whoever chooses
+        """How this sequence is to begin, of these ways; `None` leaves it to chance."""
+        return None
+
     def asked(self, seconds: float) -> None:
         """An answer took so long, judging included."""
 
@@ -253,6 +257,7 @@ def machine_of(watch: Watch, scope: Scope) -> type[Explored]:
 def _started(rows: tuple[Generator, ...], scope: Scope) -> Any:
     """The first step: what the sequence is about, its keys, and a queue."""
     row = next(row for row in rows if row.kind is CreateQueue)
+    ways = tuple(dict.fromkeys(openings(scope)))
 
     def start(
         self: Explored,
@@ -264,6 +269,8 @@ def _started(rows: tuple[Generator, ...], scope: Scope) -> Any:
         opening: str,
         **drawn: Any,
     ) -> Any:
+        due = self.watch.opening(ways)
+        theme, opening = (theme, opening) if due is None else (Theme.QUEUES, due)
         self.world.theme, self.world.keys, self.world.palette = theme, keys, tuple(palette)
         self.world.filters, self.world.marks = tuple(filters), tuple(marks)
         return self.begin(row, opening, drawn)

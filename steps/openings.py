@@ -1,7 +1,8 @@
 """How sequences of an exploration may begin: by what is needed in each run, and is rarely drawn.
 
 Each of several situations needs some commands in a row. Their frequency would fall with each kind
-of command that is added; so a few sequences begin with one of them, and go on at random.
+of command that is added; so some sequences begin with one of them, and go on at random. The first
+sequences of an exploration go through all of them, for what has to happen is not left to chance.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     Command,
     CommitTransaction,
+    Complete,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
@@ -28,7 +30,7 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
-from busproof.model.values import Message, ReceiveMode
+from busproof.model.values import Message, ReceiveMode, Tier
 from busproof.steps.conditions import marked
 from busproof.steps.needing import needs
 from busproof.steps.worlds import FOCUSED, MOST_QUEUES, Scope, Theme, World
@@ -79,6 +81,21 @@ def _outage(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Send(queue=queue.queue, message=_keyed(world, queue, 0))
 
 
+def _around(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages without key are sent while a partition is down."""
+    name = f"q{len(world.queues) + 1}"
+    plain = CreateQueue(queue=name, lock_duration=world.scope.lock)
+    there = plain if world.scope.tier is not Tier.PREMIUM else queue
+    if there is plain:
+        world.queues.append(plain)
+        yield plain
+    yield TakePartitionDown(queue=there.queue, partition=0)
+    for _ in range(2):
+        world.bodies += 1
+        yield Send(queue=there.queue, message=Message(body=f"m{world.bodies}"))
+    yield BringPartitionUp(queue=there.queue, partition=0)
+
+
 def _two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Transactions are sent messages with two keys, and of two sessions; a message has both."""
     sessions = attrs.evolve(queue, queue=f"q{len(world.queues) + 1}", requires_session=True)
@@ -94,6 +111,41 @@ def _two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield CommitTransaction(transaction=name)
     torn = attrs.evolve(_keyed(world, queue, 0), session_id=world.session(0), partition_key=OTHER)
     yield Send(queue=queue.queue, message=torn)
+
+
+def _lost_lock(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A lock ends, whoever had it settles too late, and the message is received again."""
+    name = f"q{len(world.queues) + 1}"
+    lock = world.scope.lock
+    plain = CreateQueue(queue=name, partitioned=queue.partitioned, lock_duration=lock)
+    world.queues.append(plain)
+    yield plain
+    yield Send(queue=name, message=_keyed(world, plain, 0))
+    yield Receive(queue=name)
+    held = world.locks[-1:]
+    yield AdvanceClock(duration=2 * lock)
+    yield Receive(queue=name)
+    for lost in held:
+        yield Complete(queue=name, lock_token=lost.lock_token or "")
+
+
+def _copies(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId is sent twice, within the window and after it, without and with a key."""
+    name = f"q{len(world.queues) + 1}"
+    window = 2 * world.scope.lock
+    detecting = attrs.evolve(
+        queue, queue=name, duplicate_detection=True, duplicate_window=window, forward_to=None
+    )
+    if not world.scope.allows(detecting):
+        return
+    world.queues.append(detecting)
+    yield detecting
+    for wait in (0, window // 2, window + 1):
+        if wait:
+            yield AdvanceClock(duration=wait)
+        for _ in range(2):
+            message = _keyed(world, detecting, 0)
+            yield Send(queue=name, message=attrs.evolve(message, message_id=OTHER))
 
 
 def _chain(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -177,9 +229,10 @@ def _full(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Send(queue=queue.queue, message=message)
 
 
-def _crowd(_world: World, queue: CreateQueue) -> Iterator[Command]:
+def _crowd(world: World, queue: CreateQueue) -> Iterator[Command]:
     """More queues than there may be with partitions, some of which are deleted again."""
-    kinds = attrs.evolve(queue, forward_to=None)
+    partitioned = world.scope.tier is not Tier.PREMIUM
+    kinds = attrs.evolve(queue, forward_to=None, partitioned=partitioned)
     names = [f"{queue.queue}-{number}" for number in range(CROWD)]
     for name in names:
         yield attrs.evolve(kinds, queue=name)
@@ -192,7 +245,10 @@ def _crowd(_world: World, queue: CreateQueue) -> Iterator[Command]:
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
     Opening("outage", frozenset({Capability.OUTAGES}), _outage),
+    Opening("around", frozenset({Capability.OUTAGES}), _around),
     Opening("transaction", frozenset({Capability.TRANSACTIONS}), _two_keys),
+    Opening("lock", frozenset({Capability.PEEK_LOCK}), _lost_lock),
+    Opening("copies", frozenset({Capability.DUPLICATE_DETECTION}), _copies),
     Opening("full", frozenset({Capability.DISPOSABLE_NAMESPACE}), _full),
     Opening("crowd", frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.MANAGEMENT}), _crowd),
     Opening("chain", frozenset({Capability.FORWARDING}), _chain),
@@ -213,8 +269,9 @@ _THEMES: Final = {
 
 
 def openings(scope: Scope) -> tuple[str, ...]:
-    """The names of the ways to begin, of which one is at random."""
-    return tuple(each.name for each in _OPENINGS if each.needed <= scope.capabilities)
+    """The names of the ways to begin; that at random comes first, and as often as all others."""
+    there = [each.name for each in _OPENINGS if each.needed <= scope.capabilities]
+    return ("",) * (len(there) - 2) + tuple(there)
 
 
 def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]:

@@ -230,9 +230,10 @@ class World:
             case Receive(queue=queue), Received(message=view):
                 if view.sequence_number is not None:
                     self.received.append((queue, view.sequence_number, view.session_id))
-                if view.lock_token is not None and receipt is not None:
-                    receipt.queue, receipt.lock_token = queue, view.lock_token
+                if view.lock_token is not None:
                     self.locks.append(_held(queue, view))
+                    if receipt is not None:
+                        receipt.queue, receipt.lock_token = queue, view.lock_token
                 if view.sequence_number is not None:
                     self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
             case Peek(queue=queue), Peeked(messages=(*_, MessageView(sequence_number=int(number)))):

@@ -47,7 +47,9 @@ def evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     features.mkdir()
     (features / "keys.feature").write_text(FEATURE, encoding="utf-8")
     (features / "notes.txt").write_text("@KEY-03", encoding="utf-8")
-    monkeypatch.setattr(importlib.resources, "files", lambda _package: features)
+    files = importlib.resources.files
+    own = {"busproof.features": features}
+    monkeypatch.setattr(importlib.resources, "files", lambda name: own.get(name) or files(name))
     faults = (
         SimpleNamespace(id="reroute", rule="KEY-03", summary="sends it elsewhere"),
         SimpleNamespace(id="forget", rule="LIFE-04", summary="drops it"),
