@@ -111,6 +111,7 @@ class Intake(Node):
             raise too_large(len(raw), hub.max_message)
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
+        hub.statuses.check("Send", self._path)
         try:
             each_raw = inner_messages(raw) if several else [raw]
             parsed = [hub.parsed(each) for each in each_raw]
