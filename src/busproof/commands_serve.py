@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
-"""After how many new objects; each message that is held is some ten, and none of them is garbage."""
+"""After how many new objects; each message held is some ten, and none of them is garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 MISSING = (
     "busproof serve needs python-qpid-proton and h11; install them with "
