@@ -76,6 +76,7 @@ def _opened(connection: Connection, link: Link, node: Node) -> None:
 def _permitted(connection: Connection, right: str, path: str) -> None:
     if not connection.permits(right, path):
         raise unauthorized(right, path)
+    connection.hub.statuses.check(right, path)
 
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:

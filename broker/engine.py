@@ -173,6 +173,21 @@ class Connection(asyncio.Protocol):
         link.close()
         self._gone(link, lost=False)
 
+    def review_links(self) -> None:
+        """End links that the client has no claim for any more, or that give what is disabled.
+
+        One to send on stays where that is disabled: each message is told so.
+        """
+        for link, node in list(self.links.items()):
+            if node.needs is None:
+                continue
+            refusal = self.hub.statuses.refusal(*node.needs) if link.is_sender else None
+            if not self.permits(*node.needs):
+                self.detach(link, unauthorized(*node.needs))
+            elif refusal is not None:
+                self.detach(link, refusal)
+        self.pump()
+
     def close_after(self, refusal: Refusal) -> None:
         """End the whole connection with an error."""
         self._endpoint.condition = condition(refusal.condition, refusal.description)
@@ -268,10 +283,7 @@ class Connection(asyncio.Protocol):
                 )
             )
             return
-        for link, node in list(self.links.items()):
-            if node.needs is not None and not self.permits(*node.needs):
-                self.detach(link, unauthorized(*node.needs))
-        self.pump()
+        self.review_links()
         self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
 
     def _tick(self) -> None:

@@ -12,6 +12,7 @@ from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.statuses import STATUSES
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
@@ -33,7 +34,7 @@ __all__ = ["Entities"]
 
 XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
-HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "SupportOrdering"}
+HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
 READ_ONLY: Final = {
     "AccessedAt",
     "CreatedAt",
@@ -129,6 +130,10 @@ class Entities:
         if description.kind not in KINDS:
             raise atom.Unreadable(f"There is no {description.kind!r} to be had here.")
         said = description.said()
+        if said.get("Status", "Active") not in STATUSES:
+            raise atom.Unreadable(
+                f"Status is {said['Status']!r}; it has to be {' or '.join(STATUSES)}."
+            )
         if "if-match" in request.headers:
             return self._updated(self._known(path), description.kind, said)
         command = creation(path, description.kind, said)
@@ -154,6 +159,8 @@ class Entities:
         ours = APPLIED[kind_of(self._hub.bus.namespace.queues[path])] | READ_ONLY
         kept = {name: text for name, text in said.items() if name not in ours}
         self._said[path] = kept
+        if "Status" in kept:
+            self._hub.say_status(path, kept["Status"])
         idle = {
             name
             for name, text in kept.items()
@@ -174,6 +181,7 @@ class Entities:
     def _deleted(self, path: str) -> tuple[int, bytes]:
         self._manage(DeleteQueue(queue=path))
         self._hub.bus.forget(path)
+        self._hub.statuses.forget(path)
         for known in (self._said, self._times):
             for each in [name for name in known if name == path or name.startswith(f"{path}/")]:
                 del known[each]

@@ -11,6 +11,7 @@ from busproof.broker.messages import Content, Parsed, parse
 from busproof.broker.refusals import too_large
 from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
+from busproof.broker.statuses import Statuses
 from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
@@ -134,6 +135,7 @@ class Hub:
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
+        self.statuses = Statuses()
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when its state was last set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
@@ -154,6 +156,7 @@ class Hub:
         self.stage = Stage(bus)
         self.max_message = _largest(bus)
         self.contents = Contents()
+        self.statuses = Statuses()
         self.stated.clear()
         self._waiting.clear()
         self._seen.clear()
@@ -199,6 +202,12 @@ class Hub:
         if not self._called and self._waiting:
             self._called = True
             self.loop.call_soon(self._serve)
+
+    def say_status(self, path: str, status: str) -> None:
+        """Disable an entity or enable it; links that give what is disabled end."""
+        self.statuses.say(path, status)
+        for connection in list(self.connections):
+            connection.review_links()
 
     def now_ms(self) -> int:
         """The time as clients are told it."""

@@ -11,7 +11,7 @@ from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
 from busproof.model.commands import Schedule, Send
 
-__all__ = ["Intake", "accept", "received", "sending_of", "transaction_of"]
+__all__ = ["Intake", "accept", "delay_of", "received", "sending_of", "transaction_of"]
 
 CREDIT: Final = 1000
 LOW_CREDIT: Final = CREDIT // 2
@@ -55,12 +55,18 @@ def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
 ) -> Send | Schedule:
     """The command for a message that came in: to be sent, or scheduled if it is to come later."""
-    message = parsed.message
-    if parsed.due is not None:
-        delay = parsed.due * 1000 - connection.hub.bus.epoch - connection.hub.bus.now
-        if delay > 0:
-            return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
+    message, delay = parsed.message, delay_of(connection, parsed)
+    if delay > 0:
+        return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
     return Send(queue=path, message=message, transaction=transaction)
+
+
+def delay_of(connection: Connection, parsed: Parsed) -> int:
+    """In how long a message is to come, in microseconds; less than 0 if its time is over."""
+    if parsed.due is None:
+        return 0
+    bus = connection.hub.bus
+    return parsed.due * 1000 - bus.epoch - bus.now
 
 
 class Intake(Node):
@@ -111,6 +117,7 @@ class Intake(Node):
             raise too_large(len(raw), hub.max_message)
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
+        hub.statuses.check("Send", self._path)
         try:
             each_raw = inner_messages(raw) if several else [raw]
             parsed = [hub.parsed(each) for each in each_raw]

@@ -45,6 +45,7 @@ def answerer(connection: Connection, path: str) -> Answerer:
             raise Refusal("amqp:not-implemented", f"There is no operation {asked!r} here.", 501)
         if not connection.permits(right, path):
             raise unauthorized(right, path)
+        connection.hub.statuses.check(right, path)
         body = request.body if isinstance(request.body, dict) else {}
         said = {str(key): value for key, value in body.items()}
         try:

@@ -17,7 +17,7 @@ from busproof.broker.dispositions import (
     Settlement,
 )
 from busproof.broker.framing import array
-from busproof.broker.intake import sending_of
+from busproof.broker.intake import delay_of
 from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
 from busproof.broker.refusals import Refusal, refusal_of
@@ -157,11 +157,11 @@ def schedule(asking: Asking, said: Said) -> Reply:
 
 
 def _later(asking: Asking, parsed: Parsed) -> Schedule:
-    command = sending_of(asking.connection, asking.path, parsed, asking.transaction)
-    if isinstance(command, Schedule):
-        return command
     return Schedule(
-        queue=asking.path, message=parsed.message, delay=0, transaction=asking.transaction
+        queue=asking.path,
+        message=parsed.message,
+        delay=delay_of(asking.connection, parsed),
+        transaction=asking.transaction,
     )
 
 

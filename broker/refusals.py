@@ -5,7 +5,7 @@ from typing import Final
 from busproof.broker.answers import Answer
 from busproof.model.values import Error
 
-__all__ = ["NOT_FOUND", "Refusal", "refusal_of", "too_large", "unauthorized"]
+__all__ = ["NOT_FOUND", "Refusal", "disabled", "refusal_of", "too_large", "unauthorized"]
 
 CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
     Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
@@ -69,6 +69,12 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
     return Refusal(
         condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
     )
+
+
+def disabled(path: str, status: str) -> Refusal:
+    """What a client is told of an entity that is disabled for what it wants."""
+    condition, number = CONDITIONS[Error.ENTITY_DISABLED]
+    return Refusal(condition, f"'{path}' is {status}: enable it by its Status.", number)
 
 
 def too_large(size: int, most: int) -> Refusal:

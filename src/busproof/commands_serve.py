@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import signal
 import ssl
 from pathlib import Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
+GARBAGE_LOOKED_FOR = 50_000
+"""After how many new objects; each message held is some ten, and none of them is garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 MISSING = (
     "busproof serve needs python-qpid-proton and h11; install them with "
@@ -139,6 +142,9 @@ async def _serve(args: argparse.Namespace) -> int:
     broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
     broker.hub.configured = configured
     broker.hub.identifies = args.message_ids == "assigned"
+    # What is there by now stays: looking for garbage in it would only take time.
+    gc.freeze()
+    gc.set_threshold(GARBAGE_LOOKED_FOR)
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):

@@ -12,6 +12,7 @@ from azure.core.exceptions import (
     ResourceNotFoundError,
 )
 from azure.servicebus import ServiceBusMessage as Message
+from azure.servicebus.exceptions import MessagingEntityDisabledError
 from azure.servicebus.management import (
     CorrelationRuleFilter,
     ServiceBusAdministrationClient,
@@ -149,6 +150,37 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
         admin.get_subscription(name, "s")
     admin.create_topic(name)
     assert [] == list(admin.list_subscriptions(name))
+
+
+def test_what_is_disabled_is_told_as_such(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """Who is attached is let go, and who comes is refused; what is there stays."""
+    queue = admin.create_queue(name)
+    with served.client() as client, client.get_queue_sender(name) as sender:
+        sender.send_messages(Message("kept"))
+        queue.status = "SendDisabled"
+        admin.update_queue(queue)
+        assert "SendDisabled" == admin.get_queue(name).status
+        with pytest.raises(MessagingEntityDisabledError):
+            sender.send_messages(Message("lost"))
+        with client.get_queue_receiver(name) as receiver:
+            assert ["kept"] == [str(each) for each in receiver.peek_messages(5)]
+        queue.status = "Disabled"
+        admin.update_queue(queue)
+        with pytest.raises(MessagingEntityDisabledError):
+            client.get_queue_receiver(name).receive_messages(1, max_wait_time=1)
+        queue.status = "ReceiveDisabled"
+        admin.update_queue(queue)
+        with client.get_queue_sender(name) as again:
+            again.send_messages(Message("too"))
+        queue.status = "Active"
+        admin.update_queue(queue)
+        with client.get_queue_receiver(name) as receiver:
+            assert {"kept", "too"} == {str(each) for each in taken(receiver, 2)}
+    queue.status = "Sleepy"
+    with pytest.raises(HttpResponseError, match="ReceiveDisabled"):
+        admin.update_queue(queue)
 
 
 def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> None:

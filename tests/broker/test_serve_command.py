@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from azure.servicebus import ServiceBusMessage
 from azure.servicebus.management import ServiceBusAdministrationClient
 
 from busproof.cli import main
@@ -76,6 +77,9 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
         (("--host", "256.1.1.1"), "256.1.1.1"),
         (("--admin-tls", "nowhere/authority.pem"), "cannot write nowhere/authority.pem"),
         (("--admin-tls", "x.pem", "--admin-cert", "y.pem"), "choose one"),
+        (("--adapter", "spark"), "faulty:FAULT-ID"),
+        (("--adapter", "faulty:key-move"), "key-moves"),
+        (("--adapter", "faulty:key-moves", "--policy", "random"), "a seeded fault has none"),
     ],
 )
 def test_an_option_that_does_not_fit_is_named(
@@ -130,6 +134,27 @@ def test_with_a_certificate_administration_is_by_https(
         f"https://localhost:{port}/health", timeout=20, context=context
     ) as answer:
         assert "healthy" == json.load(answer)["status"]
+
+
+def test_a_bus_that_is_not_the_model_is_served_too(start: Start) -> None:
+    """With what is configured, in real time; its fault is what clients come to see."""
+    served = start("--adapter", "faulty:mismatch-accepted")
+    session = {"session_id": "s", "application_properties": {"n": 1}}
+    with served.client() as client:
+        with client.get_queue_sender("sessions") as sender:
+            # The client's own check would refuse it: the annotation is set beside it.
+            message = ServiceBusMessage("both", **session)
+            message.raw_amqp_message.annotations = {"x-opt-partition-key": "other"}
+            sender.send_messages(message)
+        with client.get_queue_receiver("sessions", session_id="s") as receiver:
+            (came,) = receiver.receive_messages(1, max_wait_time=10)
+            assert ("both", "other", {b"n": 1}) == (
+                str(came),
+                came.partition_key,
+                came.application_properties,
+            )
+            receiver.complete_message(came)
+            assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
 def test_what_has_no_effect_is_said_at_the_start(tmp_path: Path) -> None:
