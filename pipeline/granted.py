@@ -33,15 +33,14 @@ def is_partitioned(kind: Column, asked: Column, version: Column, held: Held) -> 
     regular = sf.when(~asked, sf.lit(False))
     if held.profile.tier is Tier.PREMIUM:
         return sf.coalesce(restored, _in_premium(asked, regular, held))
-    named = [sf.lit(False)]
+    heard = version.isNull()
     for rule, names in (
         ("MGMT-06", version == _PARTITIONS_KNOWN_SINCE),
         ("MGMT-07", version > _PARTITIONS_KNOWN_SINCE),
     ):
         if rule not in held.profile.silent:
-            named.append(names)
-    heard = version.isNull() | sf.greatest(*named)
-    partitioned = sf.when(asked & heard, sf.lit(True))
+            heard = heard | names
+    partitioned = sf.when(asked & sf.coalesce(heard, sf.lit(False)), sf.lit(True))
     if held.profile.tier is Tier.BASIC:
         regular = sf.when(~asked, _regular_in_basic(held))
     return sf.coalesce(restored, partitioned, regular)
