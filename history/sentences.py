@@ -52,7 +52,8 @@ def sentence(asked: Asked) -> str:
 def _parts(fields: Mapping[str, Any], above: str = "") -> Iterator[str]:
     for name, value in fields.items():
         words = f"{above}{name.replace('_', ' ')}"
-        if isinstance(value, dict):
+        # An application names its own properties as it likes: they are told as one value.
+        if isinstance(value, dict) and name != "properties":
             yield from _parts(value, f"{words} ")
         else:
             yield f"{words} {_value(name, value)}"

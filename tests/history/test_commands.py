@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 from exploring import explored
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from busproof.adapters.faults import SeededBus
@@ -79,6 +79,19 @@ def test_a_list_is_read_as_it_was_written(tmp_path) -> None:
     written = CommandFile(rule="LIFE-03", profile=PROFILE, commands=commands)
     write_commands(tmp_path / "commands.json", written)
     assert written == read_commands(tmp_path / "commands.json")
+
+
+@settings(deadline=None)
+@given(
+    own=st.dictionaries(
+        st.text(), st.text() | st.integers(-(2**63), 2**63 - 1) | st.booleans(), max_size=3
+    )
+)
+def test_an_application_s_properties_are_said_exactly(own) -> None:
+    """Whatever they are called."""
+    command = Send(queue="q", message=Message(body="m", properties=own))
+    said = sentence(Asked(number=1, command=command)).removeprefix("c1 asks: ")
+    assert command == request_of(said)
 
 
 @pytest.mark.parametrize(
