@@ -7,7 +7,7 @@ from immutables import Map
 
 from busproof.model.commands import Schedule, Send
 from busproof.model.outages import Partitions
-from busproof.model.state import with_queue
+from busproof.model.state import Queue, with_queue
 from busproof.model.stored import Key
 from busproof.model.transition import Transition
 
@@ -16,6 +16,7 @@ __all__ = ["for_whatever_reason"]
 Homes = Map[Key, Partitions]
 
 _NOWHERE: Final[Homes] = Map()
+_NOTHING: Final[Map[Key | None, bool]] = Map()
 
 
 def for_whatever_reason(found: list[Transition], command: Send | Schedule) -> list[Transition]:
@@ -47,7 +48,7 @@ def _never_arriving(found: list[Transition], command: Send | Schedule) -> list[T
 
 
 def _least_told(found: list[Transition], command: Send | Schedule) -> list[Transition]:
-    """The transitions without those that only tell more of where keys are at home than another.
+    """The transitions without those that only tell more of keys than another, or just as much.
 
     If the message was refused because its key's partition is down, it is known to be one of those
     that are; if there may be another reason, it is not. Then what the former state allows, the
@@ -55,18 +56,28 @@ def _least_told(found: list[Transition], command: Send | Schedule) -> list[Trans
     """
     queues = [transition.next.queues[command.queue] for transition in found]
     unplaced = [
-        with_queue(transition.next, attrs.evolve(queue, homes=_NOWHERE))
+        with_queue(transition.next, _untold(queue))
         for transition, queue in zip(found, queues, strict=True)
     ]
 
     def is_told_by(place: int, other: int) -> bool:
         homes, by = queues[other].homes, queues[place].homes
-        return homes != by and _tells(by, homes) and unplaced[other] == unplaced[place]
+        less = _tells(by, homes) if homes != by else other < place
+        return less and unplaced[other] == unplaced[place]
 
     places = range(len(found))
     return [
         found[place] for place in places if not any(is_told_by(place, other) for other in places)
     ]
+
+
+def _untold(queue: Queue) -> Queue:
+    """Without what is told of keys: where they are at home, and which were refused for room.
+
+    The latter says what a message that is taken later shows, not whether it may be.
+    """
+    room = attrs.evolve(queue.room, refused=_NOTHING)
+    return attrs.evolve(queue, homes=_NOWHERE, room=room)
 
 
 def _tells(homes: Homes, less: Homes) -> bool:

@@ -108,7 +108,8 @@ class _NumberStays(SeededBus):
     def activate(self, queue: Queue, planned: Planned) -> None:
         super().activate(queue, planned)
         number = planned.number - (planned.partition << SEQUENCE_BITS)
-        queue.messages[-1].number = number
+        if queue.messages:
+            queue.messages[-1].number = number
 
 
 @faulty(
