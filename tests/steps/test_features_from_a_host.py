@@ -1,6 +1,7 @@
 """`pytest --pyargs busproof.features` in somebody's project, with all that pytest offers."""
 
 import json
+import os
 
 import pytest
 
@@ -9,6 +10,9 @@ from busproof.history.files import load
 from busproof.steps.machine import terms_of
 
 pytestmark = pytest.mark.slow
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+RULE = "KEY-03"
 
 
 @pytest.fixture(scope="session")
@@ -49,21 +53,39 @@ def pickles() -> list:
     return [each for document in documents for each in Compiler().compile(document)]
 
 
-@pytest.mark.parametrize(
-    "options",
-    ["-W error", "--import-mode=importlib --strict-markers --strict-config", "-n 2"],
-)
-def test_the_features_run_in_anybodys_project(host, whole, options):
-    """In either way to import, over processes, and with warnings as errors."""
-    ended = host.features(*options.split())
+@pytest.fixture(scope="session")
+def some(pickles, whole) -> tuple[list[str], str]:
+    """Options for the scenarios of one rule, at full size for all, and how a session then ends."""
+    if FULL:
+        return [], whole
+    number = sum(f"@{RULE}" in {tag["name"] for tag in each["tags"]} for each in pickles)
+    assert number >= 3
+    return ["--bus-rule", RULE], f"{number} passed, {len(pickles) - number} deselected"
+
+
+def test_the_features_run_over_processes(host, whole):
+    """All of them."""
+    ended = host.features("-n", "2")
     assert whole == ended.counted
     assert 0 == ended.code
 
 
-def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, whole):
+@pytest.mark.parametrize(
+    "options", ["-W error", "--import-mode=importlib --strict-markers --strict-config"]
+)
+def test_the_features_run_in_anybodys_project(host, some, options):
+    """In either way to import, and with warnings as errors."""
+    about, expected = some
+    ended = host.features(*options.split(), *about)
+    assert expected == ended.counted
+    assert 0 == ended.code
+
+
+def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, some):
     """The option bdd_features_base_dir is for the host's scenarios."""
-    ended = host.features("-o", "bdd_features_base_dir=tests")
-    assert whole == ended.counted
+    about, expected = some
+    ended = host.features("-o", "bdd_features_base_dir=tests", *about)
+    assert expected == ended.counted
 
 
 def test_the_features_run_beside_a_hosts_own_tests(host, recorded_scenarios, skipped):
