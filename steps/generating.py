@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 from busproof.adapters.base import Capability
 from busproof.model.commands import (
     Abandon,
-    AdvanceClock,
     BeginTransaction,
-    BringPartitionUp,
     CancelScheduled,
     Command,
     CommitTransaction,
@@ -34,19 +32,18 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     Send,
-    TakePartitionDown,
 )
 from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
 from busproof.steps.generating_sessions import rows_of_sessions
 from busproof.steps.generating_topics import rows_of_topics
+from busproof.steps.generating_world import rows_of_the_world
 from busproof.steps.needing import NEEDED
 from busproof.steps.rows import QUEUES, RECEIPTS, TRANSACTIONS, Generator, Made
 from busproof.steps.worlds import (
     ANY_SESSION,
-    FALLBACK,
-    FOCUSED,
+    DEAD_LETTERS,
     GENERAL,
     MOST_QUEUES,
     Receipt,
@@ -56,8 +53,6 @@ from busproof.steps.worlds import (
 )
 
 __all__ = ["generators", "queue_kinds"]
-
-DEAD_LETTERS: Final = "/$deadletterqueue"
 
 _INDEX: Final = st.integers(0, 2)
 _SHAPE: Final = st.integers(0, 3)
@@ -199,29 +194,6 @@ def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
     return _received(world, queue, ReceiveMode.PEEK_LOCK, 0)
 
 
-def _passed(_world: World, duration: int) -> AdvanceClock:
-    return AdvanceClock(duration=duration)
-
-
-def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
-    """This partition, or the one after those that are down already."""
-    partition = world.partition(number) if queue.partitioned else 0
-    down = TakePartitionDown(queue=world.sent_to(queue), partition=partition)
-    for _ in world.down:
-        if queue.partitioned and down in world.down:
-            after = (down.partition + 1) % world.scope.partitions
-            down = attrs.evolve(down, partition=after)
-    world.down.append(down)
-    return down
-
-
-def _brought_up(world: World, number: int) -> BringPartitionUp | None:
-    if not world.down:
-        return None
-    down = world.down.pop(number % len(world.down))
-    return BringPartitionUp(queue=down.queue, partition=down.partition)
-
-
 def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
     """At all messages, or at those of a session where there are any."""
     queue = world.received_from(queue)
@@ -257,7 +229,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *_about((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
         *_about((*GENERAL, Theme.TRANSACTIONS), _of_transactions(scope)),
         *_about(GENERAL, rows_of_management(scope)),
-        *_of_the_world(scope),
+        *rows_of_the_world(scope),
         *rows_of_topics(scope),
         *guided_rows(scope),
     )
@@ -408,44 +380,7 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
     )
 
 
-def _of_the_world(scope: Scope) -> Iterator[Generator]:
-    number = st.integers(0, max(FALLBACK, scope.partitions) - 1)
-    yield Generator(
-        kind=TakePartitionDown,
-        draws={"queue": QUEUES, "number": number},
-        make=_taken_down,
-        times=_LESS,
-        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
-    )
-    yield Generator(
-        kind=BringPartitionUp,
-        draws={"number": number},
-        make=_brought_up,
-        times=_LESS,
-        when=lambda world: bool(world.down),
-    )
-    yield Generator(
-        kind=AdvanceClock,
-        draws={"duration": st.sampled_from(_durations(scope.lock))},
-        make=_passed,
-        themes=GENERAL,
-    )
-    shorter = (scope.lock // 3, scope.lock // 3, scope.lock * 2 // 3, scope.lock + 1)
-    yield Generator(
-        kind=AdvanceClock,
-        draws={"duration": st.sampled_from(shorter)},
-        make=_passed,
-        themes=FOCUSED,
-        name="waitforlocks",
-    )
-
-
 def _modes(scope: Scope) -> list[ReceiveMode]:
     if Capability.PEEK_LOCK in scope.capabilities:
         return [ReceiveMode.PEEK_LOCK] * 3 + [ReceiveMode.RECEIVE_AND_DELETE]
     return [ReceiveMode.RECEIVE_AND_DELETE]
-
-
-def _durations(lock: int) -> tuple[int, ...]:
-    """Short of a lock's end, at it, after it, and after that of a duplicate window."""
-    return (lock + 1, 2 * lock + 1, lock, 1, lock // 3, 4 * lock)

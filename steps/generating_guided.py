@@ -32,11 +32,10 @@ from busproof.model.commands import (
 )
 from busproof.model.values import SEQUENCE_BITS, Message
 from busproof.steps.rows import QUEUES, Generator, Made
-from busproof.steps.worlds import Receipt, Scope, Theme, World
+from busproof.steps.worlds import DEAD_LETTERS, Receipt, Scope, Theme, World
 
 __all__ = ["guided_rows"]
 
-DEAD_LETTERS: Final = "/$deadletterqueue"
 _WEIGHT: Final = 8
 
 _Step = Callable[[World, str], Command]
