@@ -90,10 +90,11 @@ def _switched_if_there(
     """The outage is that of the queue, if it is there, and of one that is created later."""
     if command.partition < namespace.profile.partitions:
         down = isinstance(command, TakePartitionDown)
+        switched = namespace
         if 1 << command.partition & everywhere(namespace, queue.settings):
             outages = queue.outages.switched(command.partition, down=down)
-            namespace = in_outage(namespace, queue.settings.queue, outages)
-        yield done(_switched(namespace, command))
+            switched = in_outage(namespace, queue.settings.queue, outages)
+        yield done(_switched(switched, command))
     yield refusal(namespace, Error.NOT_FOUND, any_error=True)
 
 

@@ -99,6 +99,14 @@ def test_a_creation_refused_twice_in_outages_is_repeated_as_it_was(told: Told) -
     refuses(told, GET, told_of(partitioned=False), "MGMT-01")
 
 
+def test_an_outage_whose_end_was_refused_lasts(told: Told) -> None:
+    """Of a queue that may be there: a refusal changes nothing."""
+    told.has(CreateQueue(queue="q"), LOST)
+    told.has(down(1), DONE)
+    told.has(up(1), MISSING)
+    told.has(CreateQueue(queue="q"), GONE)
+
+
 def test_a_send_may_be_refused_for_there_being_no_queue_or_for_another_reason(told: Told) -> None:
     with_queue = telling()
     with_queue.queue(requires_session=True)
