@@ -11,10 +11,9 @@ from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.errors import UsageError
 from busproof.model.commands import BringPartitionUp, TakePartitionDown
-from busproof.model.dead_letters import SUFFIX
 from busproof.model.profiles import profile_for
 from busproof.model.state import Queue, Subscription, Topic
-from busproof.model.values import Tier
+from busproof.model.values import DEAD_LETTERS, Tier
 from busproof.spec import load
 
 __all__ = ["Administration", "Problem"]
@@ -168,7 +167,7 @@ class Administration:
         return self._hub.bus.namespace.profile.partitions if queue.settings.partitioned else 1
 
     def _described(self, queue: Queue) -> dict[str, Any]:
-        dead = self._hub.bus.namespace.queues.get(queue.settings.queue + SUFFIX)
+        dead = self._hub.bus.namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
         count = self._partitions(queue)
         held = [0] * count
         locked = deferred = 0

@@ -14,9 +14,9 @@ from busproof.broker.refusals import NOT_FOUND, Refusal, unauthorized
 from busproof.broker.requests import CBS_STATUS, Replies, Reply, Requests, said_in
 from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
 from busproof.broker.tokens import TokenError, path_of
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.state import Subscription, Topic
-from busproof.model.values import ReceiveMode
+from busproof.model.values import DEAD_LETTERS, ReceiveMode
 
 __all__ = ["attach"]
 
@@ -105,7 +105,9 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     if SESSION_FILTER in filters:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
-    needed = queue is not None and queue.settings.requires_session and not path.endswith(SUFFIX)
+    needed = (
+        queue is not None and queue.settings.requires_session and not path.endswith(DEAD_LETTERS)
+    )
     if bus.is_model and needed:
         raise Refusal(
             "amqp:not-allowed",

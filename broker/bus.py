@@ -24,7 +24,7 @@ from busproof.model.commands import (
     Send,
     UpdateQueue,
 )
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.evolving import evolve
 from busproof.model.ledger import remove
 from busproof.model.managing import delete_queue, update_queue
@@ -35,7 +35,7 @@ from busproof.model.skewing import HOSTILE_SLACK, Skew
 from busproof.model.state import Queue, fresh_namespace, with_queue
 from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
-from busproof.model.values import MICROSECONDS, Clock, Profile, Vantage, Window
+from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Profile, Vantage, Window
 
 __all__ = ["Bus"]
 
@@ -117,7 +117,7 @@ class Bus:
     def path(self, address: str) -> str:
         """The path of an entity as it was created; letters may differ in case."""
         low = address.lower()
-        bare = low.removesuffix(SUFFIX)
+        bare = low.removesuffix(DEAD_LETTERS)
         known = self._names.get(bare, address[: len(bare)])
         return known + low[len(bare) :]
 
@@ -265,7 +265,7 @@ class Bus:
 
     def names(self) -> list[str]:
         """The paths of all queues, topics and subscriptions."""
-        return sorted(name for name in self.namespace.queues if not name.endswith(SUFFIX))
+        return sorted(name for name in self.namespace.queues if not name.endswith(DEAD_LETTERS))
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

@@ -9,12 +9,11 @@ import attrs
 from busproof.broker import atom
 from busproof.broker.bus import Bus
 from busproof.model.commands import CreateQueue
-from busproof.model.dead_letters import SUFFIX
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.outcomes import QueueDescription
 from busproof.model.sizes import told_size
 from busproof.model.state import Namespace, Queue, Subscription, Topic
-from busproof.model.values import Availability, Tier
+from busproof.model.values import DEAD_LETTERS, Availability, Tier
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -67,7 +66,7 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         times: when it was created, changed and used.
     """
     queues = bus.namespace.queues
-    queue, dead = queues[path], queues.get(path + SUFFIX)
+    queue, dead = queues[path], queues.get(path + DEAD_LETTERS)
     kind, later = kind_of(queue), len(queue.calendar.entries)
     letters = 0 if dead is None else len(dead.messages)
     counts = {

@@ -24,11 +24,11 @@ from busproof.model.commands import (
     RemoveRule,
     UpdateQueue,
 )
-from busproof.model.dead_letters import SUFFIX
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.filters import DEFAULT_RULE, SubscriptionRule
 from busproof.model.outcomes import RulesListed
 from busproof.model.state import Subscription, Topic
+from busproof.model.values import DEAD_LETTERS
 
 __all__ = ["Entities"]
 
@@ -114,7 +114,7 @@ class Entities:
 
     def _known(self, path: str) -> str:
         known = self._hub.bus.path(path)
-        if self._hub.bus.entity(known) is None or known.endswith(SUFFIX):
+        if self._hub.bus.entity(known) is None or known.endswith(DEAD_LETTERS):
             raise atom.Unreadable(f"Entity '{path}' was not found.", 404)
         return known
 

@@ -22,10 +22,10 @@ from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.writing import encoded
 from busproof.model.commands import CloseSession, DeadLetter, Receive
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.lifetimes import lesser
 from busproof.model.outcomes import Received
-from busproof.model.values import MessageView, ReceiveMode
+from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
 
 __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
@@ -69,7 +69,7 @@ def effect_of(
 
     def keep() -> None:
         if name is not None and more:
-            contents.add(path + SUFFIX if dead else path, name, more)
+            contents.add(path + DEAD_LETTERS if dead else path, name, more)
 
     return keep
 

@@ -9,6 +9,7 @@ from busproof.history.outcome_words import outcome_words
 from busproof.history.phrases import named, seconds
 from busproof.model.commands import CreateQueue, CreateTopic
 from busproof.model.outcomes import Event
+from busproof.model.values import DEAD_LETTERS
 
 __all__ = ["Told", "event_words", "story"]
 
@@ -46,7 +47,7 @@ def _tell(events: list[Event]) -> Iterator[Told]:
         if isinstance(event.command, CreateTopic) and not event.command.partitioned:
             regular.add(event.command.topic)
         parts = [_client(event)] * several + [_times(event)] * timed
-        queue = str(getattr(event.command, "queue", "")).removesuffix("/$deadletterqueue")
+        queue = str(getattr(event.command, "queue", "")).removesuffix(DEAD_LETTERS)
         partitioned = queue.partition("/subscriptions/")[0] not in regular
         yield _told(event, who=" ".join(parts), partitioned=partitioned)
 

@@ -29,7 +29,7 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import SUFFIX, owner_of
+from busproof.model.dead_letters import owner_of
 from busproof.model.outcomes import (
     Done,
     Empty,
@@ -40,7 +40,7 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
 )
 from busproof.model.state import NEVER
-from busproof.model.values import MessageView
+from busproof.model.values import DEAD_LETTERS, MessageView
 
 __all__ = ["Cutting", "Topic", "end_of", "given"]
 
@@ -257,7 +257,7 @@ class Cutting:
         kept = set(chosen)
         left_out: set[str] = set()
         found = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
-        for queue in sorted(name + suffix for name in queues for suffix in ("", SUFFIX)):
+        for queue in sorted(name + suffix for name in queues for suffix in ("", DEAD_LETTERS)):
             others = [index for index in self._receives[queue] if index not in kept]
             early = [index for index in others if self._events[index].called <= latest]
             lost = [i for i in early if isinstance(self._events[i].outcome, Indeterminate)]

@@ -15,15 +15,26 @@ from busproof.judging.applicability import Terms
 from busproof.model.commands import (
     Abandon,
     AcceptSession,
+    CancelScheduled,
     CommitTransaction,
     Complete,
     CreateQueue,
     Receive,
+    ReceiveDeferred,
     RollBackTransaction,
     Send,
 )
-from busproof.model.outcomes import Done, Empty, Event, Outcome, Peeked, Received, Refused
-from busproof.model.values import RuleId
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Refused,
+)
+from busproof.model.values import DEAD_LETTERS, RuleId
 
 __all__ = ["GOALS", "Goal", "counted", "missed"]
 
@@ -60,6 +71,14 @@ def _came(command: type | tuple[type, ...], outcome: type[Outcome], rule: RuleId
         return kinds and rule in decided
 
     return told
+
+
+def _dead_letter(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+    """A message that came from a dead-letter queue."""
+    command, outcome = events[place].command, events[place].outcome
+    if not isinstance(command, Receive) or not isinstance(outcome, Received):
+        return False
+    return command.queue.endswith(DEAD_LETTERS)
 
 
 def _several_committed(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
@@ -107,6 +126,10 @@ GOALS: Final = (
     Goal("two keys in a transaction", ("TXN-04",), _came(Send, Refused, "TXN-04")),
     Goal("two sessions in a transaction", ("TXN-08",), _came(Send, Refused, "TXN-08")),
     Goal("several messages in a commit", ("TXN-02", "TXN-12"), _several_committed),
+    Goal("a dead letter", ("DLQ-02", "DLQ-07"), _dead_letter),
+    Goal("a deferred message", ("DEFER-02",), _came(ReceiveDeferred, ReceivedSeveral, "DEFER-02")),
+    Goal("a scheduled message", ("SCHED-02",), _came(Receive, Received, "SCHED-02")),
+    Goal("a cancelled message", ("SCHED-03",), _came(CancelScheduled, Done, "SCHED-03")),
     Goal("an expired message", ("TTL-01",), _came(Receive, Empty, "TTL-01")),
     Goal("copies that are taken apart", ("TOPIC-02",), _came(Receive, Received, "TOPIC-02")),
     Goal("a message kept out by a filter", ("FILTER-04",), _came(Receive, Empty, "FILTER-04")),

@@ -35,7 +35,6 @@ from busproof.model.commands import (
     Send,
     UpdateQueue,
 )
-from busproof.model.dead_letters import SUFFIX
 from busproof.model.outcomes import (
     Done,
     Event,
@@ -45,7 +44,14 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Renewed,
 )
-from busproof.model.values import MICROSECONDS, Message, MessageView, Profile, ReceiveMode
+from busproof.model.values import (
+    DEAD_LETTERS,
+    MICROSECONDS,
+    Message,
+    MessageView,
+    Profile,
+    ReceiveMode,
+)
 
 __all__ = ["Habits", "work"]
 
@@ -132,7 +138,7 @@ class _Worker:
         return Receive(queue="keyed" if self.random.random() < 0.75 else "detecting", mode=mode)
 
     def _receive_dead(self) -> Command:
-        return Receive(queue="keyed" + SUFFIX)
+        return Receive(queue="keyed" + DEAD_LETTERS)
 
     def _receive_aside(self) -> Command:
         if not self.aside:

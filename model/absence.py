@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.keys import ASSIGNED, home_name, rule_of
 from busproof.model.sighting import is_unchanged
 from busproof.model.state import Namespace, Queue
 from busproof.model.stored import Stored
 from busproof.model.topics import why_absent
-from busproof.model.values import MessageView, RuleId
+from busproof.model.values import DEAD_LETTERS, MessageView, RuleId
 
 __all__ = ["absence"]
 
@@ -57,7 +57,7 @@ def _hidden(queue: Queue, view: MessageView, rule: RuleId) -> tuple[RuleId, ...]
 
 def _gone(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
     """LIFE-03, DLQ-14: it was settled for good, or it is a dead letter."""
-    dead = namespace.queues.get(queue.settings.queue + SUFFIX)
+    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
     if dead is not None and view.body in dead.bodies:
         return ("DLQ-14", "DLQ-05", "DLQ-02", "LIFE-03", "KEY-01")
     return ("LIFE-03", "LOCK-08", "KEY-01")

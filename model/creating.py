@@ -8,7 +8,7 @@ import attrs
 from busproof.model.asking import created_rules, is_beyond_basic, objections, options_of
 from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, RestoreQueue
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.outages import Outages
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
@@ -24,7 +24,7 @@ from busproof.model.state import (
 )
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, made
-from busproof.model.values import Error, Profile, RuleId, Tier
+from busproof.model.values import DEAD_LETTERS, Error, Profile, RuleId, Tier
 
 __all__ = [
     "create_queue",
@@ -231,8 +231,8 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
         )
     queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
     registry = attrs.evolve(registry, creations=registry.creations + 1)
-    if name + SUFFIX in queues:
-        queues = queues.delete(name + SUFFIX)
+    if name + DEAD_LETTERS in queues:
+        queues = queues.delete(name + DEAD_LETTERS)
     created = with_queue(attrs.evolve(namespace, queues=queues, registry=registry), queue)
     return made(namespace, created, name)
 

@@ -12,17 +12,15 @@ from typing import Final
 import attrs
 
 from busproof.model.deliveries import may_be_spent
-from busproof.model.entities import SUFFIX
 from busproof.model.expiry import EXPIRED, may_have_died
 from busproof.model.ledger import remove, replace, store
 from busproof.model.registry import as_created
 from busproof.model.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Stored
-from busproof.model.values import RuleId
+from busproof.model.values import DEAD_LETTERS, RuleId
 
 __all__ = [
     "DELIVERED_TOO_OFTEN",
-    "SUFFIX",
     "arrivals",
     "buried",
     "dead_letters",
@@ -38,12 +36,12 @@ DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 
 def is_dead_letter_queue(name: str) -> bool:
     """Whether this is the path of a dead-letter queue."""
-    return name.endswith(SUFFIX)
+    return name.endswith(DEAD_LETTERS)
 
 
 def owner_of(name: str) -> str:
     """The path of the entity whose dead-letter queue this is; of another path, that path."""
-    return name.removesuffix(SUFFIX)
+    return name.removesuffix(DEAD_LETTERS)
 
 
 def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
@@ -51,7 +49,7 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
 
     It requires no sessions, detects no copies and never gives a message up (DLQ-09).
     """
-    name = owner.settings.queue + SUFFIX
+    name = owner.settings.queue + DEAD_LETTERS
     known = namespace.queues.get(name)
     if known is not None:
         return known

@@ -13,10 +13,8 @@ from busproof.model.commands import (
     RemoveRule,
 )
 
-__all__ = ["SUBSCRIPTIONS", "SUFFIX", "concerned", "created_path", "subscription_path"]
+__all__ = ["SUBSCRIPTIONS", "concerned", "created_path", "subscription_path"]
 
-SUFFIX: Final = "/$deadletterqueue"
-"""What ends the path of a dead-letter queue."""
 
 SUBSCRIPTIONS: Final = "/subscriptions/"
 """What stands between the names of a topic and of its subscription."""

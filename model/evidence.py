@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from busproof.model.activating import is_awaited, why_active
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue, owner_of
+from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.model.expiry import why_given as why_given_at_its_age
 from busproof.model.expiry import why_nothing as why_expired
@@ -12,7 +12,7 @@ from busproof.model.partitions import why_handed_out, why_not_handed_out
 from busproof.model.sighting import Seen
 from busproof.model.state import Namespace, Queue
 from busproof.model.topics import shown_by_copy, shown_by_nothing
-from busproof.model.values import MessageView, RuleId
+from busproof.model.values import DEAD_LETTERS, MessageView, RuleId
 
 __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
 
@@ -61,7 +61,7 @@ def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
     """DLQ-02, DLQ-07, DLQ-08, DLQ-13, DLQ-14: what was not given, in either of the two places."""
     name = queue.settings.queue
     if not is_dead_letter_queue(name):
-        dead = namespace.queues.get(name + SUFFIX)
+        dead = namespace.queues.get(name + DEAD_LETTERS)
         if queue.spent:
             yield "DLQ-02"
         if dead is not None and dead.arrivals:

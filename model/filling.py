@@ -5,13 +5,12 @@ Full is not down: what is full gives what it holds, and refuses only what it has
 
 from collections.abc import Iterator
 
-from busproof.model.dead_letters import SUFFIX
 from busproof.model.outages import Partitions
 from busproof.model.room import NO_ROOM_TAKEN, Room, most
 from busproof.model.sizes import LEAST_GB, MOST_GB, capacity
 from busproof.model.state import Namespace, Queue, Topic, everywhere, partition_count
 from busproof.model.transition import Transition, refusal
-from busproof.model.values import Error, Message
+from busproof.model.values import DEAD_LETTERS, Error, Message
 
 __all__ = [
     "all_may_be_full",
@@ -43,7 +42,7 @@ def pooled(namespace: Namespace) -> bool:
 
 def grave(namespace: Namespace, queue: Queue) -> Room:
     """The room that its dead letters take of the queue's (SIZE-13)."""
-    dead = namespace.queues.get(queue.settings.queue + SUFFIX)
+    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
     return NO_ROOM_TAKEN if dead is None else dead.room
 
 

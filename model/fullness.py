@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import attrs
 
-from busproof.model.dead_letters import SUFFIX
 from busproof.model.filling import (
     all_may_be_full,
     bits,
@@ -23,7 +22,7 @@ from busproof.model.sizes import MOST_GB, capacity
 from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, refusal
-from busproof.model.values import Error, Message, RuleId, Tier
+from busproof.model.values import DEAD_LETTERS, Error, Message, RuleId, Tier
 
 __all__ = [
     "no_room",
@@ -97,7 +96,7 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
 
 def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
     """How many receives of its dead letters were never answered."""
-    dead = namespace.queues.get(queue.settings.queue + SUFFIX)
+    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
     return 0 if dead is None else dead.receivers.lost
 
 

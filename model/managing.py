@@ -10,7 +10,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.creating import may_fail_in_outage, outage_reading
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.lifetime_updates import with_lifetime
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Listed
@@ -20,7 +20,7 @@ from busproof.model.sources import LONGEST_LOCK
 from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue, without_queue
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.unknowable import given_up, is_joined
-from busproof.model.values import Error, RuleId, Window
+from busproof.model.values import DEAD_LETTERS, Error, RuleId, Window
 
 __all__ = [
     "FIXED",
@@ -120,7 +120,7 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace with an updated queue; whether its dead letters' locks change is not said."""
-    dead = namespace.queues.get(queue.settings.queue + SUFFIX)
+    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
     if dead is not None:
         ever = queue.managed.lock_durations_ever
         managed = attrs.evolve(

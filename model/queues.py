@@ -6,13 +6,13 @@ from typing import Any
 import attrs
 
 from busproof.model.commands import AdvanceClock, BringPartitionUp, TakePartitionDown
-from busproof.model.dead_letters import SUFFIX, owner_of
+from busproof.model.dead_letters import owner_of
 from busproof.model.outages import Outages
 from busproof.model.state import Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Spread
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, is_joined
-from busproof.model.values import Error, Window
+from busproof.model.values import DEAD_LETTERS, Error, Window
 
 __all__ = [
     "advance_clock",
@@ -42,7 +42,7 @@ def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Tran
 def _outlasting(namespace: Namespace, command: TakePartitionDown) -> Namespace:
     """The namespace that remembers which messages were there when the partition went down."""
     owner = owner_of(command.queue)
-    for each in (owner, owner + SUFFIX):
+    for each in (owner, owner + DEAD_LETTERS):
         queue = namespace.queues.get(each)
         if queue is not None:
             there = queue.outlasted.set(command.partition, queue.arrivals)
@@ -90,7 +90,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
     """An entity and its dead letters are in the same partitions, and share their outages."""
     owner = owner_of(name)
-    for each in (owner, owner + SUFFIX):
+    for each in (owner, owner + DEAD_LETTERS):
         queue = namespace.queues.get(each)
         if queue is not None:
             managed = queue.managed

@@ -13,13 +13,13 @@ from immutables import Map
 from busproof.model.calendar import NEVER, Waiting
 from busproof.model.census import NOBODY, Census, Counted, Kind
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
-from busproof.model.entities import SUBSCRIPTIONS, SUFFIX
+from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.entity import Queue, Subscription, Topic, is_unsure
 from busproof.model.evolving import evolve
 from busproof.model.outages import Partitions
 from busproof.model.registry import UNREGISTERED, Registry
 from busproof.model.stored import Key
-from busproof.model.values import Message, Profile, Tier, Vantage, Window
+from busproof.model.values import DEAD_LETTERS, Message, Profile, Tier, Vantage, Window
 
 __all__ = [
     "NEVER",
@@ -152,7 +152,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     """The namespace without a queue, and without its dead letters."""
     queues = namespace.queues
     census = _recounted(namespace, queues.get(name), None)
-    for each in (name, name + SUFFIX):
+    for each in (name, name + DEAD_LETTERS):
         if each in queues:
             queues = queues.delete(each)
     return evolve(
@@ -219,7 +219,7 @@ def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) 
 def _counted(namespace: Namespace, queue: Queue) -> Counted | None:
     """What a queue counts as; dead letters count as nothing."""
     settings = queue.settings
-    if settings.queue.endswith(SUFFIX):
+    if settings.queue.endswith(DEAD_LETTERS):
         return None
     kind = Kind.TOPIC if isinstance(queue.role, Topic) else Kind.QUEUE
     if isinstance(queue.role, Subscription):

@@ -14,6 +14,7 @@ from immutables import Map
 from busproof.model.filters import PropertyValue, frozen_properties
 
 __all__ = [
+    "DEAD_LETTERS",
     "MICROSECONDS",
     "SEQUENCE_BITS",
     "Availability",
@@ -33,6 +34,9 @@ __all__ = [
 RuleId = str
 
 MICROSECONDS: Final = 1_000_000
+DEAD_LETTERS: Final = "/$deadletterqueue"
+"""What follows an entity's name in that of its dead-letter queue."""
+
 SEQUENCE_BITS: Final = 48
 """Bits below the partition in a sequence number of a partitioned entity (observed)."""
 

@@ -10,9 +10,10 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
+from busproof.model.values import DEAD_LETTERS
 from busproof.pipeline.granted import beyond_basic, is_partitioned
 from busproof.pipeline.keeping import kept
-from busproof.pipeline.schema import DEAD_LETTERS, NEVER
+from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
 
 __all__ = ["CREATIONS", "QUEUES", "RECEIVES", "entities", "ordered"]

@@ -3,9 +3,9 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from busproof.model.values import DEAD_LETTERS
 from busproof.pipeline.frames import Frames, locks, sends
 from busproof.pipeline.judgement import Judgement, Query
-from busproof.pipeline.schema import DEAD_LETTERS
 from busproof.pipeline.terms import Held
 
 __all__ = ["QUERIES"]

@@ -10,7 +10,6 @@ from typing import Final
 
 __all__ = [
     "COMMAND",
-    "DEAD_LETTERS",
     "DESCRIPTION",
     "EVENT",
     "EVENTS",
@@ -30,7 +29,6 @@ __all__ = [
 NEVER: Final = 2**62
 """A time and a place in the order after all others."""
 
-DEAD_LETTERS: Final = "/$deadletterqueue"
 SUBSCRIPTIONS: Final = "/subscriptions/"
 
 PROPERTIES: Final = (

@@ -5,13 +5,12 @@ from pytest_bdd import given, parsers, then, when
 from busproof.adapters.base import Capability
 from busproof.model.commands import Abandon, DeadLetter, Peek, Receive, Send
 from busproof.model.outcomes import Done, Empty, Outcome, Received
-from busproof.model.values import MessageView, ReceiveMode
+from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
 from busproof.steps.harness import Bus
 from busproof.steps.receiving import PEEKED_AT_ONCE
 from busproof.steps.sending import READ
 from busproof.steps.wording import Properties, seconds
 
-SUFFIX = "/$deadletterqueue"
 REASON = "unreadable"
 
 
@@ -118,50 +117,50 @@ def dead_letters_everything(bus: Bus, queue: str) -> None:
 def receives_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
     """Receive and complete dead letters until none comes."""
     bus.need(Capability.DEAD_LETTER)
-    views.extend(bus.received(queue + SUFFIX))
+    views.extend(bus.received(queue + DEAD_LETTERS))
 
 
 @when(parsers.parse("dead letters are received and completed until {number:d} has come"))
 def awaits_dead_letters(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
     """Receive and complete dead letters, waiting a while for those that are on their way."""
-    views.extend(bus.awaited(queue + SUFFIX, number))
+    views.extend(bus.awaited(queue + DEAD_LETTERS, number))
 
 
 @when("a dead letter is received and abandoned")
 def abandonsdead_letter_it(bus: Bus, queue: str) -> None:
     """Receive a dead letter and give it back."""
-    _abandon(bus, queue + SUFFIX)
+    _abandon(bus, queue + DEAD_LETTERS)
 
 
 @when(parsers.parse("a dead letter is received and abandoned, {number:d} times"))
 def abandons_dead_letter_so_often(bus: Bus, queue: str, number: int) -> None:
     """Receive a dead letter and give it back, several times."""
     for _ in range(number):
-        _abandon(bus, queue + SUFFIX)
+        _abandon(bus, queue + DEAD_LETTERS)
 
 
 @when("a dead letter is received and kept", target_fixture="kept")
 def keepsdead_letter_it(bus: Bus, queue: str) -> MessageView:
     """Receive a dead letter and leave it locked."""
-    return _received(bus, queue + SUFFIX)
+    return _received(bus, queue + DEAD_LETTERS)
 
 
 @when("the dead letter kept is dead-lettered", target_fixture="outcome")
 def dead_letters_again(bus: Bus, queue: str, kept: MessageView) -> Outcome:
     """Dead-letter what is a dead letter, whatever becomes of it."""
-    return dead_letter_it(bus, queue + SUFFIX, kept)
+    return dead_letter_it(bus, queue + DEAD_LETTERS, kept)
 
 
 @when("dead letters are peeked", target_fixture="peeked")
 def peeks_dead_letters(bus: Bus, queue: str) -> tuple[MessageView, ...]:
     """Look at the dead letters."""
-    return bus.peeked(Peek(queue=queue + SUFFIX, count=PEEKED_AT_ONCE))
+    return bus.peeked(Peek(queue=queue + DEAD_LETTERS, count=PEEKED_AT_ONCE))
 
 
 @when("a receive of dead letters is tried")
 def tries_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
     """Receive a dead letter, whatever comes; one that comes is counted."""
-    outcome = bus.do(Receive(queue=queue + SUFFIX, mode=ReceiveMode.RECEIVE_AND_DELETE))
+    outcome = bus.do(Receive(queue=queue + DEAD_LETTERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
     if isinstance(outcome, Received):
         views.append(outcome.message)
 
@@ -174,7 +173,7 @@ def tries_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
 def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> Outcome:
     """Send a message where none may be sent."""
     bus.need(Capability.DEAD_LETTER)
-    return bus.do(Send(queue=queue + SUFFIX, message=carried.message(bus)))
+    return bus.do(Send(queue=queue + DEAD_LETTERS, message=carried.message(bus)))
 
 
 @when(
@@ -188,20 +187,20 @@ def sends_to_dead_letters_within(
     """Send a message where none may be sent, in a transaction."""
     bus.need(Capability.DEAD_LETTER)
     message = carried.message(bus)
-    return bus.do(Send(queue=queue + SUFFIX, message=message, transaction=transaction))
+    return bus.do(Send(queue=queue + DEAD_LETTERS, message=message, transaction=transaction))
 
 
 @then("a receive of dead letters finds nothing")
 def finds_nodead_letter_it(bus: Bus, queue: str) -> None:
     """There is no dead letter to be received."""
     bus.need(Capability.DEAD_LETTER)
-    assert isinstance(bus.receive(queue + SUFFIX), Empty)
+    assert isinstance(bus.receive(queue + DEAD_LETTERS), Empty)
 
 
 @then("a receive of the other queue's dead letters finds nothing")
 def finds_none_elsewhere(bus: Bus, other_queue: str) -> None:
     """The other queue has no dead letter."""
-    assert isinstance(bus.receive(other_queue + SUFFIX), Empty)
+    assert isinstance(bus.receive(other_queue + DEAD_LETTERS), Empty)
 
 
 @then(parsers.parse('it is a dead letter because of "{reason}"'))

@@ -33,7 +33,7 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
-from busproof.model.values import MICROSECONDS, ReceiveMode, Tier
+from busproof.model.values import DEAD_LETTERS, MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
 from busproof.steps.generating_sessions import rows_of_sessions
@@ -43,7 +43,6 @@ from busproof.steps.needing import NEEDED
 from busproof.steps.rows import QUEUES, RECEIPTS, TRANSACTIONS, Generator, Made
 from busproof.steps.worlds import (
     ANY_SESSION,
-    DEAD_LETTERS,
     GENERAL,
     MOST_QUEUES,
     Receipt,

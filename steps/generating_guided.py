@@ -30,9 +30,9 @@ from busproof.model.commands import (
     Send,
     SetSessionState,
 )
-from busproof.model.values import SEQUENCE_BITS, Message
+from busproof.model.values import DEAD_LETTERS, SEQUENCE_BITS, Message
 from busproof.steps.rows import QUEUES, Generator, Made
-from busproof.steps.worlds import DEAD_LETTERS, Receipt, Scope, Theme, World
+from busproof.steps.worlds import Receipt, Scope, Theme, World
 
 __all__ = ["guided_rows"]
 

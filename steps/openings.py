@@ -12,25 +12,31 @@ import attrs
 
 from busproof.adapters.base import Capability
 from busproof.model.commands import (
+    Abandon,
     AcceptSession,
     AddRule,
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     Command,
     CommitTransaction,
     Complete,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    DeadLetter,
+    Defer,
     DeleteQueue,
     Receive,
+    ReceiveDeferred,
     RemoveRule,
+    Schedule,
     Send,
     TakePartitionDown,
 )
 from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
-from busproof.model.values import Message, ReceiveMode, Tier
+from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode, Tier
 from busproof.steps.conditions import marked
 from busproof.steps.needing import needs
 from busproof.steps.worlds import FOCUSED, MOST_QUEUES, Scope, Theme, World
@@ -69,6 +75,15 @@ def _keyed(world: World, queue: CreateQueue, place: int) -> Message:
     world.bodies += 1
     session = key if queue.requires_session else None
     return Message(body=f"m{world.bodies}", session_id=session, partition_key=key)
+
+
+def _ordinary(world: World, queue: CreateQueue) -> CreateQueue:
+    """A new queue without sessions, partitioned like this one."""
+    name = f"q{len(world.queues) + 1}"
+    lock = world.scope.lock
+    plain = CreateQueue(queue=name, partitioned=queue.partitioned, lock_duration=lock)
+    world.queues.append(plain)
+    return plain
 
 
 def _outage(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -115,18 +130,15 @@ def _two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 def _lost_lock(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A lock ends, whoever had it settles too late, and the message is received again."""
-    name = f"q{len(world.queues) + 1}"
-    lock = world.scope.lock
-    plain = CreateQueue(queue=name, partitioned=queue.partitioned, lock_duration=lock)
-    world.queues.append(plain)
+    plain = _ordinary(world, queue)
     yield plain
-    yield Send(queue=name, message=_keyed(world, plain, 0))
-    yield Receive(queue=name)
+    yield Send(queue=plain.queue, message=_keyed(world, plain, 0))
+    yield Receive(queue=plain.queue)
     held = world.locks[-1:]
-    yield AdvanceClock(duration=2 * lock)
-    yield Receive(queue=name)
+    yield AdvanceClock(duration=2 * world.scope.lock)
+    yield Receive(queue=plain.queue)
     for lost in held:
-        yield Complete(queue=name, lock_token=lost.lock_token or "")
+        yield Complete(queue=plain.queue, lock_token=lost.lock_token or "")
 
 
 def _copies(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -219,6 +231,46 @@ def _expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Receive(queue=queue.queue, mode=mode, session_id=message.session_id)
 
 
+def _dead_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A receiver dead-letters a message, another one is abandoned once too often; both are got."""
+    plain = attrs.evolve(_ordinary(world, queue), max_delivery_count=1)
+    yield plain
+    for ending in (DeadLetter, Abandon):
+        yield Send(queue=plain.queue, message=_keyed(world, plain, 0))
+        yield Receive(queue=plain.queue)
+        for held in world.locks[-1:]:
+            yield ending(queue=plain.queue, lock_token=held.lock_token or "")
+    for _ in range(2):
+        yield AdvanceClock(duration=world.scope.lock)
+        yield Receive(queue=plain.queue + DEAD_LETTERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def _deferral(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message is deferred, and received by its sequence number."""
+    plain = _ordinary(world, queue)
+    yield plain
+    yield Send(queue=plain.queue, message=_keyed(world, plain, 0))
+    yield Receive(queue=plain.queue)
+    for held, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
+        yield Defer(queue=plain.queue, lock_token=held.lock_token or "")
+        yield ReceiveDeferred(queue=plain.queue, sequence_numbers=(number,))
+
+
+def _scheduled(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Of two scheduled messages one is cancelled, and the other is received when it is due."""
+    plain = _ordinary(world, queue)
+    yield plain
+    wait = max(1, world.scope.lock // 5)
+    for place in (0, 1):
+        message = _keyed(world, plain, place)
+        yield Schedule(queue=plain.queue, message=message, delay=wait)
+    for name, number in world.scheduled[-1:]:
+        yield CancelScheduled(queue=name, sequence_number=number)
+    yield AdvanceClock(duration=2 * wait)
+    for _ in range(2):
+        yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
 def _full(world: World, queue: CreateQueue) -> Iterator[Command]:
     """More of one key than a partition holds, between two messages of another key.
 
@@ -249,6 +301,9 @@ _OPENINGS: Final = (
     Opening("transaction", frozenset({Capability.TRANSACTIONS}), _two_keys),
     Opening("lock", frozenset({Capability.PEEK_LOCK}), _lost_lock),
     Opening("copies", frozenset({Capability.DUPLICATE_DETECTION}), _copies),
+    Opening("dead letters", frozenset({Capability.DEAD_LETTER}), _dead_letters),
+    Opening("deferral", frozenset({Capability.DEFERRAL}), _deferral),
+    Opening("scheduled", frozenset({Capability.SCHEDULING}), _scheduled),
     Opening("full", frozenset({Capability.DISPOSABLE_NAMESPACE}), _full),
     Opening("crowd", frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.MANAGEMENT}), _crowd),
     Opening("chain", frozenset({Capability.FORWARDING}), _chain),

@@ -45,7 +45,6 @@ from busproof.steps.needing import needs
 
 __all__ = [
     "ANY_SESSION",
-    "DEAD_LETTERS",
     "FALLBACK",
     "FOCUSED",
     "GENERAL",
@@ -75,7 +74,6 @@ MOST_HOPS: Final = 6
 """How far forwarding is followed, which may go round in a circle."""
 
 ANY_SESSION: Final = 2
-DEAD_LETTERS: Final = "/$deadletterqueue"
 FALLBACK: Final = 4
 """How many of the latest sends a number may stand for where a partition is chosen."""
 

@@ -40,8 +40,7 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import SUFFIX
-from busproof.model.values import MICROSECONDS, Message, ReceiveMode
+from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMode
 from busproof.tla.manifest import Setting
 from busproof.tla.values import Value
 
@@ -154,7 +153,7 @@ class _Asked:
     def queue(self) -> str:
         """The path that is asked: of a queue, or of its dead-letter queue."""
         dead = self.command.get("from", self.command.get("to")) == DEAD
-        return str(self.command.get("queue", QUEUE)) + SUFFIX * dead
+        return str(self.command.get("queue", QUEUE)) + DEAD_LETTERS * dead
 
 
 def _send(given: _Asked) -> Command:
@@ -205,7 +204,9 @@ def _settle(given: _Asked) -> Command | None:
         "RenewLock": RenewLock,
     }
     dead = given.known.is_dead(given.number("message"), held=held)
-    return kinds[str(given.command["op"])](queue=given.queue + SUFFIX * dead, lock_token=token)
+    return kinds[str(given.command["op"])](
+        queue=given.queue + DEAD_LETTERS * dead, lock_token=token
+    )
 
 
 def _receive_by_number(given: _Asked) -> Command | None:

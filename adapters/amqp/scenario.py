@@ -9,13 +9,13 @@ from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
 from busproof.adapters.amqp.messages import decoded
-from busproof.model.dead_letters import SUFFIX, is_dead_letter_queue
-from busproof.model.values import MessageView
+from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.values import DEAD_LETTERS, MessageView
 
 __all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
-DEAD_LETTERS: Final = "/$DeadLetterQueue"
+ON_THE_WIRE: Final = "/$DeadLetterQueue"
 
 
 @attrs.frozen(kw_only=True)
@@ -73,8 +73,8 @@ class Scenario:
 
     def path(self, name: str) -> str:
         """Where the service knows an entity."""
-        bare = name.removesuffix(SUFFIX)
-        return self.setting.prefix + bare + ("" if bare == name else DEAD_LETTERS)
+        bare = name.removesuffix(DEAD_LETTERS)
+        return self.setting.prefix + bare + ("" if bare == name else ON_THE_WIRE)
 
     def seen(self, queue: str, raw: bytes, token: str | None = None) -> MessageView:
         """A message that came from an entity, and the token of its lock."""

@@ -11,10 +11,10 @@ import attrs
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.seeded.counting import Counting
-from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
+from busproof.adapters.seeded.queues import Queue
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
-from busproof.model.values import Error, Message, Profile
+from busproof.model.values import DEAD_LETTERS, Error, Message, Profile
 
 __all__ = ["AssigningBus", "SeededBus"]
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.seeded.queues import DEAD_LETTERS, Queue
+from busproof.adapters.seeded.queues import Queue
 from busproof.adapters.seeded.transacting import Transacting
 from busproof.model.commands import (
     BringPartitionUp,
@@ -16,7 +16,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.outcomes import Described, Done, Outcome, QueueDescription, Refused
-from busproof.model.values import MICROSECONDS, Availability, Error, Profile, Tier
+from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Availability, Error, Profile, Tier
 
 __all__ = ["Managing"]
 

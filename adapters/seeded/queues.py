@@ -1,7 +1,5 @@
 """What the seeded bus remembers: queues, the messages they hold, and transactions."""
 
-from typing import Final
-
 import attrs
 
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
@@ -9,7 +7,6 @@ from busproof.model.filters import Filter
 from busproof.model.values import SEQUENCE_BITS, Message
 
 __all__ = [
-    "DEAD_LETTERS",
     "Change",
     "Held",
     "Hold",
@@ -20,9 +17,6 @@ __all__ = [
     "Staged",
     "Transaction",
 ]
-
-DEAD_LETTERS: Final = "/$deadletterqueue"
-"""What follows an entity's path in that of its dead-letter queue."""
 
 Change = AddRule | RemoveRule
 Key = tuple[str, str]
