@@ -66,7 +66,9 @@ _BUILT_IN: Final = (
         "&clock=real: in real time, &library=true: behind a client library",
     ),
     Available(
-        name="faulty:FAULT-ID", kind="built in", summary="the reference model with one seeded fault"
+        name="faulty:FAULT-ID",
+        kind="built in",
+        summary="a small bus apart from the model, with one seeded fault",
     ),
     Available(
         name="exec:COMMAND", kind="process", summary="any program that speaks the process protocol"
