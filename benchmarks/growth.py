@@ -1,0 +1,277 @@
+"""How the cost of a judged round grows with what a namespace remembers.
+
+Each situation has its own round, and something that grows: sessions with messages, MessageIds in
+the window of duplicate detection, scheduled messages, deferred messages, messages that came in
+transactions. The answers are those of a bus that keeps one list a partition; witnesses are given.
+"""
+
+import argparse
+import gc
+import itertools
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from busproof.model.commands import (
+    AcceptSession,
+    BeginTransaction,
+    CancelScheduled,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Defer,
+    Receive,
+    ReceiveDeferred,
+    Schedule,
+    Send,
+)
+from busproof.model.outcomes import (
+    Done,
+    Event,
+    Outcome,
+    Received,
+    ReceivedSeveral,
+    Scheduled,
+    Witness,
+)
+from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.step import accept
+from busproof.model.values import SEQUENCE_BITS, Message, MessageView, Profile, Vantage
+
+PARTITIONS = 16
+SIZES = (1_000, 10_000, 100_000)
+ROUNDS, REPEATS = 200, 8
+GROWTH_BOUND = 3.0
+HOUR = 3_600_000_000
+LOCK = 60_000_000
+
+Events = Iterator[Event]
+
+
+@attrs.define
+class Story:
+    """The events of one queue, told by a bus that numbers what it takes."""
+
+    numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
+    tokens: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
+
+    def sent(self, name: str, **more: Any) -> tuple[Event, MessageView]:
+        """A send, and the message as receivers will see it."""
+        transaction = more.pop("transaction", None)
+        number = next(self.numbers)
+        partition = int(more.pop("at", number)) % PARTITIONS
+        message = Message(body=name, **({"message_id": name} | more))
+        event = told(Send(queue="q", message=message, transaction=transaction), Done(), partition)
+        return event, seen(message, (partition << SEQUENCE_BITS) + number)
+
+    def given(self, view: MessageView, **more: Any) -> tuple[Event, str]:
+        """A receive of this message, and the lock that it gives."""
+        token = f"t{next(self.tokens)}"
+        locked = attrs.evolve(view, lock_token=token, locked_until=LOCK)
+        if "numbers" in more:
+            deferred = ReceiveDeferred(queue="q", sequence_numbers=more["numbers"])
+            return told(deferred, ReceivedSeveral(messages=(locked,))), token
+        return told(Receive(queue="q", **more), Received(message=locked)), token
+
+
+def seen(message: Message, number: int) -> MessageView:
+    """A message as its receiver sees it."""
+    return MessageView(
+        body=message.body,
+        message_id=message.message_id,
+        session_id=message.session_id,
+        partition_key=message.partition_key,
+        sequence_number=number,
+    )
+
+
+def told(command: Command, outcome: Outcome, partition: int | None = None) -> Event:
+    """An event at time zero."""
+    witness = None if partition is None else Witness(partition=partition)
+    return Event(command=command, outcome=outcome, witness=witness, returned=0)
+
+
+def done(command: Command) -> Event:
+    """An event that went well."""
+    return told(command, Done())
+
+
+def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+    """Sessions that have messages; a round takes the message of one and sends it another."""
+    waiting: dict[int, MessageView] = {}
+
+    def fill() -> Events:
+        for place in range(held):
+            event, waiting[place] = story.sent(f"h{place}", session_id=f"s{place}", at=place)
+            yield event
+
+    def turn(number: int) -> Events:
+        place = number % held
+        session = f"s{place}"
+        yield done(AcceptSession(queue="q", session_id=session))
+        event, token = story.given(waiting[place], session_id=session)
+        yield event
+        yield done(Complete(queue="q", lock_token=token))
+        yield done(CloseSession(queue="q", session_id=session))
+        event, waiting[place] = story.sent(f"b{number}", session_id=session, at=place)
+        yield event
+
+    return fill(), turn
+
+
+def _passed(story: Story, name: str) -> Events:
+    """A message is sent, received and completed."""
+    event, view = story.sent(name)
+    yield event
+    event, token = story.given(view)
+    yield event
+    yield done(Complete(queue="q", lock_token=token))
+
+
+def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+    """MessageIds that the window remembers; a round sends one twice."""
+
+    def fill() -> Events:
+        for place in range(held):
+            yield from _passed(story, f"h{place}")
+
+    def turn(number: int) -> Events:
+        yield from _passed(story, f"b{number}")
+        partition = next(story.numbers)
+        copy = Send(queue="q", message=Message(body=f"c{number}", message_id=f"b{number}"))
+        yield told(copy, Done(), (partition - 1) % PARTITIONS)
+
+    return fill(), turn
+
+
+def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+    """Messages that are not due yet; a round schedules one, cancels it, and passes another."""
+
+    def planned(name: str) -> tuple[Event, int]:
+        number = next(story.numbers)
+        told_number = (number % PARTITIONS << SEQUENCE_BITS) + number
+        command = Schedule(queue="q", message=Message(body=name, message_id=name), delay=HOUR)
+        return told(command, Scheduled(sequence_number=told_number)), told_number
+
+    def fill() -> Events:
+        for place in range(held):
+            yield planned(f"h{place}")[0]
+
+    def turn(number: int) -> Events:
+        event, told_number = planned(f"p{number}")
+        yield event
+        yield done(CancelScheduled(queue="q", sequence_number=told_number))
+        yield from _passed(story, f"b{number}")
+
+    return fill(), turn
+
+
+def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+    """Messages that were set aside; a round defers one, and receives and completes it."""
+
+    def aside(name: str) -> tuple[tuple[Event, ...], MessageView]:
+        sent, view = story.sent(name)
+        received, token = story.given(view)
+        return (sent, received, done(Defer(queue="q", lock_token=token))), view
+
+    def fill() -> Events:
+        for place in range(held):
+            yield from aside(f"h{place}")[0]
+
+    def turn(number: int) -> Events:
+        events, view = aside(f"b{number}")
+        yield from events
+        event, token = story.given(view, numbers=(view.sequence_number or 0,))
+        yield event
+        yield done(Complete(queue="q", lock_token=token))
+
+    return fill(), turn
+
+
+def transactions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+    """Messages that came in transactions of two; a round commits one more."""
+
+    def committed(name: str, key: int) -> Events:
+        yield done(BeginTransaction(transaction=name))
+        for half in "ab":
+            more = {"partition_key": f"k{key}", "transaction": name, "at": key}
+            yield story.sent(name + half, **more)[0]
+        yield done(CommitTransaction(transaction=name))
+
+    def fill() -> Events:
+        for place in range(held // 2):
+            yield from committed(f"h{place}", place)
+
+    def turn(number: int) -> Events:
+        yield from committed(f"b{number}", number)
+
+    return fill(), turn
+
+
+SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "sessions with messages": (sessions, {"requires_session": True}),
+    "MessageIds in the window": (duplicates, {"duplicate_detection": True}),
+    "scheduled messages": (scheduled, {}),
+    "deferred messages": (deferred, {}),
+    "messages of transactions": (transactions, {}),
+}
+
+
+def judged(possible: tuple[Namespace, ...], event: Event) -> tuple[Namespace, ...]:
+    """The states that remain."""
+    possible = accept(possible, event).possible
+    assert possible, event
+    return possible
+
+
+def measured(name: str, held: int) -> float:
+    """Microseconds a judged round, the best of several runs."""
+    situation, settings = SITUATIONS[name]
+    fill, turn = situation(Story(), held)
+    profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Vantage()),)
+    created = done(CreateQueue(queue="q", lock_duration=LOCK, **settings))
+    for event in itertools.chain((created,), fill):
+        possible = judged(possible, event)
+    gc.collect()
+    gc.freeze()
+    best = float("inf")
+    for repeat in range(REPEATS):
+        numbers = range(repeat * ROUNDS, (repeat + 1) * ROUNDS)
+        events = [event for number in numbers for event in turn(number)]
+        started = time.perf_counter()
+        for event in events:
+            possible = judged(possible, event)
+        best = min(best, (time.perf_counter() - started) / ROUNDS * 1e6)
+    gc.unfreeze()
+    return best
+
+
+def main() -> int:
+    """Print the table, or with --json the figures and whether their bounds hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    arguments = parser.parse_args()
+    figures = []
+    for name in SITUATIONS:
+        found = {held: measured(name, held) for held in sorted(arguments.sizes)}
+        growth = found[max(found)] / found[min(found)]
+        holds = growth <= GROWTH_BOUND
+        figures.append({"figure": name, "value": growth, "bound": GROWTH_BOUND, "holds": holds})
+        if not arguments.json:
+            row = ", ".join(f"{held:,}: {cost:.0f} µs" for held, cost in found.items())
+            print(f"{name}: a round at {row}; growth {growth:.2f} (at most {GROWTH_BOUND})")
+    if arguments.json:
+        print(json.dumps(figures))
+    return 0 if all(figure["holds"] for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
