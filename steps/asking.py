@@ -7,7 +7,8 @@ from busproof.history.sentences import ASKS, VERDICT, request_of
 from busproof.model.commands import AdvanceClock
 from busproof.model.outcomes import Received
 from busproof.model.values import Clock
-from busproof.steps.harness import Bus, Inconclusive
+from busproof.steps.ending import Inconclusive
+from busproof.steps.harness import Bus
 
 __all__ = ["Asking"]
 

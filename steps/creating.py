@@ -10,7 +10,8 @@ from busproof.model.commands import (
 )
 from busproof.model.outcomes import Done, Refused
 from busproof.model.values import Tier
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 from busproof.steps.wording import queue_settings
 
 __all__ = ["OTHER", "QUEUE", "basic_may_lack", "create", "refuse_where_missing"]

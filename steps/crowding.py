@@ -16,7 +16,8 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Done, Outcome, Refused
 from busproof.model.values import Error, Tier
 from busproof.steps.creating import QUEUE, refuse_where_missing
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 
 TOPIC: Final = "news"
 ONE_MORE: Final = "one-more"

@@ -7,7 +7,8 @@ from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Re
 from busproof.model.values import MessageState, MessageView, ReceiveMode
 from busproof.steps.creating import OTHER
 from busproof.steps.dead_letters import dead_letter_it
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 
 
 def _number(view: MessageView) -> int:

@@ -34,8 +34,8 @@ from busproof.judging.judge import Violation
 from busproof.judging.shrinking import minimised, off_the_wire, simplified
 from busproof.model.outcomes import Event
 from busproof.model.values import MICROSECONDS, Clock, RuleId
+from busproof.steps.ending import Undeclared
 from busproof.steps.generating import generators
-from busproof.steps.harness import Undeclared
 from busproof.steps.machine import LOCK, Watch, machine_of, scope_of
 from busproof.steps.machine import Sequence as Run
 from busproof.steps.sizes import Size

@@ -17,7 +17,8 @@ from busproof.model.outcomes import Done, Outcome, Refused, Scheduled
 from busproof.model.values import Error, Message, MessageView, Tier
 from busproof.steps.creating import QUEUE
 from busproof.steps.dead_letters import dead_letter_it
-from busproof.steps.harness import Bus, NotApplicable, NotConforming
+from busproof.steps.ending import NotApplicable, NotConforming
+from busproof.steps.harness import Bus
 from busproof.steps.patience import described
 from busproof.steps.sending import READ, send_all
 from busproof.steps.wording import Properties, seconds

@@ -21,7 +21,8 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Scheduled
 from busproof.model.values import MICROSECONDS, MessageView
 from busproof.steps.creating import create
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 from busproof.tla.asking import DEAD, NOBODYS, asked, connection_of
 from busproof.tla.creating import creations
 from busproof.tla.manifest import Setting

@@ -10,7 +10,8 @@ from pytest_bdd import given, parsers, when
 from busproof.model.commands import CreateQueue, CreateSubscription
 from busproof.model.outcomes import Done, Outcome
 from busproof.model.values import MICROSECONDS, MessageView, Tier
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 from busproof.steps.publishing import TOPIC
 from busproof.steps.wording import queue_settings
 

@@ -1,14 +1,13 @@
 """The bus as the steps see it: what is asked is recorded and judged as it happens."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import attrs
 
 from busproof.adapters.base import Adapter, Capability, Observed
-from busproof.errors import AdapterError, ConformanceError
+from busproof.errors import AdapterError
 from busproof.history.outcome_words import outcome_words
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
@@ -48,16 +47,18 @@ from busproof.model.values import (
     ReceiveMode,
     RuleId,
 )
+from busproof.steps.ending import (
+    Inconclusive,
+    NotApplicable,
+    NotConforming,
+    Undeclared,
+    blaming_the_adapter,
+)
 from busproof.steps.needing import needs
 
 __all__ = [
     "Bus",
-    "Inconclusive",
-    "NotApplicable",
-    "NotConforming",
     "Recording",
-    "Undeclared",
-    "blaming_the_adapter",
 ]
 
 ROUNDS = 1000
@@ -66,46 +67,6 @@ ROUNDS = 1000
 
 PATIENCE = 20
 """Seconds, and tries, after which a scenario gives up on what has to come at some time."""
-
-
-class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
-    """The bus did what no rule allows; the test that was running has found it."""
-
-
-class Inconclusive(Exception):  # noqa: N818 - neither passed nor failed
-    """An answer that the scenario depends on never came."""
-
-
-class NotApplicable(Exception):  # noqa: N818 - says what is missing
-    """The scenario needs more than the adapter declares."""
-
-
-class Undeclared(Exception):  # noqa: N818 - says what is missing, and is no failure of the bus
-    """The adapter declared what it then called unsupported."""
-
-
-LONGEST_TOLD: Final = 4096
-"""Of what an adapter raised, in characters; it may raise anything."""
-
-
-@contextmanager
-def blaming_the_adapter() -> Iterator[None]:
-    """Whatever an adapter raises is its own fault: neither the bus's nor a failed expectation.
-
-    Raises:
-        AdapterError: the adapter raised something else than our errors.
-    """
-    try:
-        yield
-    except ConformanceError:
-        raise
-    except Exception as error:
-        told = str(error)
-        if len(told) <= LONGEST_TOLD:
-            raise AdapterError(f"the adapter raised {type(error).__name__}: {told}") from error
-        # Nor is it chained: pytest would write all of it into the log, at every scenario.
-        cut = f"{told[:LONGEST_TOLD]}… and {len(told) - LONGEST_TOLD} characters more"
-        raise AdapterError(f"the adapter raised {type(error).__name__}: {cut}") from None
 
 
 @attrs.frozen(kw_only=True)

@@ -22,8 +22,9 @@ from busproof.model.profiles import profile_for
 from busproof.model.values import MICROSECONDS, Clock, Profile
 from busproof.spec import load
 from busproof.steps.conditions import MARKS, Marks, filters
+from busproof.steps.ending import Undeclared, blaming_the_adapter
 from busproof.steps.generating import generators
-from busproof.steps.harness import Bus, Recording, Undeclared, blaming_the_adapter
+from busproof.steps.harness import Bus, Recording
 from busproof.steps.openings import begun_with, openings, themes
 from busproof.steps.rows import Generator
 from busproof.steps.worlds import KEYS, PALETTE, Receipt, Scope, Shape, Theme, World

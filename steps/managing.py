@@ -19,7 +19,8 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Described, Done, Outcome, Refused
 from busproof.model.values import Availability, Error, Message, MessageView
 from busproof.steps.creating import QUEUE, basic_may_lack, create
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 from busproof.steps.patience import described, until
 from busproof.steps.wording import queue_settings, seconds
 

@@ -6,7 +6,8 @@ from typing import Final
 from busproof.model.commands import GetQueue
 from busproof.model.outcomes import Described, QueueDescription, Refused
 from busproof.model.values import MICROSECONDS, Clock
-from busproof.steps.harness import Bus, NotApplicable, NotConforming
+from busproof.steps.ending import NotApplicable, NotConforming
+from busproof.steps.harness import Bus
 
 __all__ = ["described", "until"]
 

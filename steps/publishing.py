@@ -9,7 +9,8 @@ from busproof.model.commands import AddRule, CreateSubscription, CreateTopic, Li
 from busproof.model.filters import DEFAULT_RULE, Filter, TrueFilter
 from busproof.model.outcomes import Done, Outcome, RulesListed
 from busproof.model.values import MessageView, Tier
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 from busproof.steps.wording import subscription_settings, topic_settings, wanted
 
 TOPIC = "news"

@@ -26,16 +26,15 @@ from busproof.judging.applicability import Terms, auto_oracle
 from busproof.model.outcomes import Event
 from busproof.model.values import Clock, Profile, RuleId
 from busproof.spec import Catalogue, load
-from busproof.steps.exploring import Exploration
-from busproof.steps.harness import (
-    Bus,
+from busproof.steps.ending import (
     Inconclusive,
     NotApplicable,
     NotConforming,
-    Recording,
     Undeclared,
     blaming_the_adapter,
 )
+from busproof.steps.exploring import Exploration
+from busproof.steps.harness import Bus, Recording
 from busproof.steps.machine import Watch
 from busproof.steps.options import (
     commands_of,

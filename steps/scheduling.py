@@ -7,7 +7,8 @@ from pytest_bdd import given, parsers, then, when
 from busproof.model.commands import CancelScheduled, Schedule
 from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Scheduled
 from busproof.model.values import MessageState, MessageView
-from busproof.steps.harness import PATIENCE, Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import PATIENCE, Bus
 from busproof.steps.wording import Properties, properties, seconds
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}

@@ -45,15 +45,8 @@ from busproof.model.values import (
     ReceiveMode,
 )
 from busproof.spec import load
-from busproof.steps.harness import (
-    ROUNDS,
-    Bus,
-    Inconclusive,
-    NotApplicable,
-    NotConforming,
-    Recording,
-    Undeclared,
-)
+from busproof.steps.ending import Inconclusive, NotApplicable, NotConforming, Undeclared
+from busproof.steps.harness import ROUNDS, Bus, Recording
 from busproof.steps.running import verdict_on
 
 CATALOGUE = load()

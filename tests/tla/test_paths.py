@@ -10,8 +10,9 @@ from busproof.errors import SpecificationError
 from busproof.history.records import Oracle
 from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
+from busproof.steps.ending import NotApplicable, NotConforming
 from busproof.steps.following import follow
-from busproof.steps.harness import Bus, NotApplicable, NotConforming, Recording
+from busproof.steps.harness import Bus, Recording
 from busproof.tla.creating import creations
 from busproof.tla.graph import Graph
 from busproof.tla.hashes import sources_hash

@@ -12,7 +12,8 @@ from busproof.history.sentences import ASKS, VERDICT
 from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
 from busproof.steps.asking import Asking
-from busproof.steps.harness import Bus, NotConforming, Recording
+from busproof.steps.ending import NotConforming
+from busproof.steps.harness import Bus, Recording
 from busproof.tla.manifest import Setting, load
 from busproof.tla.showing import Said, gherkin, story
 
