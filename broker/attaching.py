@@ -69,7 +69,7 @@ def _opened(connection: Connection, link: Link, node: Node) -> None:
     link.target.copy(link.remote_target)
     link.snd_settle_mode = link.remote_snd_settle_mode
     link.rcv_settle_mode = link.remote_rcv_settle_mode
-    connection.links[link] = node
+    connection.attached(link, node)
     link.open()
 
 
@@ -140,7 +140,7 @@ def _session(
         link.snd_settle_mode = link.remote_snd_settle_mode
         link.rcv_settle_mode = link.remote_rcv_settle_mode
         link.properties = {symbol("com.microsoft:locked-until-utc"): until}
-        connection.links[link] = node
+        connection.attached(link, node)
         link.open()
         return node
 

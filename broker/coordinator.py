@@ -3,11 +3,13 @@
 from itertools import count
 from typing import Any
 
-from proton import Delivery, Described, Link, Message, ProtonException
+from proton import Described, Link, Message, ProtonException
 
+from busproof.broker import native
 from busproof.broker.engine import Connection
-from busproof.broker.intake import CREDIT, received
-from busproof.broker.nodes import Node, condition
+from busproof.broker.intake import CREDIT, received, reject
+from busproof.broker.native import Raw
+from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.model.commands import BeginTransaction
 
@@ -24,16 +26,16 @@ class Coordinator(Node):
     def __init__(self, connection: Connection, link: Link) -> None:
         self._connection = connection
         self._link = link
-        self._parts: dict[Delivery, bytes] = {}
+        self._parts: dict[Raw, bytes] = {}
         self._open: set[str] = set()
 
     def grant(self) -> None:
         """Let the client ask."""
         self._link.flow(CREDIT)
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """A request to begin a transaction, or to end one."""
-        raw = received(self._link, delivery, self._parts)
+        raw = received(native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
@@ -41,16 +43,15 @@ class Coordinator(Node):
         try:
             begun = self._asked(raw)
         except Refusal as refusal:
-            delivery.local.condition = condition(refusal.condition, refusal.description)
-            delivery.update(Delivery.REJECTED)
+            reject(delivery, refusal)
         else:
             if begun is None:
-                delivery.update(Delivery.ACCEPTED)
+                native.update(delivery, native.ACCEPTED)
             else:
-                told: Any = [begun.encode("latin-1")]
-                delivery.local.data = told
-                delivery.update(DECLARED)
-        delivery.settle()
+                whole, told = native.whole(delivery), [begun.encode("latin-1")]
+                whole.local.data = told  # type: ignore[assignment] # Proton calls it a list of numbers
+                whole.update(DECLARED)
+        native.settle(delivery)
         self._connection.hub.changed()
 
     def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - both ends are the same here

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from proton import Collector, Event, Link, ProtonException, Terminus, Transport
 from proton import Connection as Endpoint
 
+from busproof.broker import native
 from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
 from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
@@ -43,6 +44,8 @@ class Connection(asyncio.Protocol):
         self._claims = Claims()
         self.paused = False
         self.links: dict[Link, Node] = {}
+        self._nodes: dict[native.Raw, Node] = {}
+        """The same, by what Proton's library knows a link by."""
         self.sessions: dict[tuple[str, str], str] = {}
         """Path and session id to the name under which the model knows the link that holds it."""
         self.replies: dict[tuple[str, str], Any] = {}
@@ -68,6 +71,11 @@ class Connection(asyncio.Protocol):
     def name(self) -> str:
         """How the model knows this connection."""
         return f"connection-{self.number}"
+
+    def attached(self, link: Link, node: Node) -> None:
+        """A link has got its node."""
+        self.links[link] = node
+        self._nodes[native.raw(link)] = node
 
     def prove(self, claim: Claim) -> None:
         """Remember a claim that the client has shown; when it expires, links end that need it."""
@@ -224,11 +232,14 @@ class Connection(asyncio.Protocol):
         self._batch = False
 
     def _dispatch(self) -> None:
-        while (event := self._collector.peek()) is not None:
-            handle = HANDLERS.get(event.type)
-            if handle is not None:
-                handle(self, event)
-            self._collector.pop()
+        collector = self._collector
+        while event := native.next_event(collector):
+            kind = native.kind_of(event)
+            if kind == native.DELIVERY:
+                self._delivered(native.delivery_of(event))
+            elif (handle := HANDLERS.get(kind)) is not None:
+                handle(self, collector.peek())
+            native.pop(collector)
 
     def _opened(self, _: Event) -> None:
         self._endpoint.open()
@@ -262,13 +273,14 @@ class Connection(asyncio.Protocol):
         if node is not None:
             node.on_flow()
 
-    def _delivered(self, event: Any) -> None:
-        node = self.links.get(event.link)
+    def _delivered(self, delivery: native.Raw) -> None:
+        node = self._nodes.get(native.link_of(delivery))
         if node is not None:
-            node.on_delivery(event.delivery, batch=self._batch)
+            node.on_delivery(delivery, batch=self._batch)
 
     def _gone(self, link: Link, *, lost: bool) -> None:
         node = self.links.pop(link, None)
+        self._nodes.pop(native.raw(link), None)
         if node is not None:
             node.on_closed(lost=lost)
 
@@ -302,14 +314,17 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
 
-HANDLERS: Final[dict[Any, Callable[[Connection, Event], None]]] = {
-    Event.CONNECTION_REMOTE_OPEN: Connection._opened,
-    Event.CONNECTION_REMOTE_CLOSE: Connection._ended,
-    Event.SESSION_REMOTE_OPEN: Connection._session_opened,
-    Event.SESSION_REMOTE_CLOSE: Connection._session_ended,
-    Event.LINK_REMOTE_OPEN: Connection._link_opened,
-    Event.LINK_REMOTE_CLOSE: Connection._link_ended,
-    Event.LINK_REMOTE_DETACH: Connection._link_ended,
-    Event.LINK_FLOW: Connection._flowed,
-    Event.DELIVERY: Connection._delivered,
+HANDLERS: Final[dict[int, Callable[[Connection, Any], None]]] = {
+    kind.number: handle
+    for kind, handle in (
+        (Event.CONNECTION_REMOTE_OPEN, Connection._opened),
+        (Event.CONNECTION_REMOTE_CLOSE, Connection._ended),
+        (Event.SESSION_REMOTE_OPEN, Connection._session_opened),
+        (Event.SESSION_REMOTE_CLOSE, Connection._session_ended),
+        (Event.LINK_REMOTE_OPEN, Connection._link_opened),
+        (Event.LINK_REMOTE_CLOSE, Connection._link_ended),
+        (Event.LINK_REMOTE_DETACH, Connection._link_ended),
+        (Event.LINK_FLOW, Connection._flowed),
+    )
 }
+"""What is done about an event, by the number of its kind; deliveries are handled apart."""

@@ -4,14 +4,25 @@ from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
 
+from busproof.broker import native
 from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
+from busproof.broker.native import Raw
 from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
 from busproof.model.commands import Schedule, Send
 
-__all__ = ["Intake", "accept", "delay_of", "received", "sending_of", "transaction_of"]
+__all__ = [
+    "Intake",
+    "accept",
+    "delay_of",
+    "received",
+    "reject",
+    "sending_of",
+    "tell",
+    "transaction_of",
+]
 
 CREDIT: Final = 1000
 LOW_CREDIT: Final = CREDIT // 2
@@ -19,36 +30,49 @@ TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
 
 
-def received(link: Link, delivery: Delivery, parts: dict[Delivery, bytes]) -> bytes | None:
+def received(link: Raw, delivery: Raw, parts: dict[Raw, bytes]) -> bytes | None:
     """The whole of what a client transfers, once it is there; `None` before.
 
     What has come of a large message is kept in `parts` meanwhile.
     """
-    data = parts.pop(delivery, b"")
-    while waiting := delivery.pending:
-        data += bytes(link.recv(waiting) or b"")
-    if delivery.partial:
+    data = native.content(link, delivery)
+    if parts:
+        data = parts.pop(delivery, b"") + data
+    if native.is_partial(delivery):
         parts[delivery] = data
         return None
     return data
 
 
-def transaction_of(delivery: Delivery) -> str | None:
+def transaction_of(delivery: Raw) -> str | None:
     """The transaction that a transfer or a disposition is part of."""
-    if delivery.remote_state != TRANSACTIONAL:
+    if native.state_of(delivery) != TRANSACTIONAL:
         return None
-    state: Any = delivery.remote.data
+    state: Any = native.whole(delivery).remote.data
     return bytes(state[0]).decode("latin-1") if state else None
 
 
-def accept(delivery: Delivery, transaction: str | None) -> None:
+def accept(delivery: Raw, transaction: str | None) -> None:
     """Say that a transfer was taken, as part of its transaction if there is one."""
     if transaction is None:
-        delivery.update(Delivery.ACCEPTED)
+        native.update(delivery, native.ACCEPTED)
         return
-    told: Any = [*(delivery.remote.data or [])[:1], ACCEPTED]
-    delivery.local.data = told
-    delivery.update(TRANSACTIONAL)
+    tell(delivery, TRANSACTIONAL, ACCEPTED)
+
+
+def tell(delivery: Raw, state: int, *told: Any) -> None:
+    """Answer with a state that names the delivery's transaction, and more."""
+    whole = native.whole(delivery)
+    named: Any = [*(whole.remote.data or [])[:1], *told]
+    whole.local.data = named
+    whole.update(state)
+
+
+def reject(delivery: Raw, refusal: Refusal) -> None:
+    """Say why a transfer was not taken, or a disposition not followed."""
+    whole = native.whole(delivery)
+    whole.local.condition = condition(refusal.condition, refusal.description)
+    whole.update(Delivery.REJECTED)
 
 
 def sending_of(
@@ -75,40 +99,40 @@ class Intake(Node):
     def __init__(self, connection: Connection, link: Link, path: str) -> None:
         self._connection = connection
         self._link = link
+        self._raw = native.raw(link)
         self._path = path
         self.needs = ("Send", path)
-        self._parts: dict[Delivery, bytes] = {}
-        self._batches: set[Delivery] = set()
+        self._parts: dict[Raw, bytes] = {}
+        self._batches: set[Raw] = set()
 
     def grant(self) -> None:
         """Let the client send."""
         self._link.flow(CREDIT)
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """A message, or a part of one."""
-        if delivery.aborted:
+        if native.is_aborted(delivery):
             self._parts.pop(delivery, None)
-            delivery.settle()
+            native.settle(delivery)
             return
         if batch:
             self._batches.add(delivery)
-        raw = received(self._link, delivery, self._parts)
+        raw = received(self._raw, delivery, self._parts)
         if raw is None:
             return
         several = delivery in self._batches
         self._batches.discard(delivery)
-        self._link.advance()
-        if self._link.credit < LOW_CREDIT:
-            self._link.flow(CREDIT - self._link.credit)
+        native.advance(self._raw)
+        if (credit := native.credit(self._raw)) < LOW_CREDIT:
+            native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
         try:
             self._take(raw, transaction, several=several)
         except Refusal as refusal:
-            delivery.local.condition = condition(refusal.condition, refusal.description)
-            delivery.update(Delivery.REJECTED)
+            reject(delivery, refusal)
         else:
             accept(delivery, transaction)
-        delivery.settle()
+        native.settle(delivery)
         self._connection.hub.changed()
 
     def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:

@@ -1,6 +1,8 @@
 """What links are attached to, and errors as clients are told them."""
 
-from proton import Condition, Delivery, symbol
+from proton import Condition, symbol
+
+from busproof.broker.native import Raw
 
 __all__ = ["Node", "condition"]
 
@@ -19,7 +21,7 @@ class Node:
     def on_flow(self) -> None:
         """The client has changed its credit."""
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """A transfer, or a change of state of one."""
 
     def on_closed(self, *, lost: bool) -> None:

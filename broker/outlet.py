@@ -1,13 +1,16 @@
 """Links over which clients receive: credit becomes receives, dispositions settlements."""
 
 from collections.abc import Callable
-from typing import Any
+from struct import Struct
+from typing import Final
 from uuid import UUID
 
 from proton import Delivery, Link
 
+from busproof.broker import native
 from busproof.broker.answers import Answer
 from busproof.broker.dispositions import (
+    MODIFIED,
     REASON,
     Disposition,
     Settlement,
@@ -17,11 +20,12 @@ from busproof.broker.dispositions import (
 )
 from busproof.broker.encoding import string_of
 from busproof.broker.engine import Connection
-from busproof.broker.intake import TRANSACTIONAL, transaction_of
-from busproof.broker.nodes import Node, condition
+from busproof.broker.intake import TRANSACTIONAL, reject, tell, transaction_of
+from busproof.broker.native import Raw
+from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.writing import encoded
-from busproof.model.commands import CloseSession, DeadLetter, Receive
+from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.lifetimes import lesser
 from busproof.model.outcomes import Received
@@ -29,11 +33,13 @@ from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
 
 __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
+TOKEN: Final = Struct(">QQ")
+"""A lock token's bytes: the sequence number, and which delivery of the message it is of."""
+
 
 def wire_token(token: str) -> UUID:
     """A lock token of the model as clients know it: the sequence number, and which delivery."""
-    number, _, delivery = token.partition("/")
-    return UUID(int=(int(number) << 64) | int(delivery))
+    return UUID(bytes=_token(token))
 
 
 def token_of(token: UUID) -> str:
@@ -52,7 +58,7 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     return encoded(
         view,
         content,
-        token=None if view.lock_token is None else wire_token(view.lock_token),
+        token=None if view.lock_token is None else _token(view.lock_token),
         locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
         life=lesser(None if queue is None else queue.settings.time_to_live, content.life),
         more=more,
@@ -97,8 +103,11 @@ class Outlet(Node):
     ) -> None:
         self._connection = connection
         self._link = link
+        self._raw = native.raw(link)
         self._path = path
         self.needs = ("Listen", path)
+        self._given: dict[Raw, str] = {}
+        """Each delivery that the client has to settle, and its lock token."""
         self._mode = mode
         self._session_id = session_id
         self._holder = holder
@@ -119,7 +128,7 @@ class Outlet(Node):
         """Give messages while there are some and the client has credit for them."""
         link, waits = self._link, False
         given = False
-        while link.credit > 0 and not self._connection.paused:
+        while native.credit(self._raw) > 0 and not self._connection.paused:
             answer = self._next()
             if answer is None:
                 waits = True
@@ -139,31 +148,29 @@ class Outlet(Node):
         self._connection.pump()
         return waits
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
-        token = getattr(delivery, "token", None)
+        state, settled = native.state_of(delivery), native.is_settled(delivery)
+        token = self._given.pop(delivery, None) if state or settled else None
         if token is None:
-            if delivery.settled:
-                delivery.settle()
+            if settled:
+                native.settle(delivery)
             return
-        state = delivery.remote_state
-        if not state and not delivery.settled:
-            return
-        delivery.token = None
         try:
-            if state == Delivery.RELEASED:
+            if state == native.RELEASED:
                 self._connection.hub.bus.release(self._path, token)
-                delivery.update(Delivery.RELEASED)
+                native.update(delivery, native.RELEASED)
+            elif state == native.ACCEPTED:
+                self._complete(delivery, token)
             elif state == TRANSACTIONAL:
                 self._settle_in_transaction(delivery, token)
             elif state:
-                self._settle(delivery, token)
+                self._settle(native.whole(delivery), token)
         except Refusal as refusal:
             # Its frames would keep the delivery for a while, and Proton answers no drain meanwhile.
             refusal.__traceback__ = None
-            delivery.local.condition = condition(refusal.condition, refusal.description)
-            delivery.update(Delivery.REJECTED)
-        delivery.settle()
+            reject(delivery, refusal)
+        native.settle(delivery)
         self._connection.hub.changed()
 
     def on_closed(self, *, lost: bool) -> None:
@@ -186,14 +193,21 @@ class Outlet(Node):
         return self._connection.hub.bus.wait_for(command, self._holder)
 
     def _give(self, view: MessageView) -> None:
-        tag: Any = wire_token(view.lock_token).bytes_le if view.lock_token else _tag(view)
-        delivery = self._link.delivery(tag)
-        self._link.stream(outgoing(self._connection, self._path, view))
-        self._link.advance()
+        token = view.lock_token
+        tag = _tag(_token(token or f"{view.sequence_number or 0}/0"))
+        delivery = native.send(self._raw, tag, outgoing(self._connection, self._path, view))
         if self._mode is ReceiveMode.RECEIVE_AND_DELETE:
-            delivery.settle()
-        else:
-            delivery.token = view.lock_token
+            native.settle(delivery)
+        elif token is not None:
+            self._given[delivery] = token
+
+    def _complete(self, delivery: Raw, token: str) -> None:
+        """What most are asked: the message is done with."""
+        command = Complete(queue=self._path, lock_token=token)
+        answer = self._connection.hub.bus.ask(command, self._holder)
+        if (refusal := refusal_of(answer, self._path)) is not None:
+            raise refusal
+        native.update(delivery, native.ACCEPTED)
 
     def _settle(self, delivery: Delivery, token: str) -> None:
         disposition = disposed(delivery)
@@ -204,14 +218,14 @@ class Outlet(Node):
             raise refusal
         effect()
         # The echo of a rejection has no error, by which it would be a failure.
-        if delivery.remote_state == Delivery.MODIFIED:
+        if disposition.outcome == MODIFIED:
             delivery.local.failed = delivery.remote.failed
             delivery.local.undeliverable = delivery.remote.undeliverable
         delivery.update(delivery.remote_state)
 
-    def _settle_in_transaction(self, delivery: Delivery, token: str) -> None:
+    def _settle_in_transaction(self, delivery: Raw, token: str) -> None:
         """Let the settlement wait for the transaction's end; until then the message is locked."""
-        disposition = in_transaction(delivery)
+        disposition = in_transaction(native.whole(delivery))
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
         transaction = transaction_of(delivery) or ""
@@ -219,10 +233,14 @@ class Outlet(Node):
         answer = stage.settle(transaction, settlement, self._holder, effect)
         if (refusal := refusal_of(answer, self._path)) is not None:
             raise refusal
-        told: Any = [*(delivery.remote.data or [])[:1], echoed(disposition)]
-        delivery.local.data = told
-        delivery.update(TRANSACTIONAL)
+        tell(delivery, TRANSACTIONAL, echoed(disposition))
 
 
-def _tag(view: MessageView) -> bytes:
-    return UUID(int=(view.sequence_number or 0) << 64).bytes_le
+def _token(token: str) -> bytes:
+    number, _, delivery = token.partition("/")
+    return TOKEN.pack(int(number), int(delivery))
+
+
+def _tag(token: bytes) -> bytes:
+    """The tag of a delivery: its lock token in the order of .NET's Guid."""
+    return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]

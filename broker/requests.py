@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from proton import Delivery, Link, Message, ProtonException, int32, symbol
+from proton import Link, Message, ProtonException, int32, symbol
 
+from busproof.broker import native
 from busproof.broker.engine import Connection
-from busproof.broker.intake import CREDIT, accept, received, transaction_of
-from busproof.broker.nodes import Node, condition
+from busproof.broker.intake import CREDIT, accept, received, reject, transaction_of
+from busproof.broker.native import Raw
+from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal
 
 __all__ = ["CBS_STATUS", "Answerer", "Replies", "Reply", "Requests", "said_in"]
@@ -107,15 +109,15 @@ class Requests(Node):
         self._kind = kind
         self._answer = answer
         self._names = names
-        self._parts: dict[Delivery, bytes] = {}
+        self._parts: dict[Raw, bytes] = {}
 
     def grant(self) -> None:
         """Let the client ask."""
         self._link.flow(CREDIT)
 
-    def on_delivery(self, delivery: Delivery, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """A request."""
-        raw = received(self._link, delivery, self._parts)
+        raw = received(native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
@@ -124,13 +126,12 @@ class Requests(Node):
         try:
             request.decode(raw)
         except ProtonException as error:
-            delivery.local.condition = condition("amqp:decode-error", str(error))
-            delivery.update(Delivery.REJECTED)
-            delivery.settle()
+            reject(delivery, Refusal("amqp:decode-error", str(error)))
+            native.settle(delivery)
             return
         transaction = transaction_of(delivery)
         accept(delivery, transaction)
-        delivery.settle()
+        native.settle(delivery)
         self._reply(request, transaction)
         self._connection.hub.changed()
 

@@ -69,7 +69,7 @@ class SessionSeeker(Node):
 
     def begin(self) -> None:
         """Take a session if there is one, or wait."""
-        self._connection.links[self._link] = self
+        self._connection.attached(self._link, self)
         if self.serve():
             self._connection.hub.wait(self)
 

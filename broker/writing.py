@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Mapping
 from typing import Final
-from uuid import UUID
 
 from busproof.broker.encoding import (
     elements_of,
@@ -39,7 +38,7 @@ def encoded(
     view: MessageView,
     content: Content,
     *,
-    token: UUID | None = None,
+    token: bytes | None = None,
     locked_until: int | None = None,
     life: int | None = None,
     more: Mapping[str, bytes] | None = None,
@@ -56,7 +55,7 @@ def encoded(
     """
     out = _header(content, view.delivery_count, life)
     if token is not None:
-        out += _TOKEN + token.bytes
+        out += _TOKEN + token
     out += _annotations(view, content, locked_until)
     out += content.properties if life is None else _mortal(content, life)
     return out + (_with_more(content, more) if more else content.application) + content.body
