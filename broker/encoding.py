@@ -45,6 +45,7 @@ _SINGLE: Final = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: (
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8, 0x9: 16}
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 DESCRIBED: Final = 0
+SMALL_ULONG: Final = 0x53
 
 
 class _Opaque:
@@ -107,6 +108,9 @@ def section(data: bytes, place: int) -> tuple[Any, int, int]:
     """
     if data[place] != DESCRIBED:
         raise ValueError("a section has no descriptor")
+    if data[place + 1] == SMALL_ULONG:
+        # As nearly everybody writes it.
+        return data[place + 2], place + 3, end_of(data, place + 3)
     begins = end_of(data, place + 1)
     return value_at(data, place + 1), begins, end_of(data, begins)
 

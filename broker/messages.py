@@ -6,8 +6,8 @@ bus. What else was sent is kept here as it came, so that it goes out as it came.
 
 import struct
 from collections.abc import Iterator
+from secrets import token_hex
 from typing import Any, Final
-from uuid import uuid4
 
 import attrs
 
@@ -208,7 +208,7 @@ def _identified(properties: bytes) -> bytes:
         _, begins, end = section(properties, 0)
         first, count = elements_of(properties, begins)
         rest = properties[end_of(properties, first) : end] if count else b""
-    inside = string_of(uuid4().hex) + rest
+    inside = string_of(token_hex(16)) + rest
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, max(count, 1)) + inside
 
 

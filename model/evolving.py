@@ -41,7 +41,9 @@ def _copy_of(kind: type) -> Copy:
         return lambda instance, changes: attrs.evolve(instance, **changes)
     names = tuple(each.name for each in fields)
     slots = [vars(kind)[name] for name in names if name in vars(kind)]
-    return _of_slots(kind, names) if len(slots) == len(names) else _of_dict(kind, len(names))
+    if len(slots) < len(names):
+        return _of_dict(kind, len(names))
+    return _of_slots(kind, names) if hasattr(kind, "__weakref__") else _of_bare_slots(kind, names)
 
 
 def _of_dict(kind: type, count: int) -> Copy:
@@ -69,6 +71,29 @@ def _of_slots(kind: type, names: tuple[str, ...]) -> Copy:
             if name not in setters:
                 raise TypeError(f"{kind.__name__} has no field {name}")
             setters[name](made, value)
+        return made
+
+    return copy
+
+
+def _of_bare_slots(kind: type, names: tuple[str, ...]) -> Copy:
+    """For what is copied most: a frozen value takes long to fill, and one that is not is quick.
+
+    Python lets it become the frozen one if they are laid out alike and nothing refers to them
+    weakly.
+    """
+    draft: Any = attrs.make_class(
+        kind.__name__, list(names), eq=False, repr=False, slots=True, weakref_slot=False
+    )
+    values_of, known = attrgetter(*names), frozenset(names)
+
+    def copy(instance: Any, changes: dict[str, Any]) -> Any:
+        made: Any = draft(*values_of(instance))
+        for name, value in changes.items():
+            if name not in known:
+                raise TypeError(f"{kind.__name__} has no field {name}")
+            setattr(made, name, value)
+        made.__class__ = kind
         return made
 
     return copy

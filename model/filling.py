@@ -4,6 +4,7 @@ Full is not down: what is full gives what it holds, and refuses only what it has
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 from busproof.model.outages import Partitions
 from busproof.model.room import NO_ROOM_TAKEN, Room, most
@@ -62,15 +63,19 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
     """
     room, dead = queue.room, grave(namespace, queue)
     size = max(size, room.largest)
+    there = room.taken + dead.taken + size
+    if there <= LEAST_GB // namespace.profile.partitions:
+        # However much fits into a partition, it is not less than that.
+        return False
     limits = capacity(namespace, queue.settings)
-    if room.taken + dead.taken + size <= limits.partition[0]:
+    if there <= limits.partition[0]:
         return False
     if pooled(namespace):
-        return room.taken + dead.taken + size > limits.whole[0]
+        return there > limits.whole[0]
     # The copies of a topic's message need not be in the partition of that message.
-    return isinstance(queue.role, Topic) or any(
-        _most(room, bit) + _strayed(dead, bit) + size > limits.partition[0] for bit in bits(where)
-    )
+    if isinstance(queue.role, Topic):
+        return True
+    return bool(where) and size + _fullest(room, dead, where) > limits.partition[0]
 
 
 def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
@@ -95,14 +100,17 @@ def perhaps_full(namespace: Namespace, queue: Queue, message: Message) -> Iterat
         yield refusal(namespace, Error.QUOTA_EXCEEDED)
 
 
-def _most(room: Room, bit: Partitions) -> int:
-    """The most that a partition may hold: what was removed may still take its room."""
-    return sum(size for where, size in room.arrived.items() if where & bit)
+def _fullest(room: Room, dead: Room, where: Partitions) -> int:
+    """The most that any of these partitions may hold: what was removed may still take its room.
 
-
-def _strayed(dead: Room, bit: Partitions) -> int:
-    """The same of dead letters that may be in another partition than they were before."""
-    return sum(size for where, size in dead.arrived.items() if where & bit and where != bit)
+    Of dead letters those count that may be in another partition than they were before.
+    """
+    strayed = ((each, size) for each, size in dead.arrived.items() if each.bit_count() > 1)
+    held: dict[Partitions, int] = {}
+    for each, size in chain(room.arrived.items(), strayed):
+        for bit in bits(each & where):
+            held[bit] = held.get(bit, 0) + size
+    return max(held.values(), default=0)
 
 
 def has_plenty(queue: Queue, size: int) -> bool:

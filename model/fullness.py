@@ -226,5 +226,5 @@ def too_large(namespace: Namespace, message: Message) -> Iterator[Transition]:
     Outside the five documents: 256 KB, and 1 MB in Premium.
     """
     surely = 10**6 if namespace.profile.tier is Tier.PREMIUM else 256_000
-    if most(message) > surely and not namespace.vantage.decides:
+    if not namespace.vantage.decides and most(message) > surely:
         yield refusal(namespace, Error.MESSAGE_TOO_LARGE)

@@ -291,8 +291,8 @@ def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
     )
 
 
-def remove(queue: Queue, stored: Stored) -> Queue:
-    """LIFE-03: the message is gone."""
+def remove(queue: Queue, stored: Stored, **also: Any) -> Queue:
+    """LIFE-03: the message is gone; `also` is what else changes of the queue."""
     changes = _unavailable(queue, stored) if stored.available else {}
     return evolve(
         queue,
@@ -300,7 +300,7 @@ def remove(queue: Queue, stored: Stored) -> Queue:
         members=_members(queue, stored.message, -1),
         room=_room(queue, stored.number, None),
         locks=_unlocked(queue, stored),
-        **changes,
+        **{**changes, **also},
     )
 
 

@@ -13,7 +13,15 @@ from busproof.model.stored import Key, Spread
 from busproof.model.transition import Sighting
 from busproof.model.values import Message
 
-__all__ = ["choices", "home_of", "must_fail", "narrowed", "spread_after", "spread_allows"]
+__all__ = [
+    "choices",
+    "home_of",
+    "is_watched",
+    "must_fail",
+    "narrowed",
+    "spread_after",
+    "spread_allows",
+]
 
 SPREAD_ROUNDS: Final = 25
 """Messages a partition within which the service must have used every partition (ROUND-ROBIN).
@@ -73,9 +81,10 @@ def must_fail(namespace: Namespace, queue: Queue) -> bool:
 
 
 def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """KEY-14: whether choosing this partition still lets the service use all of them in time."""
-    if not _is_watched(namespace, queue, where):
-        return True
+    """KEY-14: whether choosing this partition still lets the service use all of them in time.
+
+    Only where it `is_watched`.
+    """
     spread, partitions = queue.spread, partition_count(namespace, queue.settings)
     if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and spread.last >= 0:
         return where == 1 << (spread.last + 1) % partitions
@@ -84,14 +93,17 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
 
 
 def spread_after(
-    namespace: Namespace, queue: Queue, message: Message, where: Partitions
+    namespace: Namespace, queue: Queue, message: Message, where: Partitions, *, watched: bool
 ) -> dict[str, Any]:
-    """What is remembered of a message without a key: its partition, and its MessageId's."""
+    """What is remembered of a message without a key: its partition, and its MessageId's.
+
+    The partition only where it is `watched`.
+    """
     changes: dict[str, Any] = {"spread": Spread()}
     if message.message_id is not None and not queue.settings.duplicate_detection:
         earlier = queue.namesakes.get(message.message_id, where)
         changes["namesakes"] = queue.namesakes.set(message.message_id, earlier & where)
-    if _is_watched(namespace, queue, where):
+    if watched:
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)
         last = where.bit_length() - 1
@@ -101,7 +113,8 @@ def spread_after(
     return changes
 
 
-def _is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
+def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
+    """KEY-14: whether it is looked at how evenly messages without a key are spread."""
     return (
         namespace.vantage.partitions
         and bool(queue.settings.partitioned)

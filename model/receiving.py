@@ -1,6 +1,8 @@
 """What a receive may be given, and when it may come back empty."""
 
+import heapq
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, Final
 
 from busproof.model.coming import arrivals
@@ -318,9 +320,10 @@ def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[T
         if queue.outages.may_hit(stored.where):
             continue
         candidate = Seen(stored, queue, stored.where, ("KEY-01", "LIFE-12"))
-        view = view_of(stored)
+        lock = {}
         if command.mode is ReceiveMode.PEEK_LOCK:
-            view = _locked_view(namespace, queue, command, stored, view)
+            lock = _told_of_lock(namespace, queue, command, stored)
+        view = view_of(stored, **lock)
         rules = _allowed(namespace, candidate, command, view)
         yield _handed_out(namespace, candidate, command, view, rules)
 
@@ -332,29 +335,59 @@ Of more there are only the oldest of each partition, so that a receive does not 
 """
 
 
-def _heads(queue: Queue, command: Receive) -> list[Stored]:
+def _heads(queue: Queue, command: Receive) -> Iterator[Stored]:
+    """What may be offered, the oldest first; what comes later is not looked for before."""
     if command.session_id is not None:
-        heads = [first_in_line(queue, Key(SESSION_ID, command.session_id))]
-    else:
-        heads = [first_ready(queue, where) for where in queue.ready]
-        if len(queue.lines) <= KEYS_OFFERED:
-            heads += [first_in_line(queue, line) for line in queue.lines]
-    found = {head.number: head for head in heads if head is not None}
-    return [found[number] for number in sorted(found)]
+        first = first_in_line(queue, Key(SESSION_ID, command.session_id))
+        if first is not None:
+            yield first
+        return
+    given = -1
+    for head in heapq.merge(_of_partitions(queue), _of_keys(queue), key=attrgetter("number")):
+        if head.number != given:
+            given = head.number
+            yield head
 
 
-def _locked_view(
-    namespace: Namespace, queue: Queue, command: Receive, stored: Stored, view: MessageView
-) -> MessageView:
+def _of_partitions(queue: Queue) -> Iterator[Stored]:
+    """The oldest message of each partition, the oldest of all first.
+
+    None is older than the smallest entry of its heap, so that most heaps need not be tidied.
+    """
+    waiting = [(heap[1], where) for where, heap in queue.ready.items() if heap is not None]
+    heapq.heapify(waiting)
+    while waiting:
+        number, where = waiting[0]
+        first = first_ready(queue, where)
+        if first is None:
+            heapq.heappop(waiting)
+        elif first.number == number:
+            heapq.heappop(waiting)
+            yield first
+        else:
+            heapq.heapreplace(waiting, (first.number, where))
+
+
+def _of_keys(queue: Queue) -> list[Stored]:
+    """The oldest message of each key, the oldest of all first, unless there are many keys."""
+    if len(queue.lines) > KEYS_OFFERED:
+        return []
+    heads = (first_in_line(queue, line) for line in queue.lines)
+    return sorted((head for head in heads if head is not None), key=attrgetter("number"))
+
+
+def _told_of_lock(
+    namespace: Namespace, queue: Queue, command: Receive, stored: Stored
+) -> dict[str, Any]:
+    """What a receiver is told of the lock that it gets."""
     until = namespace.now.earliest + queue.settings.lock_duration
     if command.session_id is not None:
         until = session_at(queue, command.session_id).expiry.earliest
-    return evolve(
-        view,
-        delivery_count=stored.counted + 1,
-        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
-        locked_until=until,
-    )
+    return {
+        "delivery_count": stored.counted + 1,
+        "lock_token": f"{sequence_number(stored)}/{stored.deliveries + 1}",
+        "locked_until": until,
+    }
 
 
 def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:

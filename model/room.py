@@ -23,7 +23,7 @@ WIDEST: Final = 4
 """Bytes that a character may take."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, weakref_slot=False)
 class Room:
     """What the messages of an entity take of its size, in bytes.
 
@@ -103,11 +103,31 @@ def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
     """
     if after is None and before is not None and len(room.refused):
         room = evolve(room, refused=_emptied(room, before))
+    if before is not None and after is not None and _takes_the_same(before, after):
+        return room if _is_apart(before) is _is_apart(after) else _set_apart(room, after)
     if before is not None and _is_counted(before):
         room = _with(room, before, -least(before.message))
     if after is not None and _is_counted(after):
         room = _with(room, after, least(after.message))
     return room
+
+
+def _takes_the_same(before: Stored, after: Stored) -> bool:
+    """Whether a message is counted as before, but for being set apart."""
+    counted = _is_counted(before) and _is_counted(after) and before.message is after.message
+    return counted and before.where == after.where and before.key == after.key
+
+
+def _is_apart(stored: Stored) -> bool:
+    """Whether a message is locked, or deferred."""
+    return stored.lock is not None or bool(stored.deferred)
+
+
+def _set_apart(room: Room, stored: Stored) -> Room:
+    """The room once a message has been set apart that was not, or is no longer."""
+    size = least(stored.message) if _is_apart(stored) else -least(stored.message)
+    where = stored.where
+    return evolve(room, apart=room.apart.set(where, room.apart.get(where, 0) + size))
 
 
 def _is_counted(stored: Stored) -> bool:
@@ -116,7 +136,7 @@ def _is_counted(stored: Stored) -> bool:
 
 def _with(room: Room, stored: Stored, size: int) -> Room:
     where, key, apart, keys = stored.where, stored.key, room.apart, room.keys
-    if stored.lock is not None or stored.deferred:
+    if _is_apart(stored):
         apart = apart.set(where, apart.get(where, 0) + size)
     if key is not None:
         keys = keys.set(key, keys.get(key, 0) + size)

@@ -38,6 +38,7 @@ from busproof.model.partitions import (
 from busproof.model.placing import (
     choices,
     home_of,
+    is_watched,
     must_fail,
     narrowed,
     spread_after,
@@ -160,13 +161,14 @@ def _send_without_key(
     yield from no_room(namespace, queue, message, None, all_of_them)
     spared = with_room(namespace, queue, message, None, spared, seen)
     for where in choices(namespace, queue, spared, seen):
-        if not spread_allows(namespace, queue, where):
+        watched = is_watched(namespace, queue, where)
+        if watched and not spread_allows(namespace, queue, where):
             continue
         rules = _spread_rules(queue, command, message, where)
         rules = (*rules, *why_sent(namespace, queue, None))
         if queue.settings.duplicate_detection and message.message_id is None:
             rules = (*_nothing_to_go_by(queue), *rules)
-        also = spread_after(namespace, queue, message, where)
+        also = spread_after(namespace, queue, message, where, watched=watched)
         if also["spread"].last >= 0 and also["spread"].sent == 0:
             rules = ("KEY-14", "SIZE-05", *rules)
         yield _accepted(namespace, queue, message, None, where, rules, also)

@@ -40,7 +40,8 @@ def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, stored):
         rules = tuple(why_settled(namespace, queue, stored))
-        after = settled(with_queue(namespace, remove(queue, stored)), command)
+        left = remove(queue, stored, settlements=queue.settlements + 1)
+        after = with_queue(namespace, left)
         rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
         yield done(after, *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")

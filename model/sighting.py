@@ -1,7 +1,8 @@
 """Recognising a message that was received or peeked, and what its sequence number tells."""
 
 from collections.abc import Iterator
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 import attrs
 
@@ -25,6 +26,9 @@ _CARRIED: Final = (
     "content_type",
 )
 """Properties that come back as they were sent, and mean nothing else to the bus."""
+
+_SENT: Final = tuple(field.name for field in attrs.fields(Message))
+_sent: Final = attrgetter(*_SENT)
 
 
 @attrs.frozen
@@ -144,11 +148,14 @@ def _at_home(
     yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
 
 
-def view_of(stored: Stored) -> MessageView:
-    """What a client would see of the message, without a lock."""
-    carried = {field.name: getattr(stored.message, field.name) for field in attrs.fields(Message)}
+def view_of(stored: Stored, **lock: Any) -> MessageView:
+    """What a client would see of the message, and of its lock if it is told of one."""
+    carried = dict(zip(_SENT, _sent(stored.message), strict=True))
     return MessageView(
-        **carried, sequence_number=sequence_number(stored), dead_letter_reason=stored.reason
+        **carried,
+        sequence_number=sequence_number(stored),
+        dead_letter_reason=stored.reason,
+        **lock,
     )
 
 

@@ -138,7 +138,7 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     before = queues.get(name)
     if len(queue.calendar.entries) and name not in namespace.planning:
         namespace = evolve(namespace, planning=namespace.planning.set(name, None))
-    if before is not None and _counts_as(before) == _counts_as(queue):
+    if before is not None and _counts_alike(before, queue):
         return evolve(namespace, queues=queues.set(name, queue))
     return evolve(
         namespace,
@@ -193,6 +193,14 @@ def is_unknowable(namespace: Namespace, name: str) -> bool:
     """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
     unknowable = namespace.registry.unknowable
     return name in unknowable or name.partition(SUBSCRIPTIONS)[0] in unknowable
+
+
+def _counts_alike(before: Queue, after: Queue) -> bool:
+    """Whether a queue counts as before; most often nothing has changed that decides it."""
+    same = before.settings is after.settings and before.managed is after.managed
+    if same and before.role is after.role and before.doubtful is after.doubtful:
+        return True
+    return _counts_as(before) == _counts_as(after)
 
 
 def _counts_as(queue: Queue) -> tuple[object, ...]:

@@ -30,7 +30,7 @@ class Key(NamedTuple):
     value: str
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Lock:
     """A receiver's hold on a message; it ends at some moment of `expiry`.
 
@@ -55,7 +55,7 @@ class Numbered(NamedTuple):
     batch: int = -1
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, weakref_slot=False)
 class Stored:
     """A message in a queue.
 
@@ -132,7 +132,7 @@ class Stored:
         return self.certain and self.lock is None and self.deferred is False
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)
 class Receivers:
     """Who has received, which tells what another front end may hold in its cache (LIFE-08).
 

@@ -15,6 +15,12 @@ class Slotted:
     three: tuple[int, ...] = (3,)
 
 
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Bare:
+    one: int = 1
+    two: str = "two"
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class Loose:
     one: int = 1
@@ -32,7 +38,7 @@ class Single:
     one: int = 1
 
 
-@pytest.mark.parametrize("kind", [Slotted, Loose, Checked, Single])
+@pytest.mark.parametrize("kind", [Slotted, Bare, Loose, Checked, Single])
 def test_a_copy_has_what_is_changed_and_keeps_the_rest(kind: Any) -> None:
     """What it was copied from stays as it is."""
     before = kind()
@@ -43,14 +49,14 @@ def test_a_copy_has_what_is_changed_and_keeps_the_rest(kind: Any) -> None:
     assert evolve(before) == before
 
 
-@pytest.mark.parametrize("kind", [Slotted, Loose, Checked, Single])
+@pytest.mark.parametrize("kind", [Slotted, Bare, Loose, Checked, Single])
 def test_a_field_that_there_is_not_cannot_be_changed(kind: Any) -> None:
     """As a call with a name that nobody takes."""
     with pytest.raises(TypeError):
         evolve(kind(), four=4)
 
 
-@pytest.mark.parametrize("kind", [Slotted, Loose])
+@pytest.mark.parametrize("kind", [Slotted, Bare, Loose])
 def test_a_copy_cannot_be_changed_either(kind: Any) -> None:
     """It is as frozen as what it was copied from."""
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
