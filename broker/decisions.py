@@ -3,6 +3,8 @@
 from collections import deque
 from typing import Any, Final
 
+import attrs
+
 from busproof.model.commands import Schedule, Send
 from busproof.model.outcomes import Refused
 
@@ -12,21 +14,41 @@ KEPT: Final = 100_000
 """How many decisions are remembered; whoever needs more asks more often."""
 
 
+@attrs.define
+class _Decision:
+    number: int
+    at: int
+    command: str
+    entity: str
+    message_id: str | None
+    session_id: str | None
+    partition_key: str | None
+    connection: str
+    refused: str | None
+    partition: int | None
+    rules: tuple[str, ...]
+
+
 class Decisions:
     """The latest decisions, by their numbers."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._kept: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._kept: deque[_Decision] = deque(maxlen=KEPT)
 
     def since(self, number: int = 0) -> list[dict[str, Any]]:
         """Those after decision `number`, oldest first."""
-        return [each for each in self._kept if each["number"] > number]
+        return [
+            attrs.asdict(each, retain_collection_types=False)
+            for each in self._kept
+            if each.number > number
+        ]
 
     def refuse(self, number: int, refused: Refused) -> None:
         """Take those after decision `number` back, which had no effect in the end."""
-        for each in self.since(number):
-            each.update(refused=refused.error.value, partition=None)
+        for each in self._kept:
+            if each.number > number:
+                each.refused, each.partition = refused.error.value, None
 
     def keep(
         self,
@@ -41,17 +63,17 @@ class Decisions:
         self.count += 1
         message = command.message
         self._kept.append(
-            {
-                "number": self.count,
-                "at": moment,
-                "command": type(command).__name__,
-                "entity": command.queue,
-                "message_id": message.message_id,
-                "session_id": message.session_id,
-                "partition_key": message.partition_key,
-                "connection": connection,
-                "refused": None if refused is None else refused.error.value,
-                "partition": partition,
-                "rules": list(rules),
-            }
+            _Decision(
+                number=self.count,
+                at=moment,
+                command=type(command).__name__,
+                entity=command.queue,
+                message_id=message.message_id,
+                session_id=message.session_id,
+                partition_key=message.partition_key,
+                connection=connection,
+                refused=None if refused is None else refused.error.value,
+                partition=partition,
+                rules=rules,
+            )
         )

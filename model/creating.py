@@ -229,7 +229,13 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
             other_before=other,
             restored_before=buried.restored,
         )
-    queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
+    queue = Queue(
+        settings=settings,
+        outages=outages,
+        doubtful=bool(frayed),
+        managed=managed,
+        remembers=not namespace.vantage.decides,
+    )
     registry = attrs.evolve(registry, creations=registry.creations + 1)
     if name + DEAD_LETTERS in queues:
         queues = queues.delete(name + DEAD_LETTERS)

@@ -70,7 +70,13 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
         disturbed=owner.managed.disturbed,
         before=owner.managed.before,
     )
-    return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful, managed=managed)
+    return Queue(
+        settings=settings,
+        outages=owner.outages,
+        doubtful=owner.doubtful,
+        managed=managed,
+        remembers=owner.remembers,
+    )
 
 
 def with_dead_letters(namespace: Namespace, owner: Queue) -> Namespace:

@@ -121,6 +121,7 @@ class Queue:
         deaths: whose time to live ends when.
         fronts: for each set of partitions, what was surely stored there, by arrival number.
         outlasted: partition to how many messages had arrived when it went down last.
+        remembers: whether it is kept what only who judges needs of messages that are gone.
     """
 
     settings: CreateQueue
@@ -167,6 +168,7 @@ class Queue:
     deaths: Deaths = NO_DEATHS
     fronts: Map[Partitions, Heap[int]] = Map()
     outlasted: Map[int, int] = Map()
+    remembers: bool = True
 
 
 def is_unsure(queue: Queue) -> bool:

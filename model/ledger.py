@@ -103,7 +103,7 @@ def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] |
 
 def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
     """The queue that knows by which rule a message with this body cannot be in it."""
-    if body in queue.bodies:
+    if body in queue.bodies or not queue.remembers:
         return queue
     return evolve(queue, bodies=queue.bodies.set(body, rule))
 
@@ -179,7 +179,7 @@ def hold(
             messages=queue.messages.delete(stored.number),
             members=_members(queue, stored.message, -1),
             room=_room(queue, stored.number, None),
-            **{**changes, **also},
+            **{**changes, **_forgotten(queue, stored), **also},
         )
     again = 0 if stored.lock is None else 1
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
@@ -300,8 +300,30 @@ def remove(queue: Queue, stored: Stored, **also: Any) -> Queue:
         members=_members(queue, stored.message, -1),
         room=_room(queue, stored.number, None),
         locks=_unlocked(queue, stored),
-        **{**changes, **also},
+        **{**changes, **_forgotten(queue, stored), **also},
     )
+
+
+def _forgotten(queue: Queue, gone: Stored) -> dict[str, Any]:
+    """The changes of a bus of its own, which forgets how a message was called that is gone.
+
+    Who judges needs it to tell what cannot come again.
+    """
+    if queue.remembers:
+        return {}
+    changes: dict[str, Any] = {"bodies": _less(queue.bodies, gone.message.body)}
+    if gone.lock is not None:
+        changes["numbers"] = _less(queue.numbers, gone.sequence_number)
+        changes["tokens"] = _less(queue.tokens, gone.lock.token)
+    heap = queue.fronts.get(gone.where)
+    front = settled(heap, lambda number: number != gone.number and number in queue.messages)
+    if front is not heap:
+        changes["fronts"] = queue.fronts.set(gone.where, front)
+    return changes
+
+
+def _less(named: Map[Any, Any], name: Any) -> Map[Any, Any]:
+    return named.delete(name) if name in named else named
 
 
 def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:

@@ -100,9 +100,10 @@ def spread_after(
     The partition only where it is `watched`.
     """
     changes: dict[str, Any] = {"spread": Spread()}
-    if message.message_id is not None and not queue.settings.duplicate_detection:
-        earlier = queue.namesakes.get(message.message_id, where)
-        changes["namesakes"] = queue.namesakes.set(message.message_id, earlier & where)
+    told = message.message_id if queue.remembers else None
+    if told is not None and not queue.settings.duplicate_detection:
+        earlier = queue.namesakes.get(told, where)
+        changes["namesakes"] = queue.namesakes.set(told, earlier & where)
     if watched:
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)

@@ -1,8 +1,6 @@
 """What a receive may be given, and when it may come back empty."""
 
-import heapq
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import Any, Final
 
 from busproof.model.coming import arrivals
@@ -13,14 +11,15 @@ from busproof.model.evidence import cached_elsewhere, left_out, why_given, why_n
 from busproof.model.evolving import evolve
 from busproof.model.expiry import at_hand, may_be_given
 from busproof.model.keys import SESSION_ID
-from busproof.model.ledger import first_in_line, first_ready, hold, line_of, surely_available
+from busproof.model.ledger import first_in_line, hold, line_of, surely_available
 from busproof.model.locks import given_lock, lock_is_possible, why_locked
 from busproof.model.numbering import misnumbered, numbered, why_numbered
+from busproof.model.offering import heads, told_of_lock
 from busproof.model.outcomes import Empty, Received
 from busproof.model.partitions import beyond_every_cache, in_one_store
 from busproof.model.returning import without_perhaps_spent
 from busproof.model.sessions import holds_session, in_outage, not_held, seized, session_at
-from busproof.model.sighting import Seen, recognised, seen_as, sequence_number, view_of
+from busproof.model.sighting import Seen, recognised, seen_as, view_of
 from busproof.model.state import Namespace, Queue, with_queue
 from busproof.model.stored import Key, Receivers, Stored
 from busproof.model.sweeping import swept
@@ -297,7 +296,9 @@ def _handed_out(
     if command.mode is ReceiveMode.PEEK_LOCK:
         lock = given_lock(namespace, candidate, command.session_id, view)
     number = view.sequence_number or stored.sequence_number
-    also: dict[str, Any] = {"receivers": _counted(queue), **numbered(queue, stored, number)}
+    also: dict[str, Any] = {"receivers": _counted(queue)}
+    if lock is not None or queue.remembers:
+        also |= numbered(queue, stored, number)
     if lock is not None:
         also["sequence_number"] = number
     if command.session_id is not None and lock is not None:
@@ -316,78 +317,16 @@ def _handed_out(
 
 def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
     """What the model's own bus can give: the oldest of partitions and keys, or of the session."""
-    for stored in _heads(queue, command):
+    for stored in heads(queue, command.session_id):
         if queue.outages.may_hit(stored.where):
             continue
         candidate = Seen(stored, queue, stored.where, ("KEY-01", "LIFE-12"))
         lock = {}
         if command.mode is ReceiveMode.PEEK_LOCK:
-            lock = _told_of_lock(namespace, queue, command, stored)
+            lock = told_of_lock(namespace, queue, command.session_id, stored)
         view = view_of(stored, **lock)
         rules = _allowed(namespace, candidate, command, view)
         yield _handed_out(namespace, candidate, command, view, rules)
-
-
-KEYS_OFFERED: Final = 64
-"""How many keys a queue may have for the first message of each to be offered.
-
-Of more there are only the oldest of each partition, so that a receive does not grow with the keys.
-"""
-
-
-def _heads(queue: Queue, command: Receive) -> Iterator[Stored]:
-    """What may be offered, the oldest first; what comes later is not looked for before."""
-    if command.session_id is not None:
-        first = first_in_line(queue, Key(SESSION_ID, command.session_id))
-        if first is not None:
-            yield first
-        return
-    given = -1
-    for head in heapq.merge(_of_partitions(queue), _of_keys(queue), key=attrgetter("number")):
-        if head.number != given:
-            given = head.number
-            yield head
-
-
-def _of_partitions(queue: Queue) -> Iterator[Stored]:
-    """The oldest message of each partition, the oldest of all first.
-
-    None is older than the smallest entry of its heap, so that most heaps need not be tidied.
-    """
-    waiting = [(heap[1], where) for where, heap in queue.ready.items() if heap is not None]
-    heapq.heapify(waiting)
-    while waiting:
-        number, where = waiting[0]
-        first = first_ready(queue, where)
-        if first is None:
-            heapq.heappop(waiting)
-        elif first.number == number:
-            heapq.heappop(waiting)
-            yield first
-        else:
-            heapq.heapreplace(waiting, (first.number, where))
-
-
-def _of_keys(queue: Queue) -> list[Stored]:
-    """The oldest message of each key, the oldest of all first, unless there are many keys."""
-    if len(queue.lines) > KEYS_OFFERED:
-        return []
-    heads = (first_in_line(queue, line) for line in queue.lines)
-    return sorted((head for head in heads if head is not None), key=attrgetter("number"))
-
-
-def _told_of_lock(
-    namespace: Namespace, queue: Queue, command: Receive, stored: Stored
-) -> dict[str, Any]:
-    """What a receiver is told of the lock that it gets."""
-    until = namespace.now.earliest + queue.settings.lock_duration
-    if command.session_id is not None:
-        until = session_at(queue, command.session_id).expiry.earliest
-    return {
-        "delivery_count": stored.counted + 1,
-        "lock_token": f"{sequence_number(stored)}/{stored.deliveries + 1}",
-        "locked_until": until,
-    }
 
 
 def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:

@@ -107,7 +107,10 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
     outages, registry = outages_of(namespace, settings), namespace.registry
     managed = attrs.evolve(as_created(settings), born=registry.creations)
-    topic = Queue(settings=settings, outages=outages, role=role, managed=managed)
+    remembers = not namespace.vantage.decides
+    topic = Queue(
+        settings=settings, outages=outages, role=role, managed=managed, remembers=remembers
+    )
     counted = attrs.evolve(registry, creations=registry.creations + 1)
     created = with_queue(attrs.evolve(namespace, registry=counted), topic)
     return made(namespace, created, command.topic)
@@ -163,7 +166,9 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         rules=Map({DEFAULT_RULE: TrueFilter()}),
         revision=revision,
     )
-    subscription = Queue(settings=settings, outages=topic.outages, role=role)
+    subscription = Queue(
+        settings=settings, outages=topic.outages, role=role, remembers=topic.remembers
+    )
     created = with_queue(namespace, subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
