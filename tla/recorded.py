@@ -31,7 +31,7 @@ from busproof.model.outcomes import (
     Refused,
     Unsupported,
 )
-from busproof.model.values import Message, ReceiveMode
+from busproof.model.values import Message, Profile, ReceiveMode
 from busproof.tla.asking import ANY, NONE, SHORT_TIMEOUT
 from busproof.tla.left_out import LeftOut, created_queues, destinations, no_queues, outside
 from busproof.tla.ticking import Ticks, ticks_for
@@ -76,12 +76,13 @@ class Recorded:
     cut: str = ""
 
 
-def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut]:
+def recorded(scenario: Scenario, profile: Profile) -> Iterator[Recorded | LeftOut]:
     """The traces of a scenario.
 
     Args:
         scenario: as it was recorded.
-        partitions: of a partitioned queue, by the history's profile.
+        profile: of its history; it says how many partitions a partitioned queue has, and whether
+            what is cached for a receive that deletes stays (CACHE-DELETE).
     """
     name = scenario.name or "the history"
     yield from no_queues(name, scenario.events)
@@ -96,7 +97,7 @@ def recorded(scenario: Scenario, partitions: int) -> Iterator[Recorded | LeftOut
         if ticks is None:
             yield LeftOut(name, queue, "its times fall between the ticks of the spec's clock")
             continue
-        found = _Recording(settings, partitions if settings.partitioned else 1, ticks)
+        found = _Recording(settings, profile, ticks)
         trace = found.trace(name, events)
         yield trace if trace.steps else LeftOut(name, queue, trace.cut or "nothing happened to it")
 
@@ -108,9 +109,11 @@ def _concerns(event: Event, queue: str) -> bool:
 class _Recording:
     """Follows a queue's events and says each in the spec's words."""
 
-    def __init__(self, settings: CreateQueue, partitions: int, ticks: Ticks) -> None:
+    def __init__(self, settings: CreateQueue, profile: Profile, ticks: Ticks) -> None:
         self._settings = settings
-        self._partitions = partitions
+        self._partitions = profile.partitions if settings.partitioned else 1
+        self._keeps = profile.readings.get("CACHE-DELETE") == "kept"
+        self._deleters: set[str] = set()
         self._ticks = ticks
         self._numbers: dict[str, int] = {}
         self._tokens: dict[str, tuple[int, int]] = {}
@@ -128,6 +131,9 @@ class _Recording:
             if isinstance(event.outcome, Indeterminate | Unsupported):
                 cut = f"{type(event.command).__name__} got no answer"
                 break
+            if self._may_be_deleted_unseen(event):
+                cut = "what a front end cached to delete may be gone"
+                break
             said = self._said(event) if self._exists else self._before(event)
             if said is _OUTSIDE:
                 cut = f"{_named_command(event)} is not the contract's matter"
@@ -144,6 +150,20 @@ class _Recording:
             connections=max(1, len(self._connections)),
             cut=cut,
         )
+
+    def _may_be_deleted_unseen(self, event: Event) -> bool:
+        """CACHE-DELETE: whether it may show that messages are gone which nobody was given.
+
+        The front end of a connection that receives and deletes may delete all that it caches. The
+        connection is given that itself; to the others it may be lost, and no peek may show it.
+        """
+        command = event.command
+        if isinstance(command, Receive):
+            others = self._deleters - {event.connection}
+            if command.mode is ReceiveMode.RECEIVE_AND_DELETE and not self._keeps:
+                self._deleters.add(event.connection)
+            return bool(others)
+        return isinstance(command, Peek) and bool(self._deleters)
 
     def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return a case
         match event.command:

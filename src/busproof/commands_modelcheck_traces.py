@@ -37,7 +37,7 @@ def run_traces(args: argparse.Namespace, folder: Path) -> int:
     for path in args.traces:
         history = load(path)
         for scenario in history.scenarios:
-            found += recorded(scenario, history.header.profile.partitions)
+            found += recorded(scenario, history.header.profile)
     traces = [each for each in found if isinstance(each, Recorded)]
     left_out = [each for each in found if isinstance(each, LeftOut)]
     if sys.stderr.isatty():

@@ -86,7 +86,7 @@ class Story:
         return self
 
     def trace(self) -> Recorded:
-        (found,) = recorded(Scenario(name="it", events=tuple(self.events)), 2)
+        (found,) = recorded(Scenario(name="it", events=tuple(self.events)), PROFILE)
         assert isinstance(found, Recorded), found
         return found
 
@@ -168,7 +168,7 @@ def played(adapter: Adapter, seed: int, length: int = 60) -> Scenario:
 
 
 def traces_of(scenarios: list[Scenario]) -> list[Recorded]:
-    found = [each for scenario in scenarios for each in recorded(scenario, 2)]
+    found = [each for scenario in scenarios for each in recorded(scenario, PROFILE)]
     return [each for each in found if isinstance(each, Recorded)]
 
 
@@ -201,7 +201,7 @@ def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyP
 
 def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
     def why(*events: Event) -> str:
-        (found,) = recorded(Scenario(name="it", events=events), 2)
+        (found,) = recorded(Scenario(name="it", events=events), PROFILE)
         assert isinstance(found, LeftOut)
         return found.why
 
@@ -231,7 +231,7 @@ def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
     forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())
     assert "it forwards" in why(forwards)
     fed = attrs.evolve(created, command=CreateQueue(queue="end"))
-    ends = recorded(Scenario(name="it", events=(fed, forwards)), 2)
+    ends = recorded(Scenario(name="it", events=(fed, forwards)), PROFILE)
     assert {"messages are forwarded to it", "it forwards its messages"} == {
         each.why for each in ends if isinstance(each, LeftOut)
     }
@@ -265,7 +265,7 @@ def test_a_queue_that_is_not_known_to_be_there_gives_no_trace() -> None:
     story = Story()
     created = story.events.pop()
     story.sends("a").events.append(created)
-    (found,) = recorded(Scenario(name="it", events=tuple(story.gets("a").events)), 2)
+    (found,) = recorded(Scenario(name="it", events=tuple(story.gets("a").events)), PROFILE)
     assert LeftOut("it", "q", "Send is not the contract's matter") == found
 
 
@@ -273,6 +273,35 @@ def test_what_follows_an_answer_that_never_came_is_not_judged() -> None:
     story = Story().sends("a").has(Receive(queue="q"), Indeterminate()).gets("a")
     trace = story.trace()
     assert (1, "Receive got no answer") == (len(trace.steps), trace.cut)
+
+
+DELETING = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+@pytest.mark.parametrize(
+    ("command", "connection", "judged"),
+    [(DELETING, "c1", 4), (DELETING, "c2", 3), (RECEIVE, "c2", 3), (Peek(queue="q"), "c1", 3)],
+)
+def test_what_may_be_deleted_unseen_is_missed_by_nobody(
+    command: Command, connection: str, judged: int
+) -> None:
+    """By no other connection, and by no peek; the one that deletes is given what is cached."""
+    outcome = Peeked() if isinstance(command, Peek) else Empty()
+    story = Story().sends("a", "b").has(DELETING, Received(message=MessageView(body="a")))
+    trace = story.has(command, outcome, connection).trace()
+    assert judged == len(trace.steps)
+    assert ("may be gone" in trace.cut) is (judged < 4)
+
+
+def test_what_is_cached_to_be_deleted_may_be_said_to_stay() -> None:
+    """Then it is there for others too."""
+    story = Story().sends("a", "b").has(DELETING, Received(message=MessageView(body="a")))
+    events = tuple(story.has(RECEIVE, Empty(), "c2").events)
+    kept = attrs.evolve(PROFILE, readings={"CACHE-DELETE": "kept"})
+    (trace,) = recorded(Scenario(name="it", events=events), kept)
+    assert isinstance(trace, Recorded)
+    assert len(trace.steps) == 4
+    assert trace.cut == ""
 
 
 def test_the_clock_is_told_in_the_coarsest_ticks_that_lose_nothing() -> None:
@@ -332,7 +361,7 @@ def test_longer_locks_than_there_are_end_after_five_minutes() -> None:
             command=receive, outcome=again, called=301 * MICROSECONDS, returned=301 * MICROSECONDS
         ),
     ]
-    (trace,) = recorded(Scenario(name="it", events=tuple(events)), 2)
+    (trace,) = recorded(Scenario(name="it", events=tuple(events)), PROFILE)
     assert isinstance(trace, Recorded)
     (verdict,) = judged_traces(FOLDER, [trace])
     assert verdict.accepted
