@@ -38,11 +38,7 @@ class Decisions:
 
     def since(self, number: int = 0) -> list[dict[str, Any]]:
         """Those after decision `number`, oldest first."""
-        return [
-            attrs.asdict(each, retain_collection_types=False)
-            for each in self._kept
-            if each.number > number
-        ]
+        return [attrs.asdict(each) for each in self._kept if each.number > number]
 
     def refuse(self, number: int, refused: Refused) -> None:
         """Take those after decision `number` back, which had no effect in the end."""
