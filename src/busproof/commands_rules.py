@@ -4,12 +4,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 from busproof import spec
-from busproof.errors import SpecificationError, UsageError
+from busproof.errors import UsageError
 
 __all__ = ["add_parser", "run"]
 
@@ -135,40 +134,6 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     )
 
 
-# What shows a rule: scenarios by their tags, seeded faults and the TLA+ specs by their own word.
-
-
-def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
-    """Every scenario of the features: its tags without `@`, its file and its name."""
-    from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
-    from gherkin.parser import Parser  # noqa: PLC0415
-
-    found = []
-    for file in sorted(resources.files("busproof.features").iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".feature"):
-            try:
-                feature: Any = Parser().parse(file.read_text(encoding="utf-8")).get("feature")
-            except ParserError as error:
-                raise SpecificationError(f"features/{file.name}: {error}") from error
-            for tags, name in _tagged(feature or {}, frozenset()):
-                found.append((tags, {"file": file.name, "name": name}))
-    return found
-
-
-def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """The scenarios under a feature or a Gherkin `Rule`, with the tags that they inherit."""
-    above |= _tags(parent)
-    for child in parent.get("children", ()):
-        if "rule" in child:
-            yield from _tagged(child["rule"], above)
-        elif "scenario" in child:
-            yield above | _tags(child["scenario"]), child["scenario"]["name"]
-
-
-def _tags(node: dict[str, Any]) -> frozenset[str]:
-    return frozenset(tag["name"].removeprefix("@") for tag in node.get("tags", ()))
-
-
 def _as_json(
     rules: Iterable[spec.Rule], ambiguities: Iterable[spec.Ambiguity]
 ) -> dict[str, list[dict[str, Any]]]:
@@ -181,22 +146,7 @@ def _as_json(
 def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
     if not rules:
         return []
-    from busproof.adapters.faults import FAULTS  # noqa: PLC0415  brings the model along
-    from busproof.pipeline.coverage import told_of  # noqa: PLC0415
-    from busproof.tla.shown import shown_in  # noqa: PLC0415
+    from busproof.evidence import evidence  # noqa: PLC0415  brings the model along
 
-    scenarios, specs = _scenarios(), shown_in()
-    return [
-        spec.view_rule(rule)
-        | {
-            "scenarios": [place for tags, place in scenarios if rule.id in tags],
-            "faults": [
-                {"id": fault.id, "summary": fault.summary}
-                for fault in FAULTS
-                if fault.rule == rule.id
-            ],
-            "tla": specs.get(rule.id, {}),
-            "spark": told_of(rule),
-        }
-        for rule in rules
-    ]
+    shown = evidence(rules)
+    return [spec.view_rule(rule) | shown[rule.id] for rule in rules]
