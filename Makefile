@@ -98,7 +98,7 @@ dev: $(DEV)/.installed ## make .venv-dev: busproof and what its developers need
 
 clean: ## remove everything that is made here
 	rm -rf .venv .venv-dev .venv-lock build dist src/*.egg-info .hypothesis .pytest_cache \
-		.mypy_cache .ruff_cache .coverage .coverage.* reports/runs
+		.mypy_cache .ruff_cache .coverage .coverage.* reports/runs reports/conformance.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environments. Their stamps are made last, so that a broken one is made again.

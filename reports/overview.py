@@ -38,6 +38,7 @@ __all__ = [
     "reading_words",
     "scenario_words",
     "tallies",
+    "terms_words",
     "unshown_claims",
     "violations",
 ]
@@ -214,6 +215,14 @@ def id_words(rules: Iterable[RuleId]) -> str:
 def profile_words(subject: Subject) -> str:
     """What the implementation was held to."""
     return f"edition {subject.edition}, tier {subject.tier}, {subject.partitions} partitions"
+
+
+def terms_words(conformance: Conformance, catalogue: Catalogue) -> str:
+    """All that two runs have to agree in before their verdicts can be compared."""
+    subject = conformance.subject
+    oracle, clock = f"{conformance.oracle} oracle", clock_words(subject)
+    readings = f"readings: {reading_words(subject, catalogue)}"
+    return "; ".join((profile_words(subject), oracle, clock, readings))
 
 
 def reading_words(subject: Subject, catalogue: Catalogue) -> str:

@@ -52,6 +52,7 @@ ALL_MAY_IMPORT = {"errors", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 
 DATA = {".yaml", ".json", ".jsonl", ".feature", ".typed", ".tla", ".cfg", ".toml", ".properties"}
+DATA |= {".html", ".css", ".js"}
 
 
 def modules() -> dict[str, Path]:

@@ -1,0 +1,103 @@
+"""The verdicts as JUnit XML, for tools that know nothing else.
+
+JUnit has no word for a rule whose situation never arose, and tools count what is skipped as fine.
+So only what does not apply is skipped, and what was expected to fail; a rule that was not shown,
+inconclusive or errored is an error: with that, a tool's red and green agree with the exit code.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from busproof.errors import HistoryError, UsageError
+from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
+from busproof.history.words import story
+from busproof.reports.columns import labels
+
+if TYPE_CHECKING:
+    from junitparser import TestCase, TestSuite
+    from junitparser.junitparser import FinalResult
+
+__all__ = ["write_junit"]
+
+_SKIPPED: Final = (Verdict.NOT_APPLICABLE, Verdict.KNOWN_FAILURE)
+_UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML cannot hold, however it is written."""
+
+
+def write_junit(runs: Iterable[Conformance], path: str | os.PathLike[str]) -> None:
+    """Write a suite for each run, with a case for each rule; no host, no time, no place.
+
+    Args:
+        runs: the verdicts, already redacted.
+        path: the file; its folder is made if it is not there.
+
+    Raises:
+        UsageError: the package that writes JUnit XML is not installed.
+        HistoryError: the file cannot be written.
+    """
+    try:
+        from junitparser import JUnitXml  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"JUnit XML needs {error.name}; install it with pip install 'busproof[report]'"
+        ) from None
+    document, runs = JUnitXml("busproof"), tuple(runs)
+    for label, run in zip(labels(runs), runs, strict=True):
+        document.add_testsuite(_suite(label, run))
+    document.update_statistics()  # type: ignore[no-untyped-call]
+    file = Path(path)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        document.write(str(file), pretty=True)
+    except OSError as error:
+        raise HistoryError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def _suite(label: str, run: Conformance) -> "TestSuite":
+    from junitparser import TestSuite  # noqa: PLC0415 - an extra
+
+    suite, subject = TestSuite(_printable(label)), run.subject
+    told = {"edition": subject.edition, "tier": str(subject.tier), "oracle": str(run.oracle)}
+    for name, value in told.items():
+        suite.add_property(name, value)
+    suite.add_testcases([_case(rule) for rule in run.rules])
+    return suite
+
+
+def _case(rule: RuleVerdict) -> "TestCase":
+    from junitparser import TestCase  # noqa: PLC0415 - an extra
+
+    family = rule.id.rpartition("-")[0]
+    case = TestCase(_printable(f"{rule.id} {rule.title}"), classname=_printable(family))
+    if rule.verdict is not Verdict.SHOWN:
+        case.result = [_result(rule)]
+    return case
+
+
+def _result(rule: RuleVerdict) -> "FinalResult":
+    words = f"{rule.verdict.value}: {rule.cause}" if rule.cause else rule.verdict.value
+    result = _kind(rule.verdict)(_printable(words), rule.verdict.value)
+    if rule.counterexample is not None:
+        result.text = _printable(_told(rule.counterexample))
+    return result
+
+
+def _kind(verdict: Verdict) -> "type[FinalResult]":
+    from junitparser import Error, Failure, Skipped  # noqa: PLC0415 - an extra
+
+    if verdict is Verdict.VIOLATED:
+        return Failure
+    return Skipped if verdict in _SKIPPED else Error
+
+
+def _told(example: Counterexample) -> str:
+    lines = [f"{number}. {told}" for number, told in enumerate(story(example.events), 1)]
+    allowed = [f"allowed: {each}" for each in example.allowed]
+    return "\n".join([f"scenario: {example.scenario}", *lines, f"seen: {example.seen}", *allowed])
+
+
+def _printable(text: str) -> str:
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)

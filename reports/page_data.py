@@ -1,0 +1,237 @@
+"""What the page is made of, as plain values for JSON; `web/*.js` reads these keys."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from busproof import __version__
+from busproof.history.commands import commands_of
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    KnownFailure,
+    RuleVerdict,
+    Verdict,
+)
+from busproof.history.sentences import scenario_of
+from busproof.history.words import story
+from busproof.model.values import Clock, RuleId
+from busproof.reports import overview
+from busproof.reports.audit_file import Fate
+from busproof.reports.columns import labels
+from busproof.reports.trends import Entry, moved, series
+from busproof.spec import Ambiguity, Catalogue, Rule
+
+__all__ = ["Comparison", "page_data"]
+
+VERDICTS: Final = tuple(Verdict)
+"""A verdict is its place among these."""
+
+RUNS_TOLD: Final = 40
+"""How many of an implementation's last runs are drawn."""
+
+Evidence = Mapping[RuleId, Mapping[str, Any]]
+"""What shows each rule: `scenarios`, `faults`, `tla`, `spark`."""
+
+
+@attrs.frozen(kw_only=True)
+class Comparison:
+    """What a page is made from.
+
+    Attributes:
+        runs: the verdicts on each implementation.
+        catalogue: what they were held to.
+        evidence: what shows each rule.
+        fates: what became of the seeded faults, by their ids; empty without an audit.
+        entries: the history of runs; empty without one.
+    """
+
+    runs: tuple[Conformance, ...]
+    catalogue: Catalogue
+    evidence: Evidence = attrs.field(factory=dict)
+    fates: Mapping[str, Fate] = attrs.field(factory=dict)
+    entries: tuple[Entry, ...] = ()
+
+
+def page_data(comparison: Comparison) -> dict[str, Any]:
+    """The page's values; texts that stand in many places stand once, under `texts`."""
+    catalogue, texts = comparison.catalogue, _Texts()
+    names = labels(comparison.runs)
+    runs = [
+        _run(name, run, comparison, texts) for name, run in zip(names, comparison.runs, strict=True)
+    ]
+    return {
+        "busproof": __version__,
+        "verdicts": [verdict.value for verdict in VERDICTS],
+        "editions": [edition.id for edition in catalogue.editions],
+        "families": [[family.id, family.title] for family in catalogue.families],
+        "sources": {source.id: f"{source.title} ({source.as_of})" for source in catalogue.sources},
+        "ambiguities": {each.id: _ambiguity(each) for each in catalogue.ambiguities},
+        "rules": [*_rules(comparison), *_unknown(comparison)],
+        "audited": bool(comparison.fates),
+        "runs": runs,
+        "texts": texts.all,
+    }
+
+
+class _Texts:
+    """Texts by number, each once."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def place(self, text: str) -> int:
+        return self._places.setdefault(text, len(self._places))
+
+    @property
+    def all(self) -> list[str]:
+        return list(self._places)
+
+
+def _ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
+    return {
+        "question": ambiguity.question,
+        "readings": dict(ambiguity.readings),
+        "default": ambiguity.default,
+        "why": ambiguity.why,
+    }
+
+
+def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    readings: dict[RuleId, list[str]] = {}
+    for ambiguity in comparison.catalogue.ambiguities:
+        for rule in ambiguity.rules:
+            readings.setdefault(rule, []).append(ambiguity.id)
+    for each in comparison.catalogue.rules:
+        shown = comparison.evidence.get(each.id, {})
+        yield _stated(each, readings.get(each.id, [])) | _shown(shown, comparison.fates)
+
+
+def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
+    told = {
+        "id": rule.id,
+        "title": rule.title,
+        "statement": rule.statement,
+        "modality": rule.modality,
+        "status": rule.status,
+        "outside": rule.outside,
+        "tiers": list(rule.tiers),
+        "editions": list(rule.editions),
+        "needs": list(rule.needs),
+        "unless": list(rule.unless),
+        "never": rule.why_never,
+        "citations": [[each.source, each.anchor, each.remark] for each in rule.citations],
+        "readings": list(readings),
+    }
+    return {key: value for key, value in told.items() if value not in (None, [], False)}
+
+
+def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any]:
+    specs: Mapping[str, Any] = shown.get("tla", {})
+    told = {
+        "scenarios": [[each["file"], each["name"]] for each in shown.get("scenarios", ())],
+        "operators": _named(specs, "operators"),
+        "properties": _named(specs, "properties"),
+        "edges": [[each["graph"], each["edges"]] for each in specs.get("edges", ())],
+        "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
+        "spark": shown.get("spark", {}),
+        "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
+    return [f"{each['module']}!{each['name']}" for each in specs.get(kind, ())]
+
+
+def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:
+    told = [fault["id"], fault["summary"]]
+    return told if fate is None else [*told, fate.result, fate.why]
+
+
+def _unknown(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Rules of another catalogue that a run was held to."""
+    known = {rule.id for rule in comparison.catalogue.rules}
+    for run in comparison.runs:
+        for rule in run.rules:
+            if rule.id not in known:
+                known.add(rule.id)
+                yield {"id": rule.id, "title": rule.title, "statement": "", "unknown": True}
+
+
+def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> dict[str, Any]:
+    subject, catalogue = run.subject, comparison.catalogue
+    return {
+        "label": name,
+        "language": subject.language,
+        "adapter": subject.adapter,
+        "edition": subject.edition,
+        "tier": subject.tier,
+        "oracle": run.oracle,
+        "terms": overview.terms_words(run, catalogue),
+        "capabilities": list(subject.capabilities),
+        "readings": {
+            each.id: subject.readings[each.id]
+            for each in catalogue.ambiguities
+            if subject.readings.get(each.id, each.default) != each.default
+        },
+        "scenarios": overview.scenario_words(run),
+        "explored": overview.explored_words(run.explored) if run.explored else "",
+        "events": run.events,
+        "exit": int(run.exit_code),
+        "conclusion": overview.conclusion(run),
+        "problems": list(run.problems),
+        "claims": [
+            [claim.capability, claim.words, [rule.id for rule in claim.rules]]
+            for claim in overview.unshown_claims(run, catalogue)
+        ],
+        "known": [_known(each) for each in run.known_failures],
+        "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
+        "examples": {
+            rule.id: _example(rule.id, rule.counterexample, subject.clock)
+            for rule in run.rules
+            if rule.counterexample is not None
+        },
+        "trend": _trend(series(comparison.entries, run, catalogue)[-RUNS_TOLD:]),
+    }
+
+
+def _known(known: KnownFailure) -> list[str]:
+    return [known.rule, known.standing.value, overview.known_words(known), known.link]
+
+
+def _verdict(rule: RuleVerdict, texts: _Texts) -> list[Any]:
+    """Verdict, events, cause, scenarios; what is at the end is left out where it is empty."""
+    told: list[Any] = [
+        VERDICTS.index(rule.verdict),
+        rule.events,
+        texts.place(rule.cause) if rule.cause else -1,
+        [texts.place(scenario) for scenario in rule.scenarios],
+    ]
+    return told if rule.scenarios else told[:3] if rule.cause else told[:2]
+
+
+def _example(rule: RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
+    commands = commands_of(example.events, Clock(clock))
+    return {
+        "scenario": example.scenario,
+        "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",
+        "seen": example.seen,
+        "allowed": list(example.allowed),
+        "story": [[told.who, told.asked, told.came] for told in story(example.events)],
+    }
+
+
+def _trend(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    before = (None, *entries)
+    return [
+        {
+            "at": entry.at,
+            "label": entry.label,
+            "version": entry.version,
+            "counts": [entry.counted(verdict) for verdict in VERDICTS],
+            "moved": [] if last is None else [list(each) for each in moved(last, entry)],
+        }
+        for last, entry in zip(before, entries, strict=False)
+    ]

@@ -1,0 +1,159 @@
+"""How an implementation's verdicts moved: a file with one line of JSON for each run."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.errors import HistoryError
+from busproof.history.codec import structure, unstructure
+from busproof.history.conformance import Conformance, Verdict
+from busproof.history.lines import decode_line, encode_line
+from busproof.model.values import RuleId
+from busproof.reports.document import view
+from busproof.reports.overview import terms_words
+from busproof.reports.redaction import redacted
+from busproof.spec import Catalogue
+
+__all__ = ["Entry", "entry_of", "extend", "moved", "read_entries", "series"]
+
+SCHEMA: Final = 1
+"""The version of a line's format."""
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One run, as the history of runs keeps it.
+
+    Attributes:
+        schema: version of the format.
+        run: told from any other by its verdicts and what they rest on.
+        at: when it was put down, UTC, such as `2026-11-22T05:50Z`.
+        label: what it was a run of, such as a commit; empty if nobody said.
+        name: of the implementation.
+        adapter: how it was asked.
+        version: of the implementation.
+        held_to: what it was held to, in words; runs are compared only where this agrees.
+        verdicts: the ids of the rules of each verdict, with spaces between them.
+    """
+
+    schema: int = SCHEMA
+    run: str
+    at: str
+    label: str = ""
+    name: str
+    adapter: str = ""
+    version: str = ""
+    held_to: str
+    verdicts: dict[str, str]
+
+    def counted(self, verdict: Verdict) -> int:
+        """How many rules had this verdict."""
+        return len(self.verdicts.get(verdict.value, "").split())
+
+    def by_rule(self) -> dict[RuleId, str]:
+        """The verdict on each rule."""
+        return {rule: name for name, rules in self.verdicts.items() for rule in rules.split()}
+
+
+def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str = "") -> Entry:
+    """The line of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
+    clean = redacted(conformance)
+    text = json.dumps(view(clean), sort_keys=True)
+    verdicts = {
+        verdict.value: " ".join(rule.id for rule in clean.rules if rule.verdict is verdict)
+        for verdict in Verdict
+    }
+    return Entry(
+        run=hashlib.sha256(text.encode()).hexdigest()[:16],
+        at=at,
+        label=label,
+        name=clean.subject.name,
+        adapter=clean.subject.adapter,
+        version=clean.subject.version,
+        held_to=terms_words(clean, catalogue),
+        verdicts={verdict: rules for verdict, rules in verdicts.items() if rules},
+    )
+
+
+def read_entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
+    """The runs in the file, oldest first; none where there is no file yet.
+
+    Raises:
+        HistoryError: the file cannot be read, or a line of it is no such entry.
+    """
+    file = Path(path)
+    try:
+        lines = file.read_bytes().splitlines() if file.exists() else []
+    except OSError as error:
+        raise HistoryError(f"cannot read the history of runs {file}: {_reason(error)}") from None
+    return tuple(
+        _entry(line, f"{file}:{number}") for number, line in enumerate(lines, 1) if line.strip()
+    )
+
+
+def extend(path: str | os.PathLike[str], entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Add to the file what it does not have yet; all that it then has, oldest first.
+
+    Raises:
+        HistoryError: the file cannot be read or written, or a line of it is no such entry.
+    """
+    known = read_entries(path)
+    runs = {entry.run for entry in known}
+    fresh = tuple({each.run: each for each in entries if each.run not in runs}.values())
+    _append(Path(path), fresh)
+    return (*known, *fresh)
+
+
+def _append(file: Path, entries: Iterable[Entry]) -> None:
+    """Put the entries below what is there, which an editor may have left without a line end."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        cut = file.exists() and file.read_bytes()[-1:] not in (b"\n", b"")
+        with file.open("ab") as lines:
+            lines.write(b"\n" if cut else b"")
+            lines.writelines(encode_line(unstructure(entry, full=True)) for entry in entries)
+    except OSError as error:
+        raise HistoryError(f"cannot write the history of runs {file}: {_reason(error)}") from None
+
+
+def series(
+    entries: Sequence[Entry], conformance: Conformance, catalogue: Catalogue
+) -> tuple[Entry, ...]:
+    """The runs of this implementation, asked alike and held to the same, oldest first."""
+    subject, terms = conformance.subject, terms_words(conformance, catalogue)
+    about = (subject.name, subject.adapter, terms)
+    return tuple(each for each in entries if (each.name, each.adapter, each.held_to) == about)
+
+
+def moved(before: Entry, after: Entry) -> tuple[tuple[RuleId, str, str], ...]:
+    """The rules of which the verdict differs: id, verdict before, verdict after.
+
+    A rule that only one of the two knew has an empty verdict in the other.
+    """
+    old, new = before.by_rule(), after.by_rule()
+    return tuple(
+        (rule, old.get(rule, ""), new.get(rule, ""))
+        for rule in sorted(old.keys() | new.keys())
+        if old.get(rule) != new.get(rule)
+    )
+
+
+def _entry(line: bytes, place: str) -> Entry:
+    try:
+        entry = structure(decode_line(line), Entry, "the entry")
+    except HistoryError as error:
+        raise HistoryError(f"{place} is no run of a history of runs: {error}") from None
+    if entry.schema != SCHEMA:
+        raise HistoryError(
+            f"{place} has schema {entry.schema}, and this busproof reads {SCHEMA}: upgrade busproof"
+        )
+    return entry
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

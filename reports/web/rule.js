@@ -1,0 +1,133 @@
+// One rule: what it says and who says so, what came of it, and what stands behind the verdicts.
+
+function ruleOf(rule) {
+  return [
+    ruleHead(rule),
+    part(2, "Verdicts", worstFirst(rule).map((run) => outcome(run, rule))),
+    part(2, "Where it is stated", stated(rule), rule.outside
+      ? make("p", { class: "muted" }, "None of the five editions states it; it is taken from other public documents.") : null),
+    part(2, "What is left open", (rule.readings || []).map(reading)),
+    part(2, "What shows it", evidenceOf(rule)),
+    part(2, "Would the tests notice?", faults(rule)),
+  ];
+}
+
+function ruleHead(rule) {
+  const [before, after] = beside(rule);
+  const near = (other, words) => (other ? make("a", { href: `#${other.id}`, rel: words }, `${words === "prev" ? "← " : ""}${other.id}${words === "next" ? " →" : ""}`) : "");
+  const all = make("a", { href: `#${listed}`, id: "back" }, "All rules");
+  return make("header", {},
+    make("nav", { "aria-label": "Rules", class: "steps" }, near(before, "prev"), all, near(after, "next")),
+    make("h1", { tabindex: "-1" }, make("span", { class: "id" }, rule.id), ` ${rule.title}`),
+    make("p", { class: "statement" }, rule.statement || "This catalogue does not have the rule; it is known from a report alone."),
+    make("p", { class: "badges" }, [rule.modality, rule.status].filter(Boolean).map((each) => badge(each))),
+    facts([
+      ["Holds in", (rule.tiers || []).join(", ")],
+      ["Editions", (rule.editions || []).join(", ")],
+      ["Needs", (rule.needs || []).map((need) => need.replaceAll("|", " or ")).join(", ")],
+      ["Unless", (rule.unless || []).join(", ")],
+      ["Cannot be shown", rule.never || ""],
+    ]));
+}
+
+function worstFirst(rule) {
+  const rank = (run) => ["violated", "known failure", "errored", "inconclusive", "not shown", "shown", "not applicable", undefined]
+    .indexOf(verdictOf(run, rule.id)?.name);
+  return [...page.runs].sort((one, other) => rank(one) - rank(other));
+}
+
+function outcome(run, rule) {
+  const verdict = verdictOf(run, rule.id);
+  const example = run.examples[rule.id];
+  if (!verdict) return make("article", { class: "outcome" }, make("h3", {}, run.label), make("p", { class: "muted" }, "No verdict."));
+  const numbers = [`decided ${count(verdict.events, "event")}`, `in ${count(verdict.scenarios.length, "scenario")}`, `${run.oracle} oracle`];
+  if (verdict.name === "violated") numbers.splice(0, 2, `broken in ${count(verdict.scenarios.length, "scenario")}`);
+  return make("article", { class: `outcome ${slug(verdict.name)}` },
+    make("h3", {}, run.label, " ", mark(verdict.name)),
+    make("p", { class: "muted" }, verdict.name === "not applicable" ? "" : numbers.join(", ")),
+    verdict.cause ? make("p", { class: "cause" }, verdict.cause) : null,
+    example ? counterexample(example, rule) : null,
+    verdict.scenarios.length ? more("Its scenarios", list(verdict.scenarios)) : null);
+}
+
+function counterexample(example, rule) {
+  return make("section", { class: "example" },
+    make("h4", {}, "The shortest run that breaks it"),
+    example.scenario ? make("p", { class: "muted" }, `From the scenario “${example.scenario}”`) : null,
+    example.gherkin ? code(example.gherkin, `What broke ${rule.id}, as a scenario`) : null,
+    facts([
+      ["Seen", make("code", {}, example.seen)],
+      ["Allowed", list(example.allowed.map((each) => make("code", {}, each))) || "nothing comparable"],
+    ]),
+    more("Answer by answer", make("ol", { class: "story" }, example.story.map(([who, asked, came]) => make("li", {},
+      who ? `${who}: ` : "", make("code", {}, asked), " → ", make("code", {}, came))))));
+}
+
+// Gherkin, its keywords set off; the button takes it along as it stands.
+function code(text, label) {
+  const lines = text.split("\n").flatMap((line) => {
+    const [, indent, word, rest] = /^(\s*)(@\S+|Scenario:|Given|When|Then|And)?(.*)$/.exec(line);
+    return [indent, word ? make("b", {}, word) : "", `${rest}\n`];
+  });
+  const shown = make("pre", { tabindex: "0", role: "region", "aria-label": label }, make("code", {}, lines));
+  const button = make("button", { type: "button" }, "Copy");
+  button.addEventListener("click", () => copy(text, shown, button));
+  return make("div", { class: "code" }, button, shown);
+}
+
+async function copy(text, shown, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    // Where a browser gives no clipboard to a file, the text is chosen for the user to copy.
+    getSelection().selectAllChildren(shown);
+    button.textContent = "Selected";
+  }
+}
+
+function stated(rule) {
+  if (!rule.citations) return null;
+  const rows = rule.citations.map(([source, anchor, remark]) => [
+    page.sources[source] || source, anchor ? make("code", {}, `#${anchor}`) : "–", remark || "",
+  ]);
+  return table(["document", "section", "how it differs"], rows, `Where ${rule.id} is stated`);
+}
+
+function reading(id) {
+  const { question, readings, default: usual, why } = page.ambiguities[id];
+  const taken = page.runs.filter((run) => run.readings[id]).map((run) => `${run.label} was judged by ${run.readings[id]}.`);
+  return make("section", { class: "reading" },
+    make("h3", {}, make("span", { class: "id" }, id)),
+    make("p", {}, question),
+    make("dl", {}, Object.entries(readings).map(([name, meaning]) => [
+      make("dt", {}, make("code", {}, name), name === usual ? badge("default") : ""), make("dd", {}, meaning),
+    ])),
+    make("p", { class: "muted" }, [why, ...taken].join(" ")));
+}
+
+function evidenceOf(rule) {
+  const spark = rule.spark || {};
+  const told = [
+    ["Scenarios", list((rule.scenarios || []).map(([file, name]) => [name, make("span", { class: "muted" }, ` ${file}`)]))],
+    ["TLA+ operators", list((rule.operators || []).map((name) => make("code", {}, name)))],
+    ["TLA+ properties", list((rule.properties || []).map((name) => make("code", {}, name)))],
+    ["Compared graphs", list((rule.edges || []).map(([graph, edges]) => `${graph}, ${count(edges, "edge")}`))],
+    ["Mutants of the specs", list((rule.mutants || []).map(([name, killer]) => [make("code", {}, name), killer ? ` noticed by ${killer}` : " not tried"]))],
+    ["Query on Spark", spark.query ? make("code", {}, spark.query) : spark.none ? `none: ${spark.none}` : null],
+  ].filter(([, value]) => value);
+  return told.length ? facts(told) : null;
+}
+
+function faults(rule) {
+  if (!rule.faults) return null;
+  const audited = rule.faults.filter(([, , result]) => result);
+  const killed = audited.filter(([, , result]) => result === "killed").length;
+  const equal = audited.filter(([, , result]) => result === "equivalent").length;
+  const words = audited.length
+    ? `${killed} of ${count(audited.length - equal, "seeded fault")} noticed by the tests of this rule${equal ? `; ${equal} that no test can tell` : ""}.`
+    : `${count(rule.faults.length, "seeded fault")}; whether they are noticed was not measured for this page.`;
+  return [make("p", {}, words), list(rule.faults.map(([id, summary, result, why]) => [
+    make("code", {}, id), result ? badge(result, result) : "", ` ${summary}`, why ? make("span", { class: "muted" }, ` ${why}`) : "",
+  ]), { class: "faults" })];
+}

@@ -1,0 +1,136 @@
+"""`busproof report`: one page of any number of runs, beside each other and over time."""
+
+import argparse
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from busproof.errors import UsageError
+from busproof.saying import write_aside
+
+if TYPE_CHECKING:
+    from busproof.history.conformance import Conformance
+    from busproof.reports.trends import Entry
+    from busproof.spec import Catalogue
+
+__all__ = ["add_parser", "run"]
+
+RUNS: Final = Path("reports") / "runs"
+PAGE: Final = Path("reports") / "conformance.html"
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `report` to the command line."""
+    parser = subparsers.add_parser(
+        "report",
+        help="one page of any number of runs",
+        description="Makes one HTML file of the verdicts of any number of runs: rules beside "
+        "implementations, what stands behind each verdict, and what broke. It needs no network.",
+    )
+    parser.add_argument(
+        "runs",
+        nargs="*",
+        metavar="RUN",
+        help="a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, default=PAGE, metavar="FILE", help=f"default: {PAGE}"
+    )
+    parser.add_argument(
+        "--audit",
+        type=Path,
+        metavar="FILE",
+        help="tell which seeded faults were noticed: what busproof audit --format json printed",
+    )
+    parser.add_argument(
+        "--history",
+        type=Path,
+        metavar="FILE",
+        help="add the runs to this file, a line of JSON each, and draw what moved",
+    )
+    parser.add_argument(
+        "--label", default="", metavar="TEXT", help="what was run, such as a commit, for --history"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and what else was asked for; 0 whatever the verdicts are.
+
+    Raises:
+        UsageError: a run that does not exist was named, or two options do not fit.
+        HistoryError: a file cannot be read or written, or is not what it should be.
+    """
+    from busproof.evidence import evidence  # noqa: PLC0415 - other commands start faster
+    from busproof.reports.audit_file import read_audit  # noqa: PLC0415
+    from busproof.reports.conformance import read  # noqa: PLC0415
+    from busproof.reports.page import write_page  # noqa: PLC0415
+    from busproof.reports.page_data import Comparison  # noqa: PLC0415
+    from busproof.reports.redaction import redacted  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    if args.label and args.history is None:
+        raise UsageError("--label tells what a history of runs is of; give --history, too")
+    # A report may come from anywhere: what its writer did not take out is taken out here.
+    runs = tuple(redacted(read(_found(each))) for each in args.runs or ["latest"])
+    fates = read_audit(args.audit) if args.audit is not None else {}
+    if args.junit is not None:
+        _write_junit(runs, args.junit)
+    catalogue = load()
+    entries = _entries(runs, catalogue, args.history, args.label)
+    comparison = Comparison(
+        runs=runs,
+        catalogue=catalogue,
+        evidence=evidence(catalogue.rules),
+        fates=fates,
+        entries=entries,
+    )
+    write_page(comparison, args.output)
+    write_aside(f"Page: {args.output}")
+    return 0
+
+
+def _found(name: str) -> Path:
+    for place in (Path(name), RUNS / name):
+        if place.exists():
+            return place
+    raise UsageError(
+        f"there is no run {name!r}; name a run's folder, a conformance.json, or a folder "
+        f"in {RUNS}, where busproof run puts each run"
+    )
+
+
+def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
+    from busproof.reports.junit import write_junit  # noqa: PLC0415
+
+    write_junit(runs, file)
+
+
+def _entries(
+    runs: "tuple[Conformance, ...]", catalogue: "Catalogue", file: Path | None, label: str
+) -> "tuple[Entry, ...]":
+    from busproof.reports.redaction import redacted_text  # noqa: PLC0415
+    from busproof.reports.trends import entry_of, extend  # noqa: PLC0415
+
+    if file is None:
+        return ()
+    at, label = _now(), redacted_text(label)
+    return extend(file, [entry_of(each, catalogue, at, label) for each in runs])
+
+
+def _now() -> str:
+    """The time in UTC, such as `2026-11-22T05:50Z`; a build that is to be repeated names its own.
+
+    Raises:
+        UsageError: SOURCE_DATE_EPOCH is no number of seconds.
+    """
+    named = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.now(tz=UTC) if named is None else datetime.fromtimestamp(int(named), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"SOURCE_DATE_EPOCH is {named!r}; it must be a number of seconds since 1970"
+        ) from None
+    return f"{moment:%Y-%m-%dT%H:%MZ}"

@@ -1,0 +1,95 @@
+"""A tool that knows JUnit alone makes of a run what its exit code says."""
+
+import builtins
+import xml.etree.ElementTree as ET
+
+import attrs
+import pytest
+
+from busproof.errors import HistoryError, UsageError
+from busproof.history.conformance import Verdict
+from busproof.reports.junit import write_junit
+
+
+@pytest.fixture
+def written(tmp_path):
+    """The root of what is written of some runs."""
+
+    def write(*runs) -> ET.Element:
+        write_junit(runs, tmp_path / "out" / "junit.xml")
+        return ET.parse(tmp_path / "out" / "junit.xml").getroot()  # noqa: S314 - our own
+
+    return write
+
+
+def case(root: ET.Element, rule: str) -> ET.Element:
+    (found,) = [each for each in root.iter("testcase") if each.get("name", "").startswith(rule)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tag"),
+    [
+        (Verdict.SHOWN, None),
+        (Verdict.VIOLATED, "failure"),
+        (Verdict.KNOWN_FAILURE, "skipped"),
+        (Verdict.NOT_APPLICABLE, "skipped"),
+        (Verdict.NOT_SHOWN, "error"),
+        (Verdict.INCONCLUSIVE, "error"),
+        (Verdict.ERRORED, "error"),
+    ],
+)
+def test_each_verdict_has_its_kind(with_rule, written, verdict, tag) -> None:
+    told = case(written(with_rule("KEY-02", verdict=verdict, cause="because")), "KEY-02 ")
+    assert [each.tag for each in told] == ([tag] if tag else [])
+    if tag:
+        assert told[0].get("message") == f"{verdict.value}: because"
+        assert told[0].get("type") == verdict.value
+
+
+def test_every_rule_is_counted(conformance, written) -> None:
+    root = written(conformance, conformance)
+    assert [each.get("name") for each in root] == ["Acme Bus 2.1, run 1", "Acme Bus 2.1, run 2"]
+    skipped = conformance.counted(Verdict.NOT_APPLICABLE)
+    expected = {"tests": len(conformance.rules), "failures": 1, "errors": 3, "skipped": skipped}
+    for suite in root:
+        assert {name: int(suite.get(name, "-1")) for name in expected} == expected
+        assert len(suite.findall("testcase")) == len(conformance.rules)
+
+
+def test_a_violation_tells_its_run(conformance, written) -> None:
+    told = case(written(conformance), "KEY-08 ")[0].text or ""
+    assert told.startswith("scenario: Keys that differ\n1. ")
+    assert told.endswith("seen: Refused: other\nallowed: Refused: invalid-operation")
+
+
+def test_what_xml_cannot_hold_is_replaced(with_rule, written) -> None:
+    told = with_rule("KEY-02", verdict=Verdict.ERRORED, cause="\x00\x1b[31m half \ud800 <&\"'>")
+    message = case(written(told), "KEY-02 ")[0].get("message")
+    assert message == "errored: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[31m half " + (
+        "\N{REPLACEMENT CHARACTER} <&\"'>"
+    )
+
+
+def test_no_host_and_no_time_is_told(conformance, written) -> None:
+    names = {name for each in written(conformance).iter() for name in each.attrib}
+    assert names & {"hostname", "timestamp", "file"} == set()
+
+
+def test_without_the_package_the_extra_is_named(conformance, tmp_path, monkeypatch) -> None:
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name == "junitparser":
+            raise ModuleNotFoundError(name=name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(UsageError, match=r"needs junitparser; install it .*busproof\[report\]"):
+        write_junit([conformance], tmp_path / "junit.xml")
+
+
+def test_a_file_that_cannot_be_written_is_named(conformance, tmp_path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(HistoryError, match=r"cannot write .*junit\.xml: "):
+        write_junit([attrs.evolve(conformance)], tmp_path / "out" / "junit.xml")

@@ -1,0 +1,279 @@
+"""The page is one file that holds what was judged, runs only its own script and tells no secret."""
+
+import base64
+import getpass
+import hashlib
+import html.parser
+import json
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from busproof.errors import HistoryError
+from busproof.evidence import evidence
+from busproof.history.conformance import Conformance, Verdict
+from busproof.history.sentences import VERDICT, request_of
+from busproof.reports.audit_file import Fate, read_audit
+from busproof.reports.page import page, write_page
+from busproof.reports.page_data import Comparison, page_data
+from busproof.reports.redaction import redacted
+from busproof.reports.trends import entry_of
+
+WEB = re.compile(r"https?://(?!www\.w3\.org/)")
+
+
+class Parts(html.parser.HTMLParser):
+    """The elements of a page: tag, attributes, text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None], str]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attributes), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append((f"/{tag}", {}, ""))
+
+    def handle_data(self, text: str) -> None:
+        tag, attributes, before = self.found.pop() if self.found else ("", {}, "")
+        self.found.append((tag, attributes, before + text))
+
+    def of(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
+        return [(attributes, text) for each, attributes, text in self.found if each == tag]
+
+
+@pytest.fixture(scope="session")
+def shown(catalogue):
+    return evidence(catalogue.rules)
+
+
+@pytest.fixture
+def comparison(conformance, catalogue, shown) -> Comparison:
+    return Comparison(runs=(conformance,), catalogue=catalogue, evidence=shown)
+
+
+def values(text: str) -> dict[str, Any]:
+    """The JSON of a page, as a browser finds it."""
+    (found,) = [text for told, text in Parts(text).of("script") if told.get("id") == "values"]
+    value: dict[str, Any] = json.loads(found)
+    return value
+
+
+def rule(data: dict[str, Any], name: str) -> dict[str, Any]:
+    (found,) = [each for each in data["rules"] if each["id"] == name]
+    return found
+
+
+def test_the_page_holds_its_values(comparison) -> None:
+    assert values(page(comparison)) == json.loads(json.dumps(page_data(comparison)))
+
+
+def test_every_rule_of_the_catalogue_is_there_with_its_verdict(comparison, conformance) -> None:
+    data = page_data(comparison)
+    assert [each["id"] for each in data["rules"]] == [
+        each.id for each in comparison.catalogue.rules
+    ]
+    (run,) = data["runs"]
+    assert {name: data["verdicts"][told[0]] for name, told in run["verdicts"].items()} == {
+        each.id: each.verdict.value for each in conformance.rules
+    }
+    texts = data["texts"]
+    assert texts[run["verdicts"]["LIFE-07"][2]] == "the situation never arose"
+    number, events, cause, scenarios = run["verdicts"]["KEY-02"]
+    assert (data["verdicts"][number], events, cause) == ("shown", 7, -1)
+    assert [texts[each] for each in scenarios] == ["A scenario"]
+
+
+def test_a_rule_tells_who_states_it_and_what_shows_it(comparison) -> None:
+    told = rule(page_data(comparison), "KEY-08")
+    stated = comparison.catalogue.rule("KEY-08")
+    assert told["statement"] == stated.statement
+    assert [tuple(each) for each in told["citations"]] == [
+        (each.source, each.anchor, each.remark) for each in stated.citations
+    ]
+    assert told["spark"] == {"query": "busproof.pipeline.rules.key_08_violations"}
+    assert ["mismatch-accepted"] == [
+        each[0] for each in told["faults"] if each[0] == "mismatch-accepted"
+    ]
+    assert told["scenarios"]
+    assert all(re.fullmatch(r"\w+!\w+", each) for each in told["operators"])
+
+
+def test_a_rule_tells_what_is_left_open_about_it(comparison) -> None:
+    data = page_data(comparison)
+    told = rule(data, "KEY-14")["readings"]
+    assert "ROUND-ROBIN" in told
+    assert data["ambiguities"]["ROUND-ROBIN"]["default"] == "any"
+    assert set(data["ambiguities"]["ROUND-ROBIN"]["readings"]) == {"any", "strict"}
+
+
+def test_the_counterexample_is_a_scenario_that_can_be_asked_again(comparison, conformance) -> None:
+    example = page_data(comparison)["runs"][0]["examples"]["KEY-08"]
+    first, name, *steps, last = example["gherkin"].splitlines()
+    assert (first, name) == ("@KEY-08", "Scenario: What broke KEY-08")
+    assert last.strip() == f"Then {VERDICT}"
+    asked = [request_of(step.partition(" asks: ")[2]) for step in steps]
+    violated = next(each for each in conformance.rules if each.id == "KEY-08")
+    assert asked == [event.command for event in violated.counterexample.events]
+    assert (example["seen"], example["allowed"]) == (
+        "Refused: other",
+        ["Refused: invalid-operation"],
+    )
+
+
+def test_what_an_audit_found_stands_beside_each_fault(comparison, tmp_path) -> None:
+    told = {"id": "mismatch-accepted", "rule": "KEY-08", "result": "killed", "why": ""}
+    (tmp_path / "audit.json").write_text(json.dumps({"faults": [told]}))
+    fates = read_audit(tmp_path / "audit.json")
+    data = page_data(attrs.evolve(comparison, fates=fates))
+    audited = [each for each in rule(data, "KEY-08")["faults"] if len(each) > 2]
+    assert data["audited"]
+    assert [("mismatch-accepted", "killed", "")] == [(each[0], *each[2:]) for each in audited]
+    assert not page_data(comparison)["audited"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no audit"),
+        ("[]", "is no audit"),
+        ('{"faults": [{"id": "x"}]}', "is no audit .*rule is missing"),
+        ('{"faults": [{"id": "x", "rule": "KEY-01", "result": "fine"}]}', "is no audit"),
+    ],
+)
+def test_what_is_no_audit_is_named(tmp_path, text, said) -> None:
+    (tmp_path / "audit.json").write_text(text)
+    with pytest.raises(HistoryError, match=f"{said}.*busproof audit --format json prints one"):
+        read_audit(tmp_path / "audit.json")
+    with pytest.raises(HistoryError, match=r"cannot read the audit .*none.json: No such file"):
+        read_audit(tmp_path / "none.json")
+
+
+def test_a_claim_that_was_not_shown_is_told(comparison, with_rule) -> None:
+    unshown = with_rule("SESS-01", verdict=Verdict.NOT_SHOWN)
+    (run,) = page_data(attrs.evolve(comparison, runs=(unshown,)))["runs"]
+    assert ["sessions", "SESS-01 not shown", ["SESS-01"]] in run["claims"]
+
+
+def test_the_runs_before_are_told_oldest_first(comparison, with_rule, catalogue) -> None:
+    better = with_rule("KEY-08", verdict=Verdict.SHOWN, counterexample=None)
+    entries = (
+        entry_of(better, catalogue, "2026-11-21T00:00Z", "one"),
+        entry_of(comparison.runs[0], catalogue, "2026-11-22T00:00Z", "two"),
+    )
+    (run,) = page_data(attrs.evolve(comparison, entries=entries))["runs"]
+    assert [(each["label"], each["moved"]) for each in run["trend"]] == [
+        ("one", []),
+        ("two", [["KEY-08", "shown", "violated"]]),
+    ]
+    assert [sum(each["counts"]) for each in run["trend"]] == [len(better.rules)] * 2
+
+
+def test_a_rule_that_the_catalogue_does_not_have_is_told_by_its_title(comparison) -> None:
+    run = comparison.runs[0]
+    strange = attrs.evolve(run.rules[0], id="NEW-01", title="Something new")
+    other = attrs.evolve(run, rules=(*run.rules, strange))
+    data = page_data(attrs.evolve(comparison, runs=(other, other)))
+    assert rule(data, "NEW-01") == {
+        "id": "NEW-01",
+        "title": "Something new",
+        "statement": "",
+        "unknown": True,
+    }
+
+
+def test_only_our_style_and_script_may_run(comparison) -> None:
+    """Each is named by its hash, and nothing else is allowed."""
+    parts = Parts(page(comparison))
+    (policy,) = [
+        attributes["content"] or ""
+        for attributes, _ in parts.of("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    (style,) = [text for _, text in parts.of("style")]
+    (script,) = [text for attributes, text in parts.of("script") if "id" not in attributes]
+
+    def named(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"style-src 'sha256-{named(style)}'",
+        f"script-src 'sha256-{named(script)}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+
+
+HOSTILE = "</script><script>alert(1)</script><!--<script>\u2028\ud800"
+
+
+def test_nothing_that_was_answered_ends_the_element_it_stands_in(comparison, conformance) -> None:
+    run = attrs.evolve(
+        conformance,
+        problems=(HOSTILE,),
+        subject=attrs.evolve(conformance.subject, name=HOSTILE),
+    )
+    text = page(attrs.evolve(comparison, runs=(run,)))
+    assert len(Parts(text).of("script")) == 2
+    assert values(text)["runs"][0]["problems"] == [HOSTILE]
+    assert text.encode("utf-8")
+
+
+def test_the_page_asks_no_network_for_anything(comparison) -> None:
+    """Neither the page nor any address in it leads anywhere by itself."""
+    text = page(comparison)
+    assert not WEB.search(text.partition('id="values"')[0])
+    for tag, attributes, _ in Parts(text).found:
+        assert not {"src", "srcset", "action"} & attributes.keys(), (tag, attributes)
+        if tag == "link":
+            assert (attributes["href"] or "").startswith("data:")
+    assert "url(" not in text.partition('id="values"')[0]
+    assert "fetch(" not in text
+
+
+def test_the_page_tells_nothing_of_the_machine(comparison, with_rule) -> None:
+    said = (
+        f"{getpass.getuser()} on {socket.gethostname()} cannot read {Path.home()}/secret.txt or "
+        f"{Path.cwd()}/x.jsonl: amqps://me:pw@bus.example.net/q refused SharedAccessKey=aGVsbG8="
+    )
+    run: Conformance = attrs.evolve(with_rule("KEY-02", cause=said), problems=(said,))
+    entry = entry_of(run, comparison.catalogue, "2026-11-22T00:00Z")
+    text = page(attrs.evolve(comparison, runs=(redacted(run),), entries=(entry,)))
+    assert "cannot read" in text
+    private = (str(Path.home()), str(Path.cwd()), "me:pw", "example.net", "aGVs")
+    assert [] == [each for each in private if each in text]
+    words = set(re.split(r"[^\w-]+", values(text)["runs"][0]["problems"][0]))
+    assert not words & {socket.gethostname(), getpass.getuser()}
+
+
+def test_redacting_twice_takes_nothing_more(with_rule) -> None:
+    """A report that is read is redacted again, wherever it was written."""
+    said = f"{Path.home()}/x amqp://me:pw@h/q /etc/x/y.txt password=geheim"
+    once = redacted(with_rule("KEY-02", cause=said))
+    assert redacted(once) == once
+
+
+def test_a_page_that_cannot_be_written_is_named(comparison, tmp_path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(HistoryError, match=r"cannot write .*page.html: "):
+        write_page(comparison, tmp_path / "out" / "page.html")
+
+
+def test_the_same_runs_make_the_same_page(comparison, tmp_path) -> None:
+    write_page(comparison, tmp_path / "a" / "one.html")
+    write_page(comparison, tmp_path / "two.html")
+    assert (tmp_path / "a" / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_a_fate_is_one_of_three() -> None:
+    with pytest.raises(ValueError, match="must be in"):
+        Fate(id="x", rule="KEY-01", result="fine")
