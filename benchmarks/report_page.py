@@ -1,0 +1,186 @@
+"""What the page of many implementations weighs, how long it takes to be made and to be usable.
+
+Ten made-up implementations, each with a fifth of its rules violated by runs of a dozen commands:
+beside the first 150 rules of the catalogue, which is what the bounds are for, and beside all.
+Making is the whole command with its start; usable means drawn, with filters that answer.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+import attrs
+from playwright.sync_api import Browser, sync_playwright
+
+from busproof import spec
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    ExitCode,
+    RuleVerdict,
+    Subject,
+    Verdict,
+)
+from busproof.model.commands import CreateQueue, Receive, Send
+from busproof.model.outcomes import Done, Empty, Event
+from busproof.model.values import Message
+from busproof.reports.conformance import write
+
+IMPLEMENTATIONS: Final = 10
+RULES: Final = 150
+COMMANDS: Final = 12
+SCENARIOS: Final = 8
+TURNS: Final = 3
+MOST_MB, MOST_BUILDING, MOST_USABLE = 1.5, 3.0, 1.0
+VERDICTS: Final = [*[Verdict.SHOWN] * 6, *[Verdict.VIOLATED] * 2, Verdict.NOT_SHOWN]
+WATCH: Final = """
+new MutationObserver(() => {
+  if (document.documentElement?.dataset.ready) window.usable ??= performance.now();
+}).observe(document, { attributes: true, subtree: true });
+"""
+CHOOSE: Final = """() => {
+  const begun = performance.now();
+  const select = document.querySelector("select[name=verdict]");
+  select.value = "violated";
+  select.dispatchEvent(new Event("input", { bubbles: true }));
+  document.body.getBoundingClientRect();
+  return performance.now() - begun;
+}"""
+
+
+def example(number: int) -> Counterexample:
+    """A run of a dozen commands with bodies and keys of its own."""
+    sends = [
+        Event(
+            command=Send(
+                queue="q",
+                message=Message(
+                    body=f"body {number}-{at}", session_id=f"s{at}", message_id=f"m{at}"
+                ),
+            ),
+            outcome=Done(),
+        )
+        for at in range(COMMANDS - 2)
+    ]
+    last = Event(command=Receive(queue="q"), outcome=Empty())
+    return Counterexample(
+        scenario=f"Scenario number {number} of a family",
+        events=(Event(command=CreateQueue(queue="q"), outcome=Done()), *sends, last),
+        seen="Empty",
+        allowed=("Received: body", "Received: another body"),
+    )
+
+
+def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
+    """Verdicts by chance, the same each time."""
+    chance = random.Random(number)  # noqa: S311 - only shall look like many runs
+    verdicts = []
+    for place, rule in enumerate(rules):
+        told = chance.choice(VERDICTS)
+        scenarios = chance.sample(range(800), SCENARIOS)
+        verdicts.append(
+            RuleVerdict(
+                id=rule.id,
+                title=rule.title,
+                verdict=told,
+                oracle="strict",
+                events=chance.randrange(9000),
+                cause="" if told is Verdict.SHOWN else f"cause number {chance.randrange(40)}",
+                scenarios=tuple(f"A scenario of a family, number {each}" for each in scenarios),
+                counterexample=example(place) if told is Verdict.VIOLATED else None,
+            )
+        )
+    subject = Subject(
+        name=f"Implementation {number}", edition="de-2021-04", tier="standard", partitions=16
+    )
+    return Conformance(
+        subject=subject, oracle="strict", rules=tuple(verdicts), exit_code=ExitCode.VIOLATION
+    )
+
+
+@attrs.frozen
+class Measured:
+    """A page: megabytes, seconds until it is written, until it is usable, for one filter."""
+
+    size: float
+    building: float
+    usable: float
+    choosing: float
+
+
+def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Measured:
+    """The best of some turns."""
+    runs = [folder / f"{len(rules)}-{number}" for number in range(IMPLEMENTATIONS)]
+    for number, run in enumerate(runs):
+        write(implementation(number, rules), run)
+    page = folder / f"{len(rules)}.html"
+    command = [sys.executable, "-m", "busproof", "report", *map(str, runs), "-o", str(page)]
+    building = []
+    for _ in range(TURNS):
+        begun = time.perf_counter()
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
+        building.append(time.perf_counter() - begun)
+    seen = [_visited(browser, page) for _ in range(TURNS)]
+    usable, choosing = (min(each) / 1000 for each in zip(*seen, strict=True))
+    return Measured(page.stat().st_size / 1e6, min(building), usable, choosing)
+
+
+def _visited(browser: Browser, page: Path) -> tuple[float, float]:
+    """Milliseconds until the page was usable, and for a filter."""
+    opened = browser.new_page(viewport={"width": 1600, "height": 900})
+    opened.add_init_script(WATCH)
+    opened.goto(page.as_uri())
+    opened.wait_for_function("window.usable")
+    usable, choosing = opened.evaluate("window.usable"), opened.evaluate(CHOOSE)
+    opened.close()
+    return usable, choosing
+
+
+def main() -> int:
+    """Print the table, or with --json the figures and whether their bounds hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        print("report_page.py: Chromium is missing (Debian: apt-get install chromium)")
+        return 1
+    rules = tuple(rule for rule in spec.load().rules if rule.shown_by != "never")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        found = {
+            len(each): measured(each, browser, Path(folder)) for each in (rules[:RULES], rules)
+        }
+        browser.close()
+    bounded = found[RULES]
+    figures = [
+        {"figure": name, "value": value, "bound": bound, "holds": value <= bound}
+        for name, value, bound in (
+            ("page, MB", bounded.size, MOST_MB),
+            ("made, s", bounded.building, MOST_BUILDING),
+            ("usable, s", bounded.usable, MOST_USABLE),
+        )
+    ]
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        for count, each in found.items():
+            print(
+                f"{count} rules beside {IMPLEMENTATIONS}: {each.size:.2f} MB, made in "
+                f"{each.building:.2f} s, usable in {each.usable:.2f} s, a filter in "
+                f"{each.choosing:.3f} s"
+            )
+        for figure in figures:
+            print(f"{figure['figure']}: {figure['value']:.2f} (at most {figure['bound']})")
+    return 0 if all(figure["holds"] for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
