@@ -79,9 +79,9 @@ schemas: $(DEV)/.installed ## write the JSON Schemas anew
 diagrams: $(DEV)/.installed ## draw the states in docs/states.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
 
-dist: $(DEV)/.installed ## build the wheel and the source distribution into dist/
+dist: $(DEV)/.installed ## build the wheel and the source distribution into dist/, the same bytes each time
 	rm -rf dist build
-	$(DEV)/bin/python -m build --quiet --no-isolation
+	$(DEV)/bin/python tools/dist.py
 	@ls -l dist
 
 wheel: $(DEV)/.installed ## build the wheel into dist/

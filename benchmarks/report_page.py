@@ -8,7 +8,6 @@ Making is the whole command with its start; usable means drawn, with filters tha
 import argparse
 import json
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
+from busproof.machine import chromium
 from busproof.model.commands import CreateQueue, Receive, Send
 from busproof.model.outcomes import Done, Empty, Event
 from busproof.model.values import Message
@@ -148,13 +148,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
+    browser_path = chromium()
+    if browser_path is None:
         print("report_page.py: Chromium is missing (Debian: apt-get install chromium)")
         return 1
     rules = tuple(rule for rule in spec.load().rules if rule.shown_by != "never")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         found = {
             len(each): measured(each, browser, Path(folder)) for each in (rules[:RULES], rules)
         }

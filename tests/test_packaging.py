@@ -1,6 +1,7 @@
 """What is shipped, what may import what, and what must not stand in any file."""
 
 import ast
+import hashlib
 import os
 import re
 import shutil
@@ -144,21 +145,36 @@ def test_mypy_sees_every_module(tmp_path: Path) -> None:
     assert {f"busproof.{name}".rstrip(".") for name in MODULES} - seen == set()
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the source distribution, and the wheel that was built from it."""
-    clone = tmp_path_factory.mktemp("clone")
+def cloned(clone: Path, *, mode: int, when: int) -> Path:
+    """The repository's files elsewhere, with these permissions and times."""
     for path in files():
         copy = clone / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy, follow_symlinks=False)
-    subprocess.run(  # noqa: S603 - a fixed command
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(clone / "dist")],
+        if not copy.is_symlink():
+            copy.chmod(mode | (copy.stat().st_mode & 0o100))
+            os.utime(copy, (when, when))
+    return clone
+
+
+def build(clone: Path, umask: int) -> Path:
+    """The folder with the source distribution, and the wheel that was built from it."""
+    subprocess.run(
+        [sys.executable, "tools/dist.py"],
         cwd=clone,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1763791800"},
+        umask=umask,
         capture_output=True,
         check=True,
     )
     return clone / "dist"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `make dist` builds it, of files that lie elsewhere."""
+    clone = tmp_path_factory.mktemp("clone")
+    return build(cloned(clone, mode=0o644, when=1_600_000_000), 0o022)
 
 
 def shipped() -> set[str]:
@@ -195,6 +211,22 @@ def test_the_source_distribution_has_no_links(built: Path) -> None:
     assert [] == [each.name for each in members if each.issym() or each.islnk()]
     names = {each.name.partition("/src/")[2] for each in members}
     assert sorted(shipped() - names) == []
+
+
+@pytest.mark.slow
+def test_it_is_built_the_same_again(built: Path, tmp_path: Path) -> None:
+    """Byte by byte: at another place and time, of files with other permissions and times."""
+    clone = cloned(tmp_path / "another" / "place", mode=0o600, when=1_700_000_000)
+    again = build(clone, 0o077)
+    names = {file.name for file in built.iterdir()}
+    assert names == {file.name for file in again.iterdir()}
+    assert len(names) == 2
+    for name in names:
+        assert digest(built / name) == digest(again / name), name
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -12,6 +12,7 @@ from busproof import (
     commands_check,
     commands_check_adapter,
     commands_clean,
+    commands_doctor,
     commands_modelcheck,
     commands_report,
     commands_rules,
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         commands_modelcheck,
         commands_serve,
         commands_clean,
+        commands_doctor,
     ):
         module.add_parser(subparsers)
     return parser

@@ -1,7 +1,6 @@
 """A real Chromium, and pages of known runs in it."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
+from busproof.machine import chromium
 from busproof.model.commands import CreateQueue, Send
 from busproof.model.outcomes import Done, Event
 from busproof.model.values import Message
@@ -28,14 +28,13 @@ from busproof.reports.page import write_page
 from busproof.reports.page_data import Comparison
 from busproof.reports.trends import entry_of
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Of a module, not of the session: while it is open, no other test could use asyncio."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+    found = chromium()
     if found is None:
         pytest.fail(
             "Chromium is missing, which the tests of the page need; install it (Debian: "

@@ -1,0 +1,194 @@
+"""What of this machine busproof can use, and what it is for; nothing is changed by looking."""
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.errors import ConformanceError
+
+__all__ = ["EXTRAS", "NEEDS", "Finding", "chromium", "findings"]
+
+EXTRAS: Final = {
+    "report": "Allure results, JUnit XML",
+    "amqp": "busproof serve, adapters over AMQP",
+    "spark": "busproof check --engine spark",
+    "tla": "busproof modelcheck",
+}
+"""The optional parts of the package, and what each is for."""
+
+NEEDS: Final = (*EXTRAS, "node", "chromium")
+"""What can be asked for by name."""
+
+OLDEST_PYTHON: Final = (3, 11)
+OLDEST_NODE: Final = 18
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+_PATIENCE: Final = 60.0
+"""Seconds that a program may take to say its version."""
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """Something that busproof can use.
+
+    Attributes:
+        name: what it is.
+        purpose: what it is for.
+        told: its version or place; where it is missing, a sentence on how to get it.
+        there: whether it is there.
+        need: the name by which it is asked for; empty for what every command needs.
+    """
+
+    name: str
+    purpose: str
+    told: str
+    there: bool
+    need: str = ""
+
+
+def findings() -> Iterator[Finding]:
+    """All that busproof can use, what every command needs first."""
+    yield _python()
+    yield _writable("this folder", "the reports of runs", Path.cwd())
+    yield _writable("the folder of temporary files", "every run", Path(tempfile.gettempdir()))
+    for extra, purpose in EXTRAS.items():
+        yield _extra(extra, purpose)
+    yield _asked("Java for Spark", EXTRAS["spark"], "spark", _java_for_spark)
+    yield _asked("Java for TLC", EXTRAS["tla"], "tla", _java_for_tlc)
+    yield _asked("TLC", EXTRAS["tla"], "tla", _tlc)
+    yield _node()
+    yield _chromium()
+
+
+def chromium() -> str | None:
+    """Where a Chromium is; `None` if there is none on PATH."""
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+def _python() -> Finding:
+    there = sys.version_info >= OLDEST_PYTHON
+    oldest = ".".join(map(str, OLDEST_PYTHON))
+    old = f"Python {platform.python_version()} is too old; install Python {oldest} or later."
+    told = f"{platform.python_version()}, {sys.executable}" if there else old
+    return Finding(name="Python", purpose="everything", told=told, there=there)
+
+
+def _writable(name: str, purpose: str, folder: Path) -> Finding:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        told = f"{folder} cannot be written ({error.strerror}); go to a folder that can be."
+        return Finding(name=name, purpose=purpose, told=told, there=False)
+    return Finding(name=name, purpose=purpose, told=str(folder), there=True)
+
+
+def _extra(extra: str, purpose: str) -> Finding:
+    packages = list(_packages(extra))
+    missing = [name for name, version in packages if version is None]
+    told = ", ".join(f"{name} {version}" for name, version in packages)
+    if missing:
+        told = (
+            f"{_and(missing)} {'is' if len(missing) == 1 else 'are'} not installed; "
+            f"pip install 'busproof[{extra}]' installs what is missing."
+        )
+    name = f"the extra {extra}"
+    return Finding(name=name, purpose=purpose, told=told, there=not missing, need=extra)
+
+
+def _packages(extra: str) -> Iterator[tuple[str, str | None]]:
+    """The packages that an extra asks for, and which version is installed."""
+    for text in importlib.metadata.requires("busproof") or ():
+        requirement, _, marker = text.partition(";")
+        name = re.match(r"[\w.-]+", requirement)
+        if name is not None and re.search(rf"\bextra == ['\"]{extra}['\"]", marker):
+            try:
+                yield name[0], importlib.metadata.version(name[0])
+            except importlib.metadata.PackageNotFoundError:
+                yield name[0], None
+
+
+def _asked(name: str, purpose: str, need: str, find: Callable[[], str]) -> Finding:
+    """What a room of ours finds for itself, or what it says where it finds nothing."""
+    try:
+        return Finding(name=name, purpose=purpose, told=find(), there=True, need=need)
+    except ConformanceError as error:
+        return Finding(name=name, purpose=purpose, told=f"{error}.", there=False, need=need)
+
+
+def _java_for_spark() -> str:
+    from busproof.pipeline.java import java_home  # noqa: PLC0415 - other commands start faster
+
+    return java_home() or shutil.which("java") or "on PATH"
+
+
+def _java_for_tlc() -> str:
+    from busproof.tla.java import find_java  # noqa: PLC0415
+
+    return str(find_java())
+
+
+def _tlc() -> str:
+    from busproof.tla.java import find_jar  # noqa: PLC0415
+
+    return str(find_jar())
+
+
+def _node() -> Finding:
+    version = _version_of("node")
+    number = re.match(r"v(\d+)", version or "")
+    there = number is not None and int(number[1]) >= OLDEST_NODE
+    missing = (
+        f"Node.js {OLDEST_NODE} or later is not on PATH; install it with your system's packages "
+        "(Debian, Ubuntu: apt-get install nodejs)."
+    )
+    return Finding(
+        name="Node.js",
+        purpose="the adapter in JavaScript, Allure's page",
+        told=str(version) if there else missing,
+        there=there,
+        need="node",
+    )
+
+
+def _chromium() -> Finding:
+    found = chromium()
+    missing = (
+        f"no {_and(list(_BROWSERS), 'or')} is on PATH; install one with your system's packages "
+        "(Debian: apt-get install chromium)."
+    )
+    return Finding(
+        name="Chromium",
+        purpose="the tests of the page",
+        told=found or missing,
+        there=found is not None,
+        need="chromium",
+    )
+
+
+def _version_of(program: str) -> str | None:
+    """What a program says of its version; `None` if it is not there or does not run."""
+    place = shutil.which(program)
+    if place is None:
+        return None
+    try:
+        ended = subprocess.run(  # noqa: S603 - the user's own
+            [place, "--version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return ended.stdout.strip() if ended.returncode == os.EX_OK else None
+
+
+def _and(names: list[str], word: str = "and") -> str:
+    *most, last = names
+    return f"{', '.join(most)} {word} {last}" if most else last
