@@ -37,6 +37,10 @@ from busproof.steps.worlds import Receipt, Scope, Theme, World
 __all__ = ["guided_rows"]
 
 _WEIGHT: Final = 8
+_OTHERS: Final = 6
+
+_WITHIN_KEYS: Final = "aaabcdefghijklmnopqrst"
+"""More keys than there are partitions, so that some share one."""
 
 _Step = Callable[[World, str], Command]
 _OnLock = Callable[[World, Receipt], Command]
@@ -51,11 +55,11 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
             draws={
                 "queue": QUEUES,
                 "number": st.integers(0, len(_WITHIN) - 1),
-                "key": st.sampled_from("aaabcdefghijkl"),
+                "key": st.sampled_from(_WITHIN_KEYS),
             },
             make=_as_far_as_there_is(_in_transaction),
             weight=_WEIGHT,
-            themes=(Theme.TRANSACTIONS,),
+            themes=(Theme.TRANSACTIONS, Theme.COPIES),
             name="intransaction",
         )
     if Capability.PEEK_LOCK not in scope.capabilities:
@@ -76,6 +80,14 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
         weight=_WEIGHT,
         themes=(Theme.DELIVERIES,),
         name="ondelivery",
+    )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) + _OTHERS)},
+        make=_as_far_as_there_is(_on_copy),
+        weight=_WEIGHT,
+        themes=(Theme.COPIES,),
+        name="oncopy",
     )
 
 
@@ -156,6 +168,18 @@ def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | Non
     """Something with the message that was received last, or a message to receive."""
     if world.locks:
         return _ON_LOCK[number](world, world.locks[-1])
+    return _next(world, queue, number)
+
+
+def _on_copy(world: World, queue: CreateQueue, number: int) -> Command | None:
+    """Something with the copy that was received last, or a copy of any subscription."""
+    if world.locks and number < len(_ON_LOCK):
+        return _ON_LOCK[number](world, world.locks[-1])
+    return _next(world, queue, number)
+
+
+def _next(world: World, queue: CreateQueue, number: int) -> Command:
+    """A message to receive: what is there, what is dead, or what was set aside."""
     queue = world.received_from(queue)
     dead = Capability.DEAD_LETTER in world.scope.capabilities and (
         number in _FROM_DEAD or (number in _DEAD_AGAIN and _was_dead(world))

@@ -35,7 +35,7 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
         draws={"queue": QUEUES, "number": number},
         make=_taken_down,
         times=_LESS,
-        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
+        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS, Theme.COPIES),
     )
     yield Generator(
         kind=BringPartitionUp,

@@ -184,8 +184,7 @@ class Explored(stateful.RuleBasedStateMachine):
             event = self.sequence.ask(command, CONNECTIONS[0])
             if event is not None:
                 self.world.learn(event, None)
-        made = [*self.world.queues, *self.world.subscriptions]
-        return stateful.multiple(*made)
+        return stateful.multiple(*self.world.at_hand())
 
     def teardown(self) -> None:
         """Tell that the sequence is over."""

@@ -87,6 +87,7 @@ class Theme(StrEnum):
     SESSIONS = "sessions"
     DELIVERIES = "deliveries"
     TRANSACTIONS = "transactions"
+    COPIES = "copies"
 
 
 GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
@@ -150,6 +151,11 @@ class World:
     deferred: list[Receipt] = attrs.field(factory=list)
     scheduled: list[tuple[str, int]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
+
+    def at_hand(self) -> list[CreateQueue]:
+        """What is sent to and received from, to begin with."""
+        of_queues = [] if self.theme is Theme.COPIES else self.queues
+        return [*of_queues, *self.subscriptions]
 
     def with_sessions(self) -> list[CreateQueue]:
         """What requires sessions, the latest last."""
