@@ -50,6 +50,7 @@ class Capability(StrEnum):
     SESSION_LISTING = "session-listing"
     TRANSACTIONAL_SETTLEMENT = "transactional-settlement"
     LEGACY_ENTITIES = "legacy-entities"
+    LIMITS = "limits"
     AMQP = "amqp"
 
 

@@ -13,6 +13,7 @@ from busproof.adapters.seeded import (
     faults_forwarding,
     faults_keys,
     faults_life,
+    faults_limits,
     faults_locks,
     faults_management,
     faults_numbering,
@@ -57,6 +58,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_peeks.FAULTS,
     *faults_time_to_live.FAULTS,
     *faults_sizes.FAULTS,
+    *faults_limits.FAULTS,
     *faults_quotas.FAULTS,
     *faults_premium.FAULTS,
 )

@@ -98,6 +98,7 @@ CAPABILITIES: Final = frozenset(
         Capability.TIME_TO_LIVE,
         Capability.DISPOSABLE_NAMESPACE,
         Capability.LEGACY_ENTITIES,
+        Capability.LIMITS,
     }
 )
 """What the model does by itself; a client library is set before it."""

@@ -170,8 +170,9 @@ class Hub:
         """
         name, now = self.contents.new_name(), self.now_ms()
         parsed = parse(raw, name, now, identified=self.identifies)
-        if (parsed.message.size or 0) > LARGEST_STOOD_FOR:
-            raise too_large(parsed.message.size or 0, LARGEST_STOOD_FOR)
+        message = parsed.message
+        if message.stands_in and (message.size or 0) > LARGEST_STOOD_FOR:
+            raise too_large(message.size or 0, LARGEST_STOOD_FOR)
         return parsed
 
     def shown(self, view: MessageView) -> Content:

@@ -42,6 +42,8 @@ NAMED: Final = {
 PARTITION_KEY: Final = "x-opt-partition-key"
 STANDS_FOR: Final = "x-opt-busproof-size"
 """How many bytes a message's body stands for; our own, so that tests fill entities with few."""
+STANDS_IN: Final = "x-opt-busproof-stands-in"
+"""Whether it may do so for several messages, and be larger than one: unless this is false."""
 SCHEDULED_TIME: Final = "x-opt-scheduled-enqueue-time"
 GIVEN_BY_THE_BUS: Final = frozenset(
     {
@@ -91,12 +93,14 @@ class Annotated:
         partition_key: the partition key.
         due: when the message is to come, in milliseconds since 1970, if later.
         stands_for: how many bytes its body stands for.
+        stands_in: whether it may stand for more than one message has.
     """
 
     passed_on: Pairs = (0, b"")
     partition_key: str | None = None
     due: int | None = None
     stands_for: int = 0
+    stands_in: bool = True
 
 
 @attrs.frozen
@@ -213,7 +217,7 @@ def _identified(properties: bytes) -> bytes:
 
 
 def _annotated(raw: bytes, place: int) -> Annotated:
-    count, out, stands_for = 0, b"", 0
+    count, out, stands_for, stands_in = 0, b"", 0, True
     key: str | None = None
     due: int | None = None
     for name, value, both in pairs(raw, place):
@@ -223,9 +227,11 @@ def _annotated(raw: bytes, place: int) -> Annotated:
             due = value
         elif name == STANDS_FOR:
             stands_for = _standing(value)
+        elif name == STANDS_IN:
+            stands_in = value is not False
         if name not in GIVEN_BY_THE_BUS:
             count, out = count + 2, out + both
-    return Annotated((count, out), key, due, stands_for)
+    return Annotated((count, out), key, due, stands_for, stands_in)
 
 
 def _standing(value: Any) -> int:
@@ -271,6 +277,7 @@ def _message(
         partition_key=annotated.partition_key,
         properties=application,
         size=max(len(content.body), annotated.stands_for),
+        stands_in=annotated.stands_in and annotated.stands_for > len(content.body),
         time_to_live=content.life,
     )
 

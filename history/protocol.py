@@ -76,6 +76,7 @@ class CapabilityName(StrEnum):
     SESSION_LISTING = "session-listing"
     TRANSACTIONAL_SETTLEMENT = "transactional-settlement"
     LEGACY_ENTITIES = "legacy-entities"
+    LIMITS = "limits"
     AMQP = "amqp"
 
 

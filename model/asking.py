@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof.model.commands import CreateQueue
+from busproof.model.measures import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.sizes import granted_sizes, may_refuse_size
 from busproof.model.sources import with_lawful_locks
@@ -26,6 +27,8 @@ def objections(
 ) -> Iterator[tuple[Error, tuple[RuleId, ...], bool]]:
     """Why the request may be refused: the error, the rules, and whether it must be."""
     profile, wanted = namespace.profile, command.partitioned
+    if is_long_name(command.queue):
+        yield Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
     limits = with_lawful_locks(command)[1]
     if limits:
         yield Error.INVALID_OPERATION, limits, False
@@ -109,4 +112,4 @@ def created_rules(
     granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
     if granted and profile.tier is not Tier.BASIC:
         rules = ("SIZE-01" if profile.tier is Tier.STANDARD else "PREM-07", *rules)
-    return rules
+    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules

@@ -4,6 +4,7 @@ from typing import Final
 
 from busproof.model.absence import absence
 from busproof.model.blaming_expiry import blamed_for_age
+from busproof.model.blaming_limits import blamed_for_limits
 from busproof.model.blaming_management import blamed_in_management, is_management
 from busproof.model.blaming_partitions import blamed_for_partitions, wrongly_begun
 from busproof.model.blaming_sizes import is_about_room, is_beyond, room_denied
@@ -132,6 +133,7 @@ def blamed(
             case _:
                 rules = _OF_REQUESTS.get(type(command), ())
         rules = (*blamed_for_age(namespace, queue, event), *rules)
+        rules = (*blamed_for_limits(namespace, command, outcome), *rules)
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
     found = (*found, *_of_forwarding(queue, outcome))

@@ -12,6 +12,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.describing import wrongly_told
+from busproof.model.measures import is_longest_name
 from busproof.model.outcomes import Described, Outcome, Refused
 from busproof.model.quotas import Wanted, quota_denied
 from busproof.model.state import Namespace, Queue, is_unsure
@@ -94,7 +95,7 @@ def _wrongly_not_created(
         rules = ("MGMT-05", *rules)
     if command.api_version is not None:
         rules = ("MGMT-06", "MGMT-07", *rules)
-    return rules
+    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
 
 
 def _wrongly_kept(command: Command, allowed: tuple[Transition, ...]) -> tuple[RuleId, ...]:

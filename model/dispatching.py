@@ -17,6 +17,7 @@ from busproof.model.managing import (
     lost_update,
     update_queue,
 )
+from busproof.model.measures import held_to_limits
 from busproof.model.peeking import peek
 from busproof.model.queues import advance_clock, bring_up, lost_advance, lost_outage, take_down
 from busproof.model.receiving import lost_receive, receive
@@ -70,9 +71,9 @@ def dispatched(
         return iter(at_source)
     match command:
         case c.Send():
-            return send(namespace, command, seen)
+            return held_to_limits(namespace, command, send(namespace, command, seen))
         case c.Schedule():
-            return schedule(namespace, command, seen)
+            return held_to_limits(namespace, command, schedule(namespace, command, seen))
         case c.CancelScheduled():
             return cancel(namespace, command)
         case c.Receive():

@@ -17,18 +17,17 @@ from busproof.model.filling import (
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Done
 from busproof.model.returning import without_perhaps_spent
-from busproof.model.room import Room, most
+from busproof.model.room import Room
 from busproof.model.sizes import MOST_GB, capacity
 from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, refusal
-from busproof.model.values import DEAD_LETTERS, Error, Message, RuleId, Tier
+from busproof.model.values import DEAD_LETTERS, Error, Message, RuleId
 
 __all__ = [
     "no_room",
     "surely_full",
     "taken_in",
-    "too_large",
     "why_taken",
     "with_room",
 ]
@@ -218,13 +217,3 @@ def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
         return queue
     refused = room.refused.delete(key) if key in room.refused else room.refused
     return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))
-
-
-def too_large(namespace: Namespace, message: Message) -> Iterator[Transition]:
-    """A message may be refused that is larger than those which its tier surely takes.
-
-    Outside the five documents: 256 KB, and 1 MB in Premium.
-    """
-    surely = 10**6 if namespace.profile.tier is Tier.PREMIUM else 256_000
-    if not namespace.vantage.decides and most(message) > surely:
-        yield refusal(namespace, Error.MESSAGE_TOO_LARGE)

@@ -12,6 +12,7 @@ from busproof.model.unknowable import given_up, is_unknowable
 from busproof.model.values import MICROSECONDS
 
 __all__ = [
+    "SIZE_LIMIT",
     "in_order",
     "is_there",
     "may_be_over",
@@ -27,7 +28,7 @@ __all__ = [
 TIME_LIMIT: Final = 120 * MICROSECONDS
 """A transaction may be ended by the service this long after it began."""
 SIZE_LIMIT: Final = 100
-"""A transaction may be refused more messages than this."""
+"""LIMIT-15, LIMIT-16: a transaction takes so many messages and no more."""
 
 
 def with_transaction(namespace: Namespace, name: str, transaction: Transaction | None) -> Namespace:
@@ -112,4 +113,4 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
     """Whether the service may have ended the transaction by itself."""
     elapsed = namespace.now.latest - transaction.begun.earliest
-    return elapsed + namespace.vantage.slack >= TIME_LIMIT or transaction.size >= SIZE_LIMIT
+    return elapsed + namespace.vantage.slack >= TIME_LIMIT or transaction.size > SIZE_LIMIT

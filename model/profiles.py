@@ -39,4 +39,5 @@ def vantage_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Van
         partitions="witness" in capabilities or "outages" in capabilities,
         witness="witness" in capabilities,
         assigns_message_ids="client-library" in capabilities,
+        limits="limits" in capabilities,
     )

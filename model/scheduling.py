@@ -13,7 +13,7 @@ from busproof.model.commands import CancelScheduled, Schedule
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.filling import weight
-from busproof.model.fullness import no_room, too_large, with_room
+from busproof.model.fullness import no_room, with_room
 from busproof.model.keys import (
     effective_key,
     interpretations,
@@ -30,6 +30,7 @@ from busproof.model.limits import (
     with_transaction,
     without_deleted,
 )
+from busproof.model.measures import beyond_limits, no_more
 from busproof.model.outages import Partitions
 from busproof.model.outcomes import Scheduled
 from busproof.model.placing import choices, home_of, narrowed
@@ -63,8 +64,8 @@ def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterato
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = attrs.evolve(namespace, profile=profile)
-        yield from too_large(namespace, message)
         if command.transaction is None:
+            yield from beyond_limits(namespace, command)
             yield from _schedule(namespace, queue, command, message, seen)
         else:
             yield from _schedule_in(namespace, queue, command, message, seen)
@@ -222,6 +223,8 @@ def _schedule_in(
         transaction = attrs.evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+    for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
+        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
     if keys_conflict(message):
         yield from staging.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not staging.regular_accepts(namespace):

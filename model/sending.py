@@ -20,7 +20,7 @@ from busproof.model.duplicates import (
 from busproof.model.evolving import evolve
 from busproof.model.expiry import death
 from busproof.model.filling import all_may_be_full, weight
-from busproof.model.fullness import no_room, taken_in, too_large, why_taken, with_room
+from busproof.model.fullness import no_room, taken_in, why_taken, with_room
 from busproof.model.keys import (
     effective_key,
     home_name,
@@ -29,6 +29,7 @@ from busproof.model.keys import (
     rule_of,
 )
 from busproof.model.ledger import never_arrives, store
+from busproof.model.measures import beyond_limits
 from busproof.model.outages import Partitions
 from busproof.model.partitions import (
     in_one_store,
@@ -67,7 +68,7 @@ def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transi
         if command.transaction is not None:
             yield from staging.send_in(namespace, queue, command, message, seen)
         else:
-            yield from too_large(namespace, message)
+            yield from beyond_limits(namespace, command)
             yield from _send(namespace, queue, command, message, seen)
 
 

@@ -8,6 +8,7 @@ from busproof.model.commands import GetSessionState, ListSessions, SetSessionSta
 from busproof.model.filling import may_be_full
 from busproof.model.keys import SESSION_ID
 from busproof.model.ledger import first_in_line
+from busproof.model.measures import refuses_state, shown_of_state
 from busproof.model.outcomes import SessionsListed, SessionState
 from busproof.model.placing import home_of
 from busproof.model.room import filled, most_of_state
@@ -31,9 +32,14 @@ def set_state(
     if holding is not False:
         late = queue.states.get(command.session_id, NOTHING).late
         stored = SessionData(command.state, late)
-        yield done(
-            _with(namespace, _weighed(namespace, queue, command), command.session_id, stored)
-        )
+        may_refuse, must_refuse = refuses_state(namespace, command.state)
+        if may_refuse:
+            yield refusal(namespace, Error.MESSAGE_TOO_LARGE, "LIMIT-20", any_error=True)
+        if not must_refuse:
+            after = _with(
+                namespace, _weighed(namespace, queue, command), command.session_id, stored
+            )
+            yield done(after, *shown_of_state(namespace, command.state))
         yield from _no_room(namespace, queue, command)
     yield from _refusals(namespace, queue, command.session_id, connection)
 

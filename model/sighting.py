@@ -1,7 +1,6 @@
 """Recognising a message that was received or peeked, and what its sequence number tells."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -12,7 +11,7 @@ from busproof.model.placing import home_of, narrowed
 from busproof.model.state import Namespace, Queue, Subscription
 from busproof.model.stored import Stored
 from busproof.model.transition import Sighting
-from busproof.model.values import SEQUENCE_BITS, Message, MessageView, RuleId
+from busproof.model.values import SEQUENCE_BITS, MessageView, RuleId
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
@@ -27,8 +26,6 @@ _CARRIED: Final = (
 )
 """Properties that come back as they were sent, and mean nothing else to the bus."""
 
-_SENT: Final = tuple(field.name for field in attrs.fields(Message))
-_sent: Final = attrgetter(*_SENT)
 
 
 @attrs.frozen
@@ -150,9 +147,8 @@ def _at_home(
 
 def view_of(stored: Stored, **lock: Any) -> MessageView:
     """What a client would see of the message, and of its lock if it is told of one."""
-    carried = dict(zip(_SENT, _sent(stored.message), strict=True))
-    return MessageView(
-        **carried,
+    return MessageView.of(
+        stored.message,
         sequence_number=sequence_number(stored),
         dead_letter_reason=stored.reason,
         **lock,

@@ -11,7 +11,6 @@ from busproof.model.commands import Send
 from busproof.model.duplicates import Fate, noted
 from busproof.model.filling import perhaps_full
 from busproof.model.forwarding import withheld_beyond
-from busproof.model.fullness import too_large
 from busproof.model.keys import (
     SESSION_ID,
     effective_key,
@@ -30,6 +29,7 @@ from busproof.model.limits import (
     with_transaction,
     without_deleted,
 )
+from busproof.model.measures import beyond_limits, no_more
 from busproof.model.outages import Partitions
 from busproof.model.placing import choices, home_of, narrowed
 from busproof.model.room_in_transactions import has_room_within, no_room_within
@@ -71,7 +71,7 @@ def send_in(
     namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
-    for refused in too_large(namespace, message):
+    for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield _turned_away(namespace, command, refused)
         if not transaction.doomed:
             yield from _taken_yet_doomed(namespace, queue, command, refused)

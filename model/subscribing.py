@@ -13,6 +13,7 @@ from busproof.model.creating import outages_of
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
+from busproof.model.measures import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
@@ -59,6 +60,15 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     outages = outages_of(namespace, _as_queue(command))
     if outages.any:
         yield refusal(given_up(namespace, command.topic), Error.UNAVAILABLE, any_error=True)
+    if is_long_name(command.topic):
+        yield refusal(namespace, Error.INVALID_OPERATION, "LIMIT-18", any_error=True)
+        if must_refuse_beyond(namespace):
+            return
+    yield from _made_of_tier(namespace, command)
+
+
+def _made_of_tier(namespace: Namespace, command: CreateTopic) -> Iterator[Transition]:
+    """What the tier gives of a topic whose name is free."""
     tier = namespace.profile.tier
     if tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
@@ -74,7 +84,8 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     for partitioned, wanted in counted.items():
         if within_quota(namespace, wanted):
             created = _with_topic(namespace, attrs.evolve(command, partitioned=partitioned))
-            yield done(created, *shown_by_creation(namespace, wanted))
+            longest = ("LIMIT-17",) if is_longest_name(command.topic) else ()
+            yield done(created, *longest, *shown_by_creation(namespace, wanted))
     yield from over_quota(namespace, counted.values())
 
 

@@ -11,7 +11,14 @@ from busproof.model.dead_letters import owner_of
 from busproof.model.duplicates import Fate, declined, fate, noted
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
-from busproof.model.limits import in_order, is_there, may_be_over, vacated, with_transaction
+from busproof.model.limits import (
+    SIZE_LIMIT,
+    in_order,
+    is_there,
+    may_be_over,
+    vacated,
+    with_transaction,
+)
 from busproof.model.room_in_transactions import lacks_room
 from busproof.model.rules import with_changes
 from busproof.model.scheduling import committed_later
@@ -69,6 +76,8 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[Ru
     ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
     changes = ("FEAT-04",) if transaction.changes else ()
+    if transaction.size == SIZE_LIMIT:
+        changes = ("LIMIT-15", *changes)
     return tuple(dict.fromkeys((*changes, "TXN-12", *rules)))
 
 

@@ -6,7 +6,8 @@ Times count from the start of a recording, never from a calendar.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 import attrs
 from immutables import Map
@@ -101,7 +102,8 @@ class Message:
 
     `None` means that the sender did not set the property; `subject` is what older libraries call
     the label, and `properties` are the application's own. `size` is how many bytes the adapter is
-    to send as the body, padded as it likes; `None` is as many as it takes. `time_to_live` is in
+    to send as the body, padded as it likes; `None` is as many as it takes. One that `stands_in` for
+    several may be larger than its tier takes, to fill an entity with few. `time_to_live` is in
     microseconds.
     """
 
@@ -119,6 +121,7 @@ class Message:
     size: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.ge(0))
     )
+    stands_in: bool = False
     time_to_live: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
@@ -155,6 +158,19 @@ class MessageView:
     dead_letter_reason: str | None = None
     state: MessageState | None = None
 
+    @classmethod
+    def of(cls, message: Message, **learned: Any) -> "MessageView":
+        """A sent message as it comes back, with what a client learns besides."""
+        carried = dict(zip(_CARRIED, _carried_by(message), strict=True))
+        return cls(**carried, **learned)
+
+
+_CARRIED: Final = tuple(
+    each.name for each in attrs.fields(Message) if each.name in attrs.fields_dict(MessageView)
+)
+"""What of a message comes back: all but what only its sender says."""
+_carried_by: Final = attrgetter(*_CARRIED)
+
 
 @attrs.frozen
 class Window:
@@ -187,6 +203,8 @@ class Vantage:
         left_out: connections over which there were receives that are not told, because only a
             part of a history is looked at; what they may have put into caches stays possible.
         assigns_message_ids: whether the client library sets a MessageId that the sender left out.
+        limits: whether requests beyond a documented limit are refused (LIMIT), as the adapter says;
+            otherwise they may be, or not.
         decides: whether the state is a bus of its own, which decides what a client cannot see.
     """
 
@@ -195,6 +213,7 @@ class Vantage:
     partitions: bool = True
     witness: bool = True
     assigns_message_ids: bool = False
+    limits: bool = False
     left_out: frozenset[str] = frozenset()
     partial: bool = False
     decides: bool = False

@@ -91,6 +91,7 @@ CAPABILITIES: Final = (
     "session-listing",
     "transactional-settlement",
     "legacy-entities",
+    "limits",
     "amqp",
 )
 """What an adapter can declare; a test keeps both the same."""

@@ -17,6 +17,7 @@ STEP_MODULES: Final = (
     "sessions",
     "disturbing",
     "filling",
+    "measuring",
     "crowding",
     "restoring",
     "expecting",

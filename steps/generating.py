@@ -123,7 +123,7 @@ def _sent(
 def _sent_large(world: World, queue: CreateQueue, shape: int, size: int) -> Send:
     """A message of which a few fill a partition; where it is too large, that is all it comes to."""
     sent = _sent(world, queue, shape)
-    return attrs.evolve(sent, message=attrs.evolve(sent.message, size=size))
+    return attrs.evolve(sent, message=attrs.evolve(sent.message, size=size, stands_in=True))
 
 
 def _scheduled(

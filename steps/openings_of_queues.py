@@ -128,7 +128,7 @@ def full(world: World, queue: CreateQueue) -> Iterator[Command]:
     By the first of them it is known where the second has to go.
     """
     for place in (1, *(0,) * (GB // LARGE + 2), 1):
-        message = attrs.evolve(keyed(world, queue, place), size=LARGE)
+        message = attrs.evolve(keyed(world, queue, place), size=LARGE, stands_in=True)
         yield Send(queue=queue.queue, message=message)
 
 

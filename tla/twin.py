@@ -201,7 +201,7 @@ class Twin:
         queue = self.namespace.queues.get(getattr(command, "queue", ""))
         if queue is not None and (stored := _held_in(queue, message)) is not None:
             return view_of(stored)
-        return MessageView(**attrs.asdict(self.sent[message - 1], recurse=False))
+        return MessageView.of(self.sent[message - 1])
 
     def _next_token(self, message: int) -> str:
         stored = self.stored(message)

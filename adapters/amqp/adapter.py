@@ -38,6 +38,7 @@ CAPABILITIES: Final = frozenset(
         Capability.DUPLICATE_DETECTION,
         Capability.FILTERS,
         Capability.FORWARDING,
+        Capability.LIMITS,
         Capability.LOCK_RENEWAL,
         Capability.MANAGEMENT,
         Capability.NEXT_SESSION,

@@ -26,6 +26,8 @@ STATES: Final = {
 }
 STANDS_FOR: Final = "x-opt-busproof-size"
 """How many bytes a body stands for, where a service offers to count them: ours does."""
+STANDS_IN: Final = "x-opt-busproof-stands-in"
+"""Whether it does so for several messages, and may be larger than one."""
 PADDING: Final = b"\0"
 TEXTS: Final = {
     "correlation_id": "correlation_id",
@@ -64,6 +66,8 @@ def encoded(message: Message, due: int | None = None, *, counted: bool = False) 
         annotations[DUE] = timestamp(due)
     if message.size is not None and counted:
         annotations[symbol(STANDS_FOR)] = message.size
+        if not message.stands_in:
+            annotations[symbol(STANDS_IN)] = False
     sent.annotations = annotations or None
     sent.properties = dict(message.properties) or None
     if message.time_to_live is not None:

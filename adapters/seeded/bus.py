@@ -10,7 +10,7 @@ import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.adapters.seeded.counting import Counting
+from busproof.adapters.seeded.limiting import Limiting
 from busproof.adapters.seeded.queues import Queue
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
@@ -51,7 +51,7 @@ QueueCommand = (
 )
 
 
-class SeededBus(Counting):
+class SeededBus(Limiting):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -83,6 +83,7 @@ class SeededBus(Counting):
             Capability.TIME_TO_LIVE,
             Capability.DISPOSABLE_NAMESPACE,
             Capability.LEGACY_ENTITIES,
+            Capability.LIMITS,
         }
     )
 
@@ -121,9 +122,27 @@ class SeededBus(Counting):
             return Observed(self.missing(command, command.queue.removesuffix(DEAD_LETTERS)))
         if self.is_misaddressed(queue, command):
             return Observed(Refused(error=Error.INVALID_OPERATION))
+        if isinstance(command, c.Send | c.Schedule):
+            return self.take(queue, command, connection)
+        return Observed(self.ask(queue, command, connection))
+
+    def take(self, queue: Queue, command: c.Send | c.Schedule, connection: str) -> Observed:
+        """Take a message, now or for later, unless it is beyond a limit."""
+        error = self.beyond_limits(command)
+        if error is not None:
+            return self.refuse_beyond(queue, command, error)
         if isinstance(command, c.Send):
             return self.send(queue, command)
         return Observed(self.ask(queue, command, connection))
+
+    def refuse_beyond(
+        self,
+        queue: Queue,  # noqa: ARG002 - for faults
+        command: c.Send | c.Schedule,  # noqa: ARG002
+        error: Error,
+    ) -> Observed:
+        """Refuse a message that is beyond a limit."""
+        return Observed(Refused(error=error))
 
     def found(self, name: str) -> Queue | None:
         """The queue or the dead-letter queue of this path, once all is over that has ended."""

@@ -121,11 +121,8 @@ class Life(Ageing):
 
     def view(self, queue: Queue, held: Held) -> MessageView:  # noqa: ARG002 - for faults
         """The message as a receiver or a browser sees it."""
-        names = [field.name for field in attrs.fields(Message)]
-        sent = {name: getattr(held.message, name) for name in names}
-        return MessageView(
-            **sent, sequence_number=held.sequence_number, dead_letter_reason=held.reason
-        )
+        number, reason = held.sequence_number, held.reason
+        return MessageView.of(held.message, sequence_number=number, dead_letter_reason=reason)
 
     def settle(self, queue: Queue, token: str, action: Callable[[Queue, Held], None]) -> Outcome:
         """Complete or abandon the message that is locked under this token."""

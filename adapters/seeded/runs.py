@@ -117,9 +117,9 @@ Request = Command | Settling | ByNumber | Cancelling | Over
 Run = tuple[Request, ...]
 
 
-def create(**settings: Any) -> CreateQueue:
+def create(*, queue: str = QUEUE, **settings: Any) -> CreateQueue:
     """Create the queue."""
-    return CreateQueue(queue=QUEUE, **settings)
+    return CreateQueue(queue=queue, **settings)
 
 
 def send(

@@ -11,6 +11,7 @@ from busproof.adapters.seeded import (
     shown_forwarding,
     shown_keys,
     shown_life,
+    shown_limits,
     shown_locks,
     shown_management,
     shown_numbering,
@@ -46,6 +47,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_partitions.SHOWN,
     **shown_time_to_live.SHOWN,
     **shown_sizes.SHOWN,
+    **shown_limits.SHOWN,
     **shown_quotas.SHOWN,
     **shown_premium.SHOWN,
 }

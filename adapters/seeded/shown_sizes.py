@@ -1,7 +1,7 @@
 """The shortest runs in which the faults in sizes show."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from busproof.adapters.seeded.runs import (
     QUEUE,
@@ -22,18 +22,18 @@ from busproof.model.commands import BeginTransaction, CommitTransaction, GetQueu
 __all__ = ["READINGS", "SHOWN"]
 
 _GET: Final = GetQueue(queue=QUEUE)
-_LARGE: Final = 10**8
+_LARGE: Final[Mapping[str, Any]] = {"size": 10**8, "stands_in": True}
 _ENOUGH: Final = 12
 """So many large messages are surely more than 1 GB."""
 _FITTING: Final = 10
-_FILLED: Final = tuple(send(f"m{n}", partition_key="a", size=_LARGE) for n in range(_ENOUGH))
+_FILLED: Final = tuple(send(f"m{n}", partition_key="a", **_LARGE) for n in range(_ENOUGH))
 _ELSEWHERE: Final = next(key for key in "bcdefg" if home(key) != home("a"))
 """A key of another partition than that of 'a'."""
 _REGULAR: Final = create(partitioned=False, max_size=1)
-_SENT: Final = tuple(send(f"m{n}", size=_LARGE) for n in range(_ENOUGH))
-_MORE: Final = send("more", size=_LARGE)
+_SENT: Final = tuple(send(f"m{n}", **_LARGE) for n in range(_ENOUGH))
+_MORE: Final = send("more", **_LARGE)
 _IN_TRANSACTION: Final = tuple(
-    send(f"m{n}", partition_key="a", size=_LARGE, within="t") for n in range(_ENOUGH)
+    send(f"m{n}", partition_key="a", **_LARGE, within="t") for n in range(_ENOUGH)
 )
 _BEGIN: Final = BeginTransaction(transaction="t")
 _COMMIT: Final = CommitTransaction(transaction="t")
@@ -60,13 +60,13 @@ SHOWN: Final[Mapping[str, Run]] = {
     "partitions-pooled": (create(), *_FILLED),
     "session-never-full": (
         create(requires_session=True),
-        *(send(f"m{n}", session_id="a", size=_LARGE) for n in range(_ENOUGH)),
+        *(send(f"m{n}", session_id="a", **_LARGE) for n in range(_ENOUGH)),
     ),
     "one-full-all-full": (
         create(),
         send("first", partition_key=_ELSEWHERE),
         *_FILLED,
-        send("elsewhere", partition_key=_ELSEWHERE, size=_LARGE),
+        send("elsewhere", partition_key=_ELSEWHERE, **_LARGE),
     ),
     "regular-never-full": (_REGULAR, *_SENT),
     "full-keeps-what-it-refused": (_REGULAR, *_SENT, *(receive() for _ in range(_ENOUGH))),
@@ -81,7 +81,7 @@ SHOWN: Final[Mapping[str, Run]] = {
     "dead-takes-no-room": _each(dead_letter),
     "scheduled-takes-no-room": (
         _REGULAR,
-        *(schedule(f"m{n}", 3600, size=_LARGE) for n in range(_ENOUGH)),
+        *(schedule(f"m{n}", 3600, **_LARGE) for n in range(_ENOUGH)),
         _MORE,
     ),
     "transaction-never-full": (create(), _BEGIN, *_IN_TRANSACTION, _COMMIT),

@@ -50,12 +50,12 @@ def told_size(size: int) -> Described:
 
 
 def large(told: Told, **properties: Any) -> Send:
-    return Send(queue="q", message=told.message(**{"size": LARGE, **properties}))
+    return Send(queue="q", message=told.message(**{"size": LARGE, "stands_in": True, **properties}))
 
 
 def fill(told: Told, number: int = MORE, partition: int | None = None, **properties: Any) -> None:
     for _ in range(number):
-        found = told.send(partition=partition, **{"size": LARGE, **properties})
+        found = told.send(partition=partition, **{"size": LARGE, "stands_in": True, **properties})
         assert found.possible, found.rules
 
 

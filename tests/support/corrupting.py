@@ -173,7 +173,7 @@ def _staged_given(
 
 
 def _as_sent(sent: Event) -> MessageView:
-    return MessageView(**attrs.asdict(sent.command.message))
+    return MessageView.of(sent.command.message)
 
 
 def duplicate_given(history: History) -> Iterator[Corrupted]:

@@ -121,8 +121,9 @@ def test_a_message_comes_back_as_it_was_sent(ask: Ask, queue: str) -> None:
     ask(Send(queue=queue, message=Message(body="bare")))
     for sent in (whole, Message(body="bare")):
         view = message_of(ask(Receive(queue=queue, mode=FOR_GOOD)))
-        names = [field.name for field in attrs.fields(Message)]
-        assert {name: getattr(view, name) for name in names} == attrs.asdict(sent)
+        names = [field.name for field in attrs.fields(Message) if field.name != "stands_in"]
+        carried = {name: getattr(view, name) for name in names}
+        assert carried == {name: getattr(sent, name) for name in names}
 
 
 @pytest.mark.parametrize(("counted", "most"), [(True, 200), (False, 101_000)])

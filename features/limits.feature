@@ -1,0 +1,268 @@
+Feature: Limits of single requests
+  How large a message may be, how long its keys, how many messages a transaction takes, and how long
+  the name of an entity may be. What is at a limit is taken; what is beyond it is refused, and leaves
+  nothing behind.
+
+  Rule: A message may be as large as its tier allows
+
+    @LIMIT-01
+    Scenario Outline: A message of 256 KB is taken
+      Given a <kind> queue
+      When a body of 251904 bytes is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-02
+    Scenario Outline: A larger one is refused
+      Given a <kind> queue
+      When a body of 262145 bytes is sent
+      Then it is refused because it is too large
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-03
+    Scenario: Premium takes a message of 1 MB
+      Given a regular queue
+      When a body of 995904 bytes is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+    @LIMIT-04
+    Scenario: Premium takes no message of more than 100 MB
+      Given a regular queue
+      When a body of 104857601 bytes is sent
+      Then it is refused because it is too large
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+    @LIMIT-05
+    Scenario: Premium may take a message of 2 MB
+      Given a regular queue
+      When a body of 2000000 bytes is sent
+      Then it is accepted, or refused because it is too large
+
+    @LIMIT-06
+    Scenario Outline: A message that is too large cannot be scheduled
+      Given a <kind> queue
+      When a body of <size> bytes is scheduled
+      Then it is refused because it is too large
+      When 2 seconds pass
+      And everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | size      |
+        | partitioned | 262145    |
+        | regular     | 104857601 |
+
+    @LIMIT-06
+    Scenario Outline: A message that is too large cannot be sent in a transaction
+      Given a <kind> queue
+      And a transaction
+      When a body of <size> bytes is sent in the transaction with PartitionKey "a"
+      Then it, or the transaction's commit, is refused
+      When the transaction is committed, if it can be
+      And everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | size      |
+        | partitioned | 262145    |
+        | regular     | 104857601 |
+
+  Rule: A key may have 128 characters
+
+    @LIMIT-07 @LIMIT-09 @LIMIT-11
+    Scenario Outline: 128 characters are not too many
+      Given a <kind> queue
+      When 128 characters are sent as the <key> of a message
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | key          |
+        | partitioned | MessageId    |
+        | partitioned | SessionId    |
+        | partitioned | PartitionKey |
+        | regular     | MessageId    |
+        | regular     | SessionId    |
+        | regular     | PartitionKey |
+
+    @LIMIT-08 @LIMIT-10 @LIMIT-12
+    Scenario Outline: 129 characters are too many
+      Given a <kind> queue
+      When 129 characters are sent as the <key> of a message
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | key          |
+        | partitioned | MessageId    |
+        | partitioned | SessionId    |
+        | partitioned | PartitionKey |
+        | regular     | MessageId    |
+        | regular     | SessionId    |
+        | regular     | PartitionKey |
+
+    @LIMIT-08 @LIMIT-10 @LIMIT-12
+    Scenario Outline: 129 characters are too many for what is scheduled
+      Given a <kind> queue
+      When 129 characters are scheduled as the <key> of a message
+      Then it is refused
+      When 2 seconds pass
+      And everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | key          |
+        | partitioned | MessageId    |
+        | partitioned | SessionId    |
+        | partitioned | PartitionKey |
+        | regular     | MessageId    |
+        | regular     | SessionId    |
+        | regular     | PartitionKey |
+
+  Rule: Properties have a limit each, and together
+
+    @LIMIT-13 @LIMIT-14
+    Scenario Outline: Small properties are taken
+      Given a <kind> queue
+      When 2 properties of 7000 bytes each are sent with a message
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-13
+    Scenario Outline: A property of more than 32 KB is refused
+      Given a <kind> queue
+      When 1 property of 32768 bytes is sent with a message
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-14
+    Scenario Outline: Properties of more than 64 KB together are refused
+      Given a <kind> queue
+      When 3 properties of 22000 bytes each are sent with a message
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A transaction takes 100 messages
+
+    @LIMIT-15
+    Scenario Outline: 100 messages are not too many
+      Given a <kind> queue
+      And a transaction
+      When 100 messages with PartitionKey "a" are sent in the transaction
+      Then all of them are accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 100 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-16
+    Scenario Outline: One more is too many
+      Given a <kind> queue
+      And a transaction
+      And 100 messages with PartitionKey "a" were sent in the transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      Then it is refused
+      When the transaction is committed, if it can be
+      And everything is received and completed
+      Then at most 100 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: The name of an entity may have 260 characters
+
+    @LIMIT-17
+    Scenario Outline: 260 characters are not too many for a name
+      Given an empty namespace
+      When a name of 260 characters is given to a <kind> <entity>
+      Then it is accepted
+
+      Examples:
+        | kind        | entity |
+        | partitioned | queue  |
+        | regular     | queue  |
+        | partitioned | topic  |
+        | regular     | topic  |
+
+    @LIMIT-18
+    Scenario Outline: 261 characters are too many for a name
+      Given an empty namespace
+      When a name of 261 characters is given to a <kind> <entity>
+      Then it is refused
+      When a message is sent to the name of 261 characters nevertheless
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | entity |
+        | partitioned | queue  |
+        | regular     | queue  |
+        | partitioned | topic  |
+        | regular     | topic  |
+
+  Rule: A session's state may be as large as a message of Standard
+
+    @LIMIT-19
+    Scenario Outline: A large state is kept
+      Given a <kind> queue that requires sessions
+      When session "a" is accepted
+      And session "a" is given a state of 62000 characters
+      Then it is accepted
+      And the state of session "a" has 62000 characters
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-20
+    Scenario Outline: A larger one is refused, and leaves the one before
+      Given a <kind> queue that requires sessions
+      When session "a" is accepted
+      And session "a" is given the state "before"
+      And session "a" is given a state of 262145 characters
+      Then it is refused
+      And the state of session "a" is "before"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
