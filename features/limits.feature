@@ -67,7 +67,7 @@ Feature: Limits of single requests
         | partitioned | 262145    |
         | regular     | 104857601 |
 
-    @LIMIT-06
+    @LIMIT-21
     Scenario Outline: A message that is too large cannot be sent in a transaction
       Given a <kind> queue
       And a transaction

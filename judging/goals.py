@@ -108,6 +108,15 @@ def _large_taken(events: Sequence[Event], place: int, _decided: tuple[RuleId, ..
     return large and isinstance(outcome, Done)
 
 
+_LONG_KEYS: Final = ("LIMIT-08", "LIMIT-10", "LIMIT-12")
+
+
+def _beyond(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
+    """A message that was refused because one of its keys is too long."""
+    refused = isinstance(events[place].outcome, Refused)
+    return refused and any(rule in decided for rule in _LONG_KEYS)
+
+
 GOALS: Final = (
     Goal("a keyed send at a dead partition", ("KEY-03",), _came(Send, Refused, "KEY-03")),
     Goal("a key after its partition's outage", ("KEY-20",), _came(Send, Done, "KEY-20")),
@@ -142,6 +151,7 @@ GOALS: Final = (
         _came(CreateQueue, Refused, "QUOTA-02"),
         _came(CreateQueue, Done, "QUOTA-01"),
     ),
+    Goal("a key that is too long", _LONG_KEYS, _beyond),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
 )
 """The situations, by the family of their rules."""

@@ -73,7 +73,7 @@ def must_refuse_beyond(namespace: Namespace) -> bool:
 
 
 def beyond_limits(namespace: Namespace, command: Send | Schedule) -> Iterator[Transition]:
-    """LIMIT-02, LIMIT-04 to LIMIT-06, LIMIT-08, LIMIT-10, LIMIT-12 to LIMIT-14: refusals.
+    """Refusals: LIMIT-02, LIMIT-04 to LIMIT-06, LIMIT-08, LIMIT-10, LIMIT-12 to LIMIT-14, LIMIT-21.
 
     What is surely beyond a limit comes first, and shows it; a bus of its own refuses nothing else.
     """
@@ -85,12 +85,14 @@ def beyond_limits(namespace: Namespace, command: Send | Schedule) -> Iterator[Tr
 
 
 def _rules_of(excess: Excess, command: Send | Schedule) -> tuple[RuleId, ...]:
-    """What a refusal shows; LIMIT-06 if it is of a scheduled message, or in a transaction."""
+    """LIMIT-06, LIMIT-21: what a refusal shows, of a scheduled message or in a transaction."""
     if not excess.surely:
         return (excess.rule,) if excess.rule == "LIMIT-05" else ()
-    plain = isinstance(command, Send) and command.transaction is None
-    other_way = excess.error is Error.MESSAGE_TOO_LARGE and not plain
-    return ("LIMIT-06", excess.rule) if other_way else (excess.rule,)
+    if excess.error is not Error.MESSAGE_TOO_LARGE:
+        return (excess.rule,)
+    if command.transaction is not None:
+        return ("LIMIT-21", excess.rule)
+    return ("LIMIT-06", excess.rule) if isinstance(command, Schedule) else (excess.rule,)
 
 
 def no_more(namespace: Namespace, transaction: Transaction) -> Iterator[Transition]:
@@ -229,5 +231,5 @@ def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
 
 def shown_of_state(namespace: Namespace, state: str | None) -> tuple[RuleId, ...]:
     """LIMIT-19: what it shows that as much as this was stored with a session."""
-    taken = _surely_taken(namespace)
-    return ("LIMIT-19",) if NEARLY * taken <= most_of_state(state) <= taken else ()
+    size, standard = most_of_state(state), LARGEST * _kb(namespace)[0]
+    return ("LIMIT-19",) if NEARLY * standard <= size <= _surely_taken(namespace) else ()

@@ -47,11 +47,12 @@ MESSAGE: Final[Mapping[str, str]] = {
     **dict.fromkeys(_TEXTS, "STRING"),
     "properties": "MAP<STRING, STRING>",
     "size": "BIGINT",
+    "stands_in": "BOOLEAN",
     "time_to_live": "BIGINT",
 }
 
 VIEW: Final[Mapping[str, str]] = {
-    **MESSAGE,
+    **{name: kind for name, kind in MESSAGE.items() if name != "stands_in"},
     "sequence_number": "BIGINT",
     "delivery_count": "BIGINT",
     "lock_token": "STRING",

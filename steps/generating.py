@@ -37,6 +37,7 @@ from busproof.model.values import DEAD_LETTERS, MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
 from busproof.steps.generating_sessions import rows_of_sessions
+from busproof.steps.generating_sizes import rows_of_sizes
 from busproof.steps.generating_topics import rows_of_topics
 from busproof.steps.generating_world import rows_of_the_world
 from busproof.steps.needing import NEEDED
@@ -57,11 +58,6 @@ _INDEX: Final = st.integers(0, 2)
 _SHAPE: Final = st.integers(0, 3)
 _SENDS: Final = st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 3, 6, 24))
 _RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
-_LARGE: Final = (100_000_000, 100_000_000, 330_000_000)
-"""Bytes of the largest message that any tier takes, and of one that none takes but of our own.
-
-Two of these and four of those are more than 10^9 bytes and less than 2^30: a GB, or not yet.
-"""
 _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 
 
@@ -118,12 +114,6 @@ def _sent(
         timeout=timeout,
         transaction=transaction,
     )
-
-
-def _sent_large(world: World, queue: CreateQueue, shape: int, size: int) -> Send:
-    """A message of which a few fill a partition; where it is too large, that is all it comes to."""
-    sent = _sent(world, queue, shape)
-    return attrs.evolve(sent, message=attrs.evolve(sent.message, size=size, stands_in=True))
 
 
 def _scheduled(
@@ -225,6 +215,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
     rows = (
         *_creations(kinds),
         *_of_messages(scope),
+        *rows_of_sizes(scope),
         *_about((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
         *_about((*GENERAL, Theme.TRANSACTIONS), _of_transactions(scope)),
         *_about(GENERAL, rows_of_management(scope)),
@@ -265,15 +256,6 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
         weight=4,
         times=_SENDS,
     )
-    if Capability.DISPOSABLE_NAMESPACE in scope.capabilities:
-        yield Generator(
-            kind=Send,
-            draws={"queue": QUEUES, "shape": _SHAPE, "size": st.sampled_from(_LARGE)},
-            make=_sent_large,
-            times=_RECEIVES,
-            themes=GENERAL,
-            name="fill",
-        )
     delays = (0, scope.lock // 2, scope.lock, 2 * scope.lock)
     yield Generator(
         kind=Schedule,

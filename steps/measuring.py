@@ -16,7 +16,8 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Done, Outcome, Refused, Scheduled, SessionState
 from busproof.model.values import Error, Message, Tier
 from busproof.steps.creating import refuse_where_missing
-from busproof.steps.harness import Bus, NotApplicable
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
 from busproof.steps.wording import seconds
 
 KEYS: Final = {

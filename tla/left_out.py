@@ -10,6 +10,7 @@ from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.outcomes import Done, Event
 from busproof.model.sources import with_lawful_locks
+from busproof.model.values import Message
 
 __all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
 
@@ -76,6 +77,30 @@ _BEYOND: Final = {
 """Settings that the contract has no words for, and how that is told."""
 
 
+def _outside_for_messages(events: Sequence[Event]) -> str:
+    """Why the contract is not about a queue with these messages; empty where it is."""
+    sent = [getattr(event.command, "message", None) for event in events]
+    messages = [message for message in sent if message is not None]
+    if any(message.time_to_live for message in messages):
+        return _BEYOND["time_to_live"]
+    if any(message.size for message in messages):
+        return "its messages tell how large they are, and may fill it"
+    if any(_may_be_beyond_limits(message) for message in messages):
+        return "its messages may be beyond a limit"
+    return ""
+
+
+_LONGEST: Final = 64
+"""Characters of a key, or of a property's value, that no limit forbids however they are counted."""
+
+
+def _may_be_beyond_limits(message: Message) -> bool:
+    """Whether a key of a message, or what else it carries, is long enough to think of a limit."""
+    keys = (message.message_id, message.session_id, message.partition_key)
+    carried = (str(each) for each in message.properties.values())
+    return any(len(each or "") > _LONGEST for each in (*keys, *carried))
+
+
 def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
     """Why the contract is not about a queue; empty where it is."""
     if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
@@ -83,11 +108,8 @@ def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
     for setting, why in _BEYOND.items():
         if getattr(settings, setting):
             return why
-    sent = [getattr(event.command, "message", None) for event in events]
-    if any(message is not None and message.time_to_live for message in sent):
-        return _BEYOND["time_to_live"]
-    if any(message is not None and message.size for message in sent):
-        return "its messages tell how large they are, and may fill it"
+    if why := _outside_for_messages(events):
+        return why
     ends = [event.returned or event.called for event in events]
     if any(later.called < end for end, later in zip(ends, events[1:], strict=False)):
         return "its requests overlap"

@@ -61,7 +61,7 @@ class _TooLargeWhenScheduled(SeededBus):
         return ANY if isinstance(command, Schedule) else super().largest(command)
 
 
-@faulty("too-large-in-transaction", "LIMIT-06", "A message of any size is taken in a transaction.")
+@faulty("too-large-in-transaction", "LIMIT-21", "A message of any size is taken in a transaction.")
 class _TooLargeInTransaction(SeededBus):
     def largest(self, command: Send | Schedule) -> int:
         return super().largest(command) if command.transaction is None else ANY

@@ -124,12 +124,12 @@ class TestSizes:
     def test_nor_sent_or_scheduled_in_a_transaction(self, held: Told) -> None:
         held.has(BEGIN)
         large = {"size": 262_145, "partition_key": "a"}
-        refuses(held, sent(held, "t", **large), DONE, "LIMIT-06")
-        refuses(held, scheduled(held, "t", **large), SCHEDULED, "LIMIT-06")
-        shows(held, sent(held, "t", **large), TOO_LARGE, "LIMIT-06", "LIMIT-02")
+        refuses(held, sent(held, "t", **large), DONE, "LIMIT-21")
+        refuses(held, scheduled(held, "t", **large), SCHEDULED, "LIMIT-21")
+        shows(held, sent(held, "t", **large), TOO_LARGE, "LIMIT-21", "LIMIT-02")
         held.has(COMMIT, INVALID)
         held.has(BeginTransaction(transaction="u"))
-        shows(held, scheduled(held, "u", **large), TOO_LARGE, "LIMIT-06", "LIMIT-02")
+        shows(held, scheduled(held, "u", **large), TOO_LARGE, "LIMIT-21", "LIMIT-02")
 
     def test_its_transaction_may_be_refused_instead(self) -> None:
         """TXN-REFUSAL."""

@@ -33,7 +33,9 @@ COMMIT = CommitTransaction(transaction="t")
 
 
 def large(told: Told, queue: str = "q", **properties: object) -> Send:
-    return Send(queue=queue, message=told.message(**{"size": LARGE, **properties}))
+    return Send(
+        queue=queue, message=told.message(**{"size": LARGE, "stands_in": True, **properties})
+    )
 
 
 def within(command: Send) -> Send:
@@ -140,7 +142,9 @@ class TestTransactions:
     def test_what_is_scheduled_in_one_may_find_no_room(self, told: Told) -> None:
         told.queue(partitioned=False)
         told.has(BEGIN)
-        later = Schedule(queue="q", message=told.message(size=LARGE), delay=10, transaction="t")
+        later = Schedule(
+            queue="q", message=told.message(size=LARGE, stands_in=True), delay=10, transaction="t"
+        )
         assert denied(told, later)
         fill(told)
         told.has(later, FULL)
@@ -150,7 +154,9 @@ class TestTransactions:
         told.queue(partitioned=False)
         fill(told, LESS)
         told.has(BEGIN)
-        later = Schedule(queue="q", message=told.message(size=LARGE), delay=10, transaction="t")
+        later = Schedule(
+            queue="q", message=told.message(size=LARGE, stands_in=True), delay=10, transaction="t"
+        )
         assert {each.outcome for each in told.step(later)} == {FULL}
 
     @pytest.mark.parametrize("reading", ["at-commit", "either"])
@@ -236,7 +242,7 @@ class TestTimeToLive:
     ) -> None:
         told.queue(partitioned=False)
         for number in range(MORE):
-            message = told.message(size=LARGE, time_to_live=life)
+            message = told.message(size=LARGE, stands_in=True, time_to_live=life)
             later = Schedule(queue="q", message=message, delay=10)
             told.has(later, Scheduled(sequence_number=number))
         assert told.saw(large(told)).possible != full

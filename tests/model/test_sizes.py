@@ -318,9 +318,13 @@ class TestEntities:
     def test_what_is_scheduled_takes_room(self, told: Told) -> None:
         told.queue(partitioned=False)
         for number in range(MORE):
-            later = Schedule(queue="q", message=told.message(size=LARGE), delay=LATER)
+            later = Schedule(
+                queue="q", message=told.message(size=LARGE, stands_in=True), delay=LATER
+            )
             told.has(later, Scheduled(sequence_number=number))
-        told.has(Schedule(queue="q", message=told.message(size=LARGE), delay=LATER), FULL)
+        told.has(
+            Schedule(queue="q", message=told.message(size=LARGE, stands_in=True), delay=LATER), FULL
+        )
         shows(told, large(told), FULL, "SIZE-13")
         told.has(CancelScheduled(queue="q", sequence_number=0))
         told.has(large(told))

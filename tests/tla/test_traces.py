@@ -228,6 +228,9 @@ def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
     assert "time to live" in why(created, Event(command=mortal, outcome=Done()))
     large = Send(queue="q", message=Message(body="a", size=100_000_000))
     assert "may fill it" in why(created, Event(command=large, outcome=Done()))
+    for beyond in ({"message_id": "k" * 129}, {"properties": {"p": "v" * 129}}):
+        long = Send(queue="q", message=Message(body="a", **beyond))
+        assert "beyond a limit" in why(created, Event(command=long, outcome=Done()))
     forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())
     assert "it forwards" in why(forwards)
     fed = attrs.evolve(created, command=CreateQueue(queue="end"))

@@ -141,7 +141,7 @@ def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, later: bool) -> None:
     ask(CreateQueue(queue="q", partitioned=False))
     answers = []
     for number in range(11):
-        message = Message(body=f"m{number}", size=100_000_000)
+        message = Message(body=f"m{number}", size=100_000_000, stands_in=True)
         answers.append(
             ask(Schedule(queue="q", message=message, delay=60 * MICROSECONDS))
             if later
