@@ -25,6 +25,7 @@ __all__ = [
     "held_to_limits",
     "is_long_name",
     "is_longest_name",
+    "is_plain",
     "must_refuse_beyond",
     "no_more",
     "refuses_state",
@@ -48,6 +49,9 @@ LONGEST_KEY: Final = 128
 """LIMIT-07 to LIMIT-12: in characters."""
 LONGEST_NAME: Final = 260
 """LIMIT-17, LIMIT-18: in characters."""
+PLAIN: Final = LONGEST_KEY // 2
+PLAIN_SIZE: Final = 100_000
+"""A key of fewer characters, and a message of fewer bytes, is far within every limit."""
 NEARLY: Final = 0.9
 """From this part of a limit on it is the limit that an accepted size shows."""
 KEYS: Final[tuple[tuple[str, RuleId, RuleId], ...]] = (
@@ -109,6 +113,9 @@ def held_to_limits(
     What is taken at a limit shows that limit. A send that dooms its transaction is a refusal that
     comes later (TXN-REFUSAL).
     """
+    if command.transaction is None and is_plain(command.message):
+        yield from found
+        return
     must_refuse = must_refuse_beyond(namespace) and surely_beyond(namespace, command)
     rules = within_limits(namespace, command)
     for transition in found:
@@ -157,8 +164,17 @@ def within_limits(namespace: Namespace, command: Send | Schedule) -> tuple[RuleI
     return tuple(rules)
 
 
+def is_plain(message: Message) -> bool:
+    """Whether a message is far within every limit, as most are: it need not be measured."""
+    keys = (message.message_id, message.session_id, message.partition_key)
+    short = all(key is None or len(key) < PLAIN for key in keys)
+    return short and not message.properties and most(message) <= PLAIN_SIZE
+
+
 def excesses(namespace: Namespace, message: Message) -> Iterator[Excess]:
     """The limits that a message is beyond or may be beyond."""
+    if is_plain(message):
+        return
     yield from _of_size(namespace, message)
     for name, _, forbidden in KEYS:
         length = _length(message, name)

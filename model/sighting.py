@@ -27,7 +27,6 @@ _CARRIED: Final = (
 """Properties that come back as they were sent, and mean nothing else to the bus."""
 
 
-
 @attrs.frozen
 class Seen:
     """A stored message that a view may be of, what is known of it now, and by which rules."""
