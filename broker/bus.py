@@ -149,7 +149,9 @@ class Bus:
         for command, connection in requests:
             answers.append(self.ask(command, connection))
             if (refused := answers[-1].refused) is not None:
-                self.namespace = before
+                if len(answers) > 1:
+                    self.namespace = before
+                # A refusal by itself has said something, such as where a key leads.
                 self.decisions.refuse(decided_before, refused)
                 break
         return answers

@@ -23,6 +23,12 @@ __all__ = ["Connection"]
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
 
+PIECE: Final = 16_384
+"""How much of what came is handled before answers go out, in bytes.
+
+A client that hears of the first messages early is at work while the next are decided.
+"""
+
 TIME_TO_CLAIM: Final = 20.0
 """For how long a connection may last without a claim, in seconds."""
 
@@ -222,13 +228,14 @@ class Connection(asyncio.Protocol):
                     return
                 continue
             try:
-                self._engine.push(rest[:room])
+                self._engine.push(rest[: min(room, PIECE)])
             except ProtonException:
                 self._close()
                 return
-            rest = rest[room:]
+            rest = rest[min(room, PIECE) :]
             if rest or batch:
                 self._dispatch()
+                self.flush()
         self._batch = False
 
     def _dispatch(self) -> None:

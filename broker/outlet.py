@@ -33,6 +33,9 @@ from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
 
 __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
+GIVEN_AT_ONCE: Final = 50
+"""After how many messages they go out, while the next are looked for."""
+
 TOKEN: Final = Struct(">QQ")
 """A lock token's bytes: the sequence number, and which delivery of the message it is of."""
 
@@ -127,7 +130,7 @@ class Outlet(Node):
     def serve(self) -> bool:
         """Give messages while there are some and the client has credit for them."""
         link, waits = self._link, False
-        given = False
+        given = 0
         while native.credit(self._raw) > 0 and not self._connection.paused:
             answer = self._next()
             if answer is None:
@@ -139,7 +142,9 @@ class Outlet(Node):
                 return False
             if isinstance(answer.outcome, Received):
                 self._give(answer.outcome.message)
-                given = True
+                given += 1
+                if given % GIVEN_AT_ONCE == 0:
+                    self._connection.flush()
         if link.drain_mode:
             link.drained()
             waits = False

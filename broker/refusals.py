@@ -19,7 +19,7 @@ CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
     Error.MESSAGE_NOT_FOUND: ("com.microsoft:message-not-found", 404),
     Error.MESSAGE_TOO_LARGE: ("amqp:link:message-size-exceeded", 403),
     Error.ENTITY_DISABLED: ("com.microsoft:entity-disabled", 400),
-    Error.OTHER: ("amqp:internal-error", 500),
+    Error.OTHER: ("amqp:illegal-state", 500),
 }
 
 SENTENCES: Final[dict[Error, str]] = {

@@ -203,7 +203,7 @@ def hold(
         queue,
         messages=queue.messages.set(stored.number, held),
         locks=queue.locks.set(lock.token, stored.number),
-        tokens=queue.tokens.set(lock.token, stored.number),
+        tokens=queue.tokens.set(lock.token, stored.number) if queue.remembers else queue.tokens,
         timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
         room=_room(queue, stored.number, held),
         **{**changes, **also},
@@ -312,9 +312,8 @@ def _forgotten(queue: Queue, gone: Stored) -> dict[str, Any]:
     if queue.remembers:
         return {}
     changes: dict[str, Any] = {"bodies": _less(queue.bodies, gone.message.body)}
-    if gone.lock is not None:
+    if gone.sequence_number is not None:
         changes["numbers"] = _less(queue.numbers, gone.sequence_number)
-        changes["tokens"] = _less(queue.tokens, gone.lock.token)
     heap = queue.fronts.get(gone.where)
     front = settled(heap, lambda number: number != gone.number and number in queue.messages)
     if front is not heap:

@@ -27,15 +27,15 @@ def given_lock(
     """
     queue, slack, now = candidate.queue, namespace.vantage.slack, namespace.now
     token = view.lock_token or f"unknown lock of {view.body}"
-    lock = Lock(token, _full(namespace, queue), session_id, now, settlements=queue.settlements)
     if session_id is not None:
-        return evolve(lock, expiry=session_at(queue, session_id).expiry)
-    if view.locked_until is not None:
-        told = Window(view.locked_until - slack, view.locked_until + slack)
-        return evolve(lock, expiry=told)
-    if _is_whole(namespace, candidate):
-        return lock
-    return evolve(lock, expiry=Window(now.earliest, lock.expiry.latest))
+        expiry = session_at(queue, session_id).expiry
+    elif view.locked_until is not None:
+        expiry = Window(view.locked_until - slack, view.locked_until + slack)
+    elif _is_whole(namespace, candidate):
+        expiry = _full(namespace, queue)
+    else:
+        expiry = Window(now.earliest, _full(namespace, queue).latest)
+    return Lock(token, expiry, session_id, now, settlements=queue.settlements)
 
 
 def _full(namespace: Namespace, queue: Queue) -> Window:

@@ -31,6 +31,9 @@ def heads(queue: Queue, session_id: str | None) -> Iterator[Stored]:
         if first is not None:
             yield first
         return
+    if not len(queue.lines):
+        yield from _of_partitions(queue)
+        return
     given = -1
     for head in heapq.merge(_of_partitions(queue), _of_keys(queue), key=attrgetter("number")):
         if head.number != given:

@@ -176,13 +176,11 @@ def _allowed(
     stored, queue = candidate.stored, candidate.queue
     if not _is_possible(namespace, candidate, command, view):
         return ()
-    rules = (*why_given(namespace, candidate, view), *why_numbered(queue, stored, view))
-    if command.mode is ReceiveMode.PEEK_LOCK:
-        rules = (*rules, *why_locked(namespace, candidate, view))
-    if command.session_id is not None:
-        rules = (*_of_the_session(queue, stored, command.session_id), *rules)
     if stored.came is not None and _overtakes(namespace, queue, stored):
         return ()
+    # What it shows is for who judges; a bus of its own need not be told.
+    judged = not namespace.vantage.decides
+    rules = _why_allowed(namespace, candidate, command, view) if judged else candidate.rules
     if stored.line is None:
         orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         orderless = orderless and stored.reason is None
@@ -193,6 +191,19 @@ def _allowed(
     if stored.came is not None or first.number >= stored.sent:
         return rules
     return () if _must_come_first(namespace, queue, first) else rules
+
+
+def _why_allowed(
+    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
+) -> tuple[RuleId, ...]:
+    """What it shows that this message is given, whatever its place in its line."""
+    queue, stored = candidate.queue, candidate.stored
+    rules = (*why_given(namespace, candidate, view), *why_numbered(queue, stored, view))
+    if command.mode is ReceiveMode.PEEK_LOCK:
+        rules = (*rules, *why_locked(namespace, candidate, view))
+    if command.session_id is not None:
+        rules = (*_of_the_session(queue, stored, command.session_id), *rules)
+    return rules
 
 
 def _is_possible(

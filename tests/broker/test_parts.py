@@ -18,7 +18,13 @@ from busproof.broker.tokens import Key, Keys, TokenError
 from busproof.broker.writing import encoded
 from busproof.errors import UsageError
 from busproof.model.choosing import POLICIES
-from busproof.model.commands import CreateQueue, Receive, Send
+from busproof.model.commands import (
+    BringPartitionUp,
+    CreateQueue,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
 from busproof.model.outcomes import Received
 from busproof.model.profiles import profile_for
 from busproof.model.values import Message, MessageView, ReceiveMode
@@ -120,6 +126,21 @@ def test_several_requests_take_effect_together_or_not_at_all() -> None:
     assert {("invalid-operation", None)} == {
         (each["refused"], each["partition"]) for each in some.decisions.since()
     }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_key_stays_in_the_partition_for_which_it_was_refused(seed: int) -> None:
+    """The refusal has told that it leads there, though nobody knew before."""
+    some = bus("hostile", seed=seed)
+    keyed = [Send(queue="q", message=Message(body=str(n), partition_key="a")) for n in range(9)]
+    some.ask(TakePartitionDown(queue="q", partition=0), "c")
+    while some.ask_all([keyed[0]], "c").pop().refused is None:
+        some = some.anew(some.namespace.profile)
+        some.ask(CreateQueue(queue="q"), "c")
+        some.ask(TakePartitionDown(queue="q", partition=0), "c")
+    some.ask(BringPartitionUp(queue="q", partition=0), "c")
+    answers = [some.ask_all([each], "c").pop() for each in keyed[1:]]
+    assert {0} == {each.partition for each in answers if each.refused is None}
 
 
 def test_what_nobody_can_be_given_is_thrown_away() -> None:
