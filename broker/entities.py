@@ -34,6 +34,8 @@ __all__ = ["Entities"]
 
 XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
+LONGEST_PATH: Final = 260
+"""How long the name of a queue or topic may be, in characters."""
 HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
 READ_ONLY: Final = {
     "AccessedAt",
@@ -133,6 +135,11 @@ class Entities:
         if said.get("Status", "Active") not in STATUSES:
             raise atom.Unreadable(
                 f"Status is {said['Status']!r}; it has to be {' or '.join(STATUSES)}."
+            )
+        name = path.partition(SUBSCRIPTIONS)[0]
+        if len(name) > LONGEST_PATH:
+            raise atom.Unreadable(
+                f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are taken."
             )
         if "if-match" in request.headers:
             return self._updated(self._known(path), description.kind, said)

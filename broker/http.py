@@ -47,6 +47,9 @@ def served(
                 connection.start_next_cycle()
         except (OSError, h11.RemoteProtocolError) as error:
             _say_goodbye(connection, writer, error)
+        except asyncio.CancelledError:
+            # The broker ends while a client keeps its connection; Python 3.11 would print how.
+            return
         finally:
             writer.close()
 

@@ -199,6 +199,14 @@ def test_who_may_only_listen_administers_nothing(served: Served) -> None:
         client.list_queues().next()
 
 
+def test_a_name_is_not_longer_than_names_are(served: Served) -> None:
+    """As in a configuration."""
+    with administration(served) as client:
+        with pytest.raises(HttpResponseError, match="at most 260"):
+            client.create_queue("n" * 261)
+        client.delete_queue(client.create_queue("n" * 260).name)
+
+
 def test_a_wrong_key_is_refused(served: Served) -> None:
     """As not authenticated."""
     with administration(served, key="wrong") as client, pytest.raises(ClientAuthenticationError):

@@ -4,7 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from azure.servicebus import ServiceBusMessage as Message
-from azure.servicebus import ServiceBusReceivedMessage, ServiceBusReceiveMode, ServiceBusReceiver
+from azure.servicebus import (
+    ServiceBusReceivedMessage,
+    ServiceBusReceiveMode,
+    ServiceBusReceiver,
+    ServiceBusSubQueue,
+)
 from azure.servicebus.exceptions import (
     MessageLockLostError,
     MessageNotFoundError,
@@ -285,6 +290,22 @@ def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
         with (
             pytest.raises(MessagingEntityNotFoundError),
             client.get_queue_receiver("nowhere") as receiver,
+        ):
+            receiver.receive_messages(1, max_wait_time=1)
+
+
+def test_no_dead_letters_of_transfers_ever_come(served: Served) -> None:
+    """Each entity has a place for them."""
+    place = ServiceBusSubQueue.TRANSFER_DEAD_LETTER
+    with served.client() as client:
+        with client.get_queue_receiver("parted", sub_queue=place) as receiver:
+            assert [] == receiver.receive_messages(1, max_wait_time=1)
+            assert [] == receiver.peek_messages(1)
+            with pytest.raises(MessageNotFoundError):
+                receiver.receive_deferred_messages([1])
+        with (
+            pytest.raises(MessagingEntityNotFoundError),
+            client.get_queue_receiver("nowhere", sub_queue=place) as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
 

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from azure.servicebus import ServiceBusMessage
@@ -98,6 +100,20 @@ def test_it_ends_when_it_is_told_to(number: signal.Signals) -> None:
     with socket.create_connection(("127.0.0.1", served.port)):
         process.send_signal(number)
         assert 0 == process.wait(30)
+
+
+def test_it_ends_without_a_word_while_somebody_keeps_an_http_connection() -> None:
+    """As the official client for administration does."""
+    process = launched(*FREE)
+    served = running(process)
+    host = urlsplit(served.admin)
+    connection = HTTPConnection(host.hostname or "", host.port)
+    connection.request("GET", "/health")
+    assert 200 == connection.getresponse().status
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert (0, "") == (process.returncode, said)
+    connection.close()
 
 
 def test_without_the_extra_it_says_how_to_get_it() -> None:
