@@ -118,8 +118,15 @@ def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:
-        return bool(stored.deferred) or not may_be_spent(namespace, queue, stored)
+        gone = may_be_spent(namespace, queue, stored) or _may_be_deleted(namespace, queue)
+        return bool(stored.deferred) or not gone
     return namespace.now.latest < stored.lock.expiry.earliest
+
+
+def _may_be_deleted(namespace: Namespace, queue: Queue) -> bool:
+    """CACHE-DELETE: whether a front end may have deleted what it cached and gave to nobody."""
+    kept = namespace.profile.readings.get("CACHE-DELETE") == "kept"
+    return bool(queue.receivers.deleters) and not kept
 
 
 def _is_one(queue: Queue, stored: Stored) -> bool:

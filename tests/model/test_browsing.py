@@ -126,6 +126,24 @@ def test_nor_if_a_receive_may_have_taken_it(told: Told) -> None:
     told.has(PEEK, Peeked())
 
 
+@pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("kept", False)])
+def test_nor_if_a_front_end_may_have_deleted_it(reading: str, allowed: bool) -> None:
+    """CACHE-DELETE: with what it has given, it may delete all that it holds."""
+    told = regular(telling({"CACHE-DELETE": reading}), 3)
+    told.has(TAKE, received("m1", 0, 1))
+    assert allowed is begins(told, "m3")
+    assert allowed is bool(told.saw(PEEK, Peeked()).possible)
+
+
+def test_what_was_set_aside_is_in_no_front_end(told: Told) -> None:
+    """So none deletes it unseen."""
+    regular(told, 3)
+    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    told.has(Defer(queue="q", lock_token="l"))
+    told.has(TAKE, received("m2", 0, 2))
+    assert not told.saw(PEEK, Peeked()).possible
+
+
 def test_nor_if_it_is_not_known_to_be_there(told: Told) -> None:
     told.queue(partitioned=False)
     told.send(LOST)
