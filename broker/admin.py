@@ -10,7 +10,7 @@ from busproof.broker.entities import Entities
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.errors import UsageError
-from busproof.model.commands import BringPartitionUp, TakePartitionDown
+from busproof.model.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
 from busproof.model.profiles import profile_for
 from busproof.model.state import Queue, Subscription, Topic
 from busproof.model.values import DEAD_LETTERS, Tier
@@ -63,21 +63,23 @@ class Administration:
         match asked:
             case "GET state":
                 return self._state()
-            case "GET clock":
-                return self._clock()
             case "GET decisions":
                 return self._hub.bus.decisions.since(_whole(query.get("after", "0"), "after"))
-            case "POST clock":
-                self._advance(_body(request))
+            case "GET clock" | "POST clock":
+                if request.method == "POST":
+                    self._advance(_body(request))
                 return self._clock()
             case "POST namespace":
                 return self._begin(_body(request))
             case "POST partitions/down" | "POST partitions/up":
                 return self._outage(_body(request), down=what.endswith("down"))
+            case "POST entities/restore":
+                return self._restore(_body(request))
         raise Problem(
             404,
             f"There is no {asked!r}; there are GET state, GET clock, GET decisions?after=N, "
-            "POST clock, POST namespace, POST partitions/down and POST partitions/up.",
+            "POST clock, POST namespace, POST partitions/down, POST partitions/up and "
+            "POST entities/restore.",
         )
 
     def _clock(self) -> dict[str, Any]:
@@ -146,6 +148,24 @@ class Administration:
         self._hub.changed()
         known = bus.namespace.queues.get(path)
         return {} if known is None else self._described(known)
+
+    def _restore(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin with a partitioned queue from when the tier still permitted it (PREM-03)."""
+        bus, name = self._hub.bus, said.get("entity")
+        if not isinstance(name, str) or not name:
+            raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
+        command = RestoreQueue(
+            queue=name,
+            requires_session=said.get("requires_session") is True,
+            duplicate_detection=said.get("duplicate_detection") is True,
+            max_size=max(1, _exact({"max_size": 1} | dict(said), "max_size")),
+        )
+        refused = bus.ask(command, "administration").refused
+        if refused is not None:
+            raise Problem(409, f"{name!r} cannot be there from before: {refused.error.value}.")
+        bus.known_as(name)
+        self._hub.changed()
+        return {}
 
     def _state(self) -> dict[str, Any]:
         bus = self._hub.bus

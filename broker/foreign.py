@@ -26,6 +26,7 @@ from busproof.model.commands import (
     Operation,
     Peek,
     Receive,
+    RestoreQueue,
     Schedule,
     Send,
     UpdateQueue,
@@ -216,6 +217,15 @@ class ForeignBus(Bus):
         match command:
             case CreateQueue():
                 self._keep(command)
+            case RestoreQueue():
+                self._keep(
+                    CreateQueue(
+                        queue=command.queue,
+                        requires_session=command.requires_session,
+                        duplicate_detection=command.duplicate_detection,
+                        max_size=command.max_size,
+                    )
+                )
             case CreateTopic():
                 settings = CreateQueue(
                     queue=command.topic,

@@ -12,6 +12,7 @@ from busproof.model.commands import (
     AdvanceClock,
     BringPartitionUp,
     Command,
+    RestoreQueue,
     Send,
     TakePartitionDown,
 )
@@ -39,6 +40,7 @@ CAPABILITIES: Final = frozenset(
         Capability.FILTERS,
         Capability.FORWARDING,
         Capability.LIMITS,
+        Capability.LEGACY_ENTITIES,
         Capability.LOCK_RENEWAL,
         Capability.MANAGEMENT,
         Capability.NEXT_SESSION,
@@ -129,6 +131,8 @@ class EmbeddedAdapter:
                 return Observed(broker.disturb(queue, partition, down=True))
             case BringPartitionUp(queue=queue, partition=partition):
                 return Observed(broker.disturb(queue, partition, down=False))
+            case RestoreQueue():
+                return Observed(broker.restore(command))
         outcome = self._asked(broker, scenario, command, connection)
         told = isinstance(command, Send) and isinstance(outcome, Done)
         return Observed(outcome, self._witness(broker) if told else None)

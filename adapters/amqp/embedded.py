@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 
 from busproof.adapters.amqp.target import Target, target_of
 from busproof.errors import AdapterError
+from busproof.model.commands import RestoreQueue
 from busproof.model.outcomes import Done, Outcome, Refused
 from busproof.model.values import Error, Profile
 
@@ -119,6 +120,19 @@ class Embedded:
         status, answer = self._asked(f"partitions/{end}", asked)
         if status >= http.client.BAD_REQUEST:
             return Refused(error=Error.NOT_FOUND, detail=str(answer.get("error")))
+        return Done()
+
+    def restore(self, command: RestoreQueue) -> Outcome:
+        """Begin with a partitioned queue from when the tier still permitted it."""
+        asked = {
+            "entity": command.queue,
+            "requires_session": command.requires_session,
+            "duplicate_detection": command.duplicate_detection,
+            "max_size": command.max_size,
+        }
+        status, answer = self._asked("entities/restore", asked)
+        if status >= http.client.BAD_REQUEST:
+            return Refused(error=Error.ALREADY_EXISTS, detail=str(answer.get("error")))
         return Done()
 
     def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:

@@ -60,7 +60,6 @@ from busproof.model.outcomes import (
     SessionAccepted,
     SessionsListed,
     SessionState,
-    Unsupported,
 )
 from busproof.model.profiles import profile_for
 from busproof.model.values import (
@@ -416,9 +415,16 @@ def test_a_partition_that_is_down_takes_nothing(ask: Ask, queue: str) -> None:
     assert isinstance(ask(TakePartitionDown(queue=queue, partition=99)), Refused)
 
 
-def test_what_no_client_can_ask_is_unsupported(ask: Ask) -> None:
-    """And is not declared."""
-    assert isinstance(ask(RestoreQueue(queue="q")), Unsupported)
+def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask: Ask) -> None:
+    """It alone is partitioned there; there is one of a name."""
+    adapter.start(profile_for(load(), tier="premium"))
+    old = RestoreQueue(queue="old", requires_session=True, max_size=2)
+    assert ask(old) == Done()
+    assert ask(CreateQueue(queue="new")) == Done()
+    told = [ask(GetQueue(queue=name)) for name in ("old", "new")]
+    assert all(isinstance(each, Described) for each in told)
+    assert [True, False] == [each.description.partitioned for each in told]  # type: ignore[union-attr]
+    assert error_of(ask(old)) is Error.ALREADY_EXISTS
 
 
 def test_a_namespace_begins_empty(adapter: EmbeddedAdapter, ask: Ask, queue: str) -> None:
