@@ -24,6 +24,7 @@ __all__ = ["attach"]
 CBS: Final = "$cbs"
 MANAGEMENT: Final = "/$management"
 SETTLED: Final = 1
+VIA: Final = "com.microsoft:transfer-destination-address"
 MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
 
 
@@ -86,6 +87,9 @@ def _permitted(connection: Connection, right: str, path: str) -> None:
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
+    if VIA in (str(name) for name in link.remote_properties or ()):
+        # It would stay where it is to pass by.
+        raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
     bus = connection.hub.bus
     queue = bus.entity(path)
     closed = queue is not None and isinstance(queue.role, Subscription)

@@ -10,7 +10,7 @@ from azure.servicebus import ServiceBusMessage as SdkMessage
 from azure.servicebus.exceptions import ServiceBusAuthenticationError, ServiceBusAuthorizationError
 from proton import ConnectionException, Delivery, Message, symbol
 from proton.handlers import MessagingHandler, TransactionHandler
-from proton.reactor import Container
+from proton.reactor import Container, LinkOption
 from proton.utils import BlockingConnection, LinkDetached
 
 from .conftest import Served
@@ -81,6 +81,19 @@ def test_nobody_sends_to_dead_letters(served: Served) -> None:
         for address in ("plain/$DeadLetterQueue", "topic/Subscriptions/all"):
             with pytest.raises(LinkDetached, match="not-allowed"):
                 connection.create_sender(address).send(Message("never"))
+
+
+class Via(LinkOption):
+    """Asks for what is sent to go on to another entity."""
+
+    def apply(self, link: Any) -> None:
+        link.properties = {symbol("com.microsoft:transfer-destination-address"): "parted"}
+
+
+def test_nothing_is_sent_via_another_entity(served: Served) -> None:
+    """It is refused, and not kept on its way."""
+    with connected(served) as connection, pytest.raises(LinkDetached, match="not-implemented"):
+        connection.create_sender("plain", options=Via()).send(Message("never"))
 
 
 class InTransaction(MessagingHandler, TransactionHandler):
