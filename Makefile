@@ -7,6 +7,7 @@ PYTHON ?= python3
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 MATRIX ?= own
 ADAPTER ?= model
+RUNS ?=
 
 BASE := .venv
 DEV := .venv-dev
@@ -14,13 +15,15 @@ BASE_LOCKS := requirements/build.lock requirements/base.lock
 DEV_LOCKS := requirements/dev.lock
 INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 RUFF_FILES := .
+# What else was found is told, where it was kept: busproof audit --format json > reports/audit.json
+TOLD = $(foreach each,audit modelcheck,$(if $(wildcard reports/$(each).json),--$(each) reports/$(each).json))
 TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 
 # The tests start the command some hundred times: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams licences dist wheel lock base dev clean \
+.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams licences dist wheel allure lock base dev clean \
 	python-there compiler-there node-there
 
 help: ## list the targets
@@ -91,6 +94,13 @@ wheel: $(DEV)/.installed ## build the wheel into dist/
 	rm -rf dist build
 	$(DEV)/bin/python -m build --quiet --no-isolation --wheel
 	@ls -l dist
+
+allure: $(DEV)/.installed node-there ## make reports/allure.html of the newest run (RUNS=… for others)
+	@test -n '$(RUNS)' || test -e reports/runs/latest || $(DEV)/bin/busproof run || true
+	rm -rf reports/allure-results
+	$(DEV)/bin/busproof report $(RUNS) --allure reports/allure-results $(TOLD)
+	$(DEV)/bin/python tools/allure_page.py reports/allure-results \
+		--output reports/allure.html --history reports/allure-history.jsonl
 
 lock: .venv-lock/.installed ## pin all dependencies anew (UPGRADE=--upgrade takes newer versions)
 	tools/lock .venv-lock/bin/uv $(UPGRADE)

@@ -1,20 +1,28 @@
-"""Allure results made fit to publish: no host, no process, no paths; and who was judged."""
+"""Allure results made fit to publish: no host, no process, no paths; and who was judged.
+
+Also the results of several runs put together, each implementation with its own.
+"""
 
 import json
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from busproof.errors import HistoryError
+from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance
 from busproof.reports import overview
+from busproof.reports.allure_cases import Case, severity, write_cases
 from busproof.reports.redaction import redacted, redacted_text
+from busproof.spec import Catalogue
 
-__all__ = ["ENVIRONMENT_NAME", "cleaned"]
+__all__ = ["ENVIRONMENT_NAME", "RESULTS_NAME", "cleaned", "collected"]
 
 ENVIRONMENT_NAME: Final = "environment.properties"
+RESULTS_NAME: Final = "allure-results"
+"""The folder in a run's that has its scenarios' results."""
 
 _PRIVATE_LABELS: Final = frozenset({"host", "thread"})
 _FREE_TEXT: Final = frozenset({"description", "message", "trace"})
@@ -23,7 +31,9 @@ _EXAMPLE: Final = "_pytest_bdd_example"
 
 
 def cleaned(
-    folder: str | os.PathLike[str], conformance: Conformance | None = None
+    folder: str | os.PathLike[str],
+    conformance: Conformance | None = None,
+    catalogue: Catalogue | None = None,
 ) -> tuple[Path, ...]:
     """Clean the results of a run that has ended.
 
@@ -34,6 +44,8 @@ def cleaned(
         folder: what `--alluredir` named.
         conformance: the verdicts of the run, for `environment.properties`; without them that file
             is not written.
+        catalogue: by which the severity of a result is that of the rules it is about; without it
+            that stays as it is.
 
     Returns:
         The files that were rewritten.
@@ -43,13 +55,43 @@ def cleaned(
     """
     place = Path(folder)
     try:
-        changed = tuple(file for file in _results(place) if _clean(file))
+        changed = tuple(file for file in _results(place) if _clean(file, catalogue))
         if conformance is not None:
-            _replace(place / ENVIRONMENT_NAME, _environment(redacted(conformance)))
+            _replace(place / ENVIRONMENT_NAME, _properties(_facts(redacted(conformance))))
     except OSError as error:
         reason = error.strerror or str(error)
         raise HistoryError(f"cannot clean the Allure results in {place}: {reason}") from None
     return changed
+
+
+def collected(
+    runs: Mapping[str, Conformance], scenarios: Iterable[Path], cases: Iterable[Case], folder: Path
+) -> None:
+    """Put the results of runs and of whatever else was checked into a new folder.
+
+    Args:
+        runs: the verdicts, redacted, by what each implementation is called.
+        scenarios: folders of results that were cleaned.
+        cases: what else is told.
+        folder: where they go.
+
+    Raises:
+        UsageError: the folder is there already, or the package that writes results is not.
+        HistoryError: a result cannot be read or written.
+    """
+    if folder.exists():
+        raise UsageError(f"there is {folder} already; remove it, or name another folder")
+    write_cases(cases, folder)
+    facts = {name: overview.headline(run.rules) for name, run in runs.items()}
+    try:
+        for place in scenarios:
+            for file in place.iterdir():
+                if file.name != ENVIRONMENT_NAME:
+                    shutil.copyfile(file, folder / file.name)
+        _replace(folder / ENVIRONMENT_NAME, _properties(facts.items()))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HistoryError(f"cannot write Allure results into {folder}: {reason}") from None
 
 
 def _results(place: Path) -> list[Path]:
@@ -57,7 +99,7 @@ def _results(place: Path) -> list[Path]:
     return sorted(file for file in place.iterdir() if file.name.endswith(names))
 
 
-def _clean(file: Path) -> bool:
+def _clean(file: Path, catalogue: Catalogue | None) -> bool:
     try:
         result = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -65,6 +107,8 @@ def _clean(file: Path) -> bool:
     if not isinstance(result, dict):
         raise HistoryError(f"{file} is no Allure result (it is no object): delete it")
     public = _public(result)
+    if catalogue is not None and "labels" in public:
+        public["labels"] = _graded(public["labels"], catalogue)
     if public == result:
         return False
     _replace(file, json.dumps(public))
@@ -84,6 +128,15 @@ def _public(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+def _graded(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str, Any]]:
+    """The labels, the severity by the modality of the rules among them."""
+    rules = [label["value"] for label in labels if label.get("name") == "rule"]
+    if not rules:
+        return labels
+    others = [label for label in labels if label.get("name") != "severity"]
+    return [*others, {"name": "severity", "value": severity(catalogue, rules)}]
+
+
 def _without_places(key: str, value: object) -> object:
     match value:
         case dict():
@@ -96,8 +149,8 @@ def _without_places(key: str, value: object) -> object:
             return value
 
 
-def _environment(conformance: Conformance) -> str:
-    return "".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in _facts(conformance))
+def _properties(facts: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in facts)
 
 
 def _facts(conformance: Conformance) -> Iterator[tuple[str, str]]:

@@ -18,8 +18,8 @@ from busproof.history.sentences import scenario_of
 from busproof.history.words import story
 from busproof.model.values import Clock, RuleId
 from busproof.reports import overview
-from busproof.reports.audit_file import Fate
 from busproof.reports.columns import labels
+from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
 

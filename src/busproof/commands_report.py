@@ -3,14 +3,18 @@
 import argparse
 import os
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+import attrs
 
 from busproof.errors import UsageError
 from busproof.saying import write_aside
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
+    from busproof.reports.page_data import Comparison
     from busproof.reports.trends import Entry
     from busproof.spec import Catalogue
 
@@ -53,6 +57,18 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--label", default="", metavar="TEXT", help="what was run, such as a commit, for --history"
     )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
+    parser.add_argument(
+        "--allure",
+        type=Path,
+        metavar="DIR",
+        help="write Allure results there, too: the runs' own, the verdicts, and what else is given",
+    )
+    parser.add_argument(
+        "--modelcheck",
+        type=Path,
+        metavar="FILE",
+        help="for --allure: what busproof modelcheck --format json printed",
+    )
     parser.set_defaults(run=run)
 
 
@@ -64,32 +80,39 @@ def run(args: argparse.Namespace) -> int:
         HistoryError: a file cannot be read or written, or is not what it should be.
     """
     from busproof.evidence import evidence  # noqa: PLC0415 - other commands start faster
-    from busproof.reports.audit_file import read_audit  # noqa: PLC0415
     from busproof.reports.conformance import read  # noqa: PLC0415
     from busproof.reports.page import write_page  # noqa: PLC0415
     from busproof.reports.page_data import Comparison  # noqa: PLC0415
+    from busproof.reports.printed import read_audit  # noqa: PLC0415
     from busproof.reports.redaction import redacted  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
 
-    if args.label and args.history is None:
-        raise UsageError("--label tells what a history of runs is of; give --history, too")
+    _refuse_idle(args)
+    places = [_found(each) for each in args.runs or ["latest"]]
     # A report may come from anywhere: what its writer did not take out is taken out here.
-    runs = tuple(redacted(read(_found(each))) for each in args.runs or ["latest"])
-    fates = read_audit(args.audit) if args.audit is not None else {}
-    if args.junit is not None:
-        _write_junit(runs, args.junit)
+    runs = tuple(redacted(read(place)) for place in places)
     catalogue = load()
-    entries = _entries(runs, catalogue, args.history, args.label)
     comparison = Comparison(
         runs=runs,
         catalogue=catalogue,
         evidence=evidence(catalogue.rules),
-        fates=fates,
-        entries=entries,
+        fates=read_audit(args.audit) if args.audit is not None else {},
     )
-    write_page(comparison, args.output)
+    if args.junit is not None:
+        _write_junit(runs, args.junit)
+    if args.allure is not None:
+        _write_allure(comparison, places, args)
+    entries = _entries(runs, catalogue, args.history, args.label)
+    write_page(attrs.evolve(comparison, entries=entries), args.output)
     write_aside(f"Page: {args.output}")
     return 0
+
+
+def _refuse_idle(args: argparse.Namespace) -> None:
+    if args.label and args.history is None:
+        raise UsageError("--label tells what a history of runs is of; give --history, too")
+    if args.modelcheck is not None and args.allure is None:
+        raise UsageError("--modelcheck is told in Allure results only; give --allure, too")
 
 
 def _found(name: str) -> Path:
@@ -106,6 +129,26 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
     from busproof.reports.junit import write_junit  # noqa: PLC0415
 
     write_junit(runs, file)
+
+
+def _write_allure(comparison: "Comparison", places: list[Path], args: argparse.Namespace) -> None:
+    from busproof.reports.allure import RESULTS_NAME, collected  # noqa: PLC0415
+    from busproof.reports.allure_cases import (  # noqa: PLC0415
+        fault_cases,
+        spec_cases,
+        verdict_cases,
+    )
+    from busproof.reports.columns import labels  # noqa: PLC0415
+    from busproof.reports.printed import read_modelcheck  # noqa: PLC0415
+
+    catalogue = comparison.catalogue
+    named = dict(zip(labels(comparison.runs), comparison.runs, strict=True))
+    checked = read_modelcheck(args.modelcheck) if args.modelcheck is not None else ()
+    scenarios = [place / RESULTS_NAME for place in places if (place / RESULTS_NAME).is_dir()]
+    verdicts = (verdict_cases(name, each, catalogue) for name, each in named.items())
+    cases = chain(*verdicts, fault_cases(comparison.fates.values(), catalogue), spec_cases(checked))
+    collected(named, scenarios, cases, args.allure)
+    write_aside(f"Allure results: {args.allure}")
 
 
 def _entries(

@@ -241,10 +241,11 @@ def _report(conformance: "Conformance", folder: Path, args: argparse.Namespace) 
     from busproof.reports.allure import cleaned  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
     from busproof.runs import ALLURE  # noqa: PLC0415
+    from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
     write(conformance, folder)
     if (folder / ALLURE).is_dir():
-        cleaned(folder / ALLURE, conformance)
+        cleaned(folder / ALLURE, conformance, load_catalogue())
     _take_along(conformance, folder, printed=args.format == "table")
 
 

@@ -23,9 +23,9 @@ from busproof.machine import chromium
 from busproof.model.commands import CreateQueue, Send
 from busproof.model.outcomes import Done, Event
 from busproof.model.values import Message
-from busproof.reports.audit_file import Fate
 from busproof.reports.page import write_page
 from busproof.reports.page_data import Comparison
+from busproof.reports.printed import Fate
 from busproof.reports.trends import entry_of
 
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"

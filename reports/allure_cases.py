@@ -1,0 +1,251 @@
+"""Verdicts, seeded faults and checked specs as Allure results, beside those of the scenarios.
+
+A scenario's own result tells how it ended. What Allure could not tell without these is the verdict
+on each rule, wherever it is from: a run, an exploration, a recorded history, a check on Spark.
+"""
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from busproof.errors import HistoryError, UsageError
+from busproof.history.codec import unstructure
+from busproof.history.commands import commands_of
+from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
+from busproof.history.lines import encode_line
+from busproof.history.sentences import scenario_of
+from busproof.history.words import story
+from busproof.model.values import Clock, RuleId
+from busproof.reports import overview
+from busproof.reports.printed import Checked, Fate
+from busproof.spec import Catalogue
+
+__all__ = ["Case", "fault_cases", "severity", "spec_cases", "verdict_cases", "write_cases"]
+
+_STATUS: Final = {
+    Verdict.SHOWN: "passed",
+    Verdict.VIOLATED: "failed",
+    Verdict.KNOWN_FAILURE: "skipped",
+    Verdict.NOT_APPLICABLE: "skipped",
+    Verdict.NOT_SHOWN: "unknown",
+    Verdict.INCONCLUSIVE: "unknown",
+    Verdict.ERRORED: "broken",
+}
+"""Only `shown` passes, and nothing that applies is skipped but a failure that was expected."""
+
+_FATES: Final = {"killed": "passed", "silent": "failed", "equivalent": "skipped"}
+
+_SEVERITY: Final = {
+    "must": "critical",
+    "must-not": "critical",
+    "should": "normal",
+    "may": "minor",
+    "informative": "trivial",
+}
+_TEXT: Final = ("text/plain", "txt")
+_JSON: Final = ("application/json", "json")
+_LINES: Final = ("application/x-ndjson", "jsonl")
+
+
+@attrs.frozen(kw_only=True)
+class Case:
+    """What one Allure result tells.
+
+    Attributes:
+        name: its title.
+        full_name: what it is the same as in another run, but for its parameters.
+        status: `passed`, `failed`, `broken`, `skipped` or `unknown`.
+        message: why it did not pass.
+        description: what it is about.
+        labels: `epic`, `feature`, `story`, `severity` and others, by name.
+        parameters: what tells it from the same case of another implementation.
+        steps: each with whether it passed.
+        attachments: name, media type, extension and text of each.
+    """
+
+    name: str
+    full_name: str
+    status: str
+    message: str = ""
+    description: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str, str], ...] = ()
+    steps: tuple[tuple[str, bool], ...] = ()
+    attachments: tuple[tuple[str, tuple[str, str], str], ...] = ()
+
+
+def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
+    """How grave it is to break the gravest of these rules, by its modality."""
+    order = tuple(dict.fromkeys(_SEVERITY.values()))
+    known = (overview.found(catalogue, rule) for rule in rules)
+    told = [_SEVERITY[rule.modality] for rule in known if rule is not None]
+    return min(told, key=order.index, default="normal")
+
+
+def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
+    """A case for each rule of a run, which is redacted already."""
+    subject = run.subject
+    parameters = {
+        "implementation": label,
+        "adapter": subject.adapter,
+        "edition": subject.edition,
+        "tier": str(subject.tier),
+        "oracle": str(run.oracle),
+    }
+    for rule in run.rules:
+        example = rule.counterexample
+        words = f"{rule.verdict.value}: {rule.cause}" if rule.cause else rule.verdict.value
+        yield Case(
+            name=f"{rule.id} {rule.title} ({label})",
+            full_name=f"busproof.verdicts.{rule.id}",
+            status=_STATUS[rule.verdict],
+            message="" if rule.verdict is Verdict.SHOWN else words,
+            description=_stated(rule.id, subject.edition, catalogue),
+            labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
+            parameters=tuple(parameters.items()),
+            steps=() if example is None else tuple(_steps(example)),
+            attachments=tuple(_attached(rule, Clock(subject.clock))),
+        )
+
+
+def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
+    """A case for each seeded fault, which passes if the tests of its rule noticed it."""
+    for fate in fates:
+        by = "".join(f"\nnoticed by: {each}" for each in fate.killed_by)
+        yield Case(
+            name=f"{fate.rule} {fate.id}",
+            full_name=f"busproof.audit.{fate.id}",
+            status=_FATES[fate.result],
+            message=f"{fate.result}: {fate.why}" if fate.why else "",
+            description=f"A seeded fault of {fate.rule}.{by}",
+            labels=_labels(fate.rule, "Would its tests notice?", catalogue),
+        )
+
+
+def spec_cases(checked: Iterable[Checked]) -> Iterator[Case]:
+    """A case for each configuration of the specs, which passes if all was as it is pinned."""
+    for each in checked:
+        failed = "broken" if each.error else "failed"
+        texts = (("TLC's trace", "\n".join(each.trace)), ("scenario.feature", each.scenario))
+        yield Case(
+            name=each.name,
+            full_name=f"busproof.modelcheck.{each.name}",
+            status="passed" if each.passed else failed,
+            message="; ".join(filter(None, (each.error, *each.deviations))),
+            labels=(("epic", "TLA+ specs"), ("feature", each.kind), ("severity", "normal")),
+            attachments=tuple((name, _TEXT, text) for name, text in texts if text),
+        )
+
+
+def write_cases(cases: Iterable[Case], folder: Path) -> None:
+    """Write each case as an Allure result; the folder is made if it is not there.
+
+    Raises:
+        UsageError: the package that writes them is not installed.
+        HistoryError: one cannot be written.
+    """
+    try:
+        from allure_commons.logger import AllureFileLogger  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"Allure results need {error.name}; install it with pip install 'busproof[report]'"
+        ) from None
+    try:
+        logger: Any = AllureFileLogger(str(folder))  # type: ignore[no-untyped-call]
+        for case in cases:
+            logger.report_result(_result(case, logger))
+    except OSError as error:
+        raise HistoryError(
+            f"cannot write Allure results into {folder}: {error.strerror or error}"
+        ) from None
+
+
+def _result(case: Case, logger: Any) -> Any:
+    from allure_commons.model2 import (  # noqa: PLC0415 - an extra
+        Label,
+        Parameter,
+        StatusDetails,
+        TestResult,
+        TestStepResult,
+    )
+
+    now = int(time.time() * 1000)
+    about = json.dumps([case.full_name, case.parameters])
+    return TestResult(
+        uuid=str(uuid.uuid4()),
+        name=case.name,
+        fullName=case.full_name,
+        testCaseId=_digest(case.full_name),
+        historyId=_digest(about),
+        status=case.status,
+        statusDetails=StatusDetails(message=case.message) if case.message else None,
+        description=case.description,
+        labels=[Label(name=name, value=value) for name, value in case.labels],
+        parameters=[Parameter(name=name, value=value) for name, value in case.parameters],
+        steps=[
+            TestStepResult(name=name, status="passed" if ok else "failed", start=now, stop=now)
+            for name, ok in case.steps
+        ],
+        attachments=[_attach(each, logger) for each in case.attachments],
+        start=now,
+        stop=now,
+    )
+
+
+def _attach(attachment: tuple[str, tuple[str, str], str], logger: Any) -> Any:
+    from allure_commons.model2 import Attachment  # noqa: PLC0415 - an extra
+
+    name, (kind, extension), text = attachment
+    source = f"{uuid.uuid4()}-attachment.{extension}"
+    logger.report_attached_data(text.encode("utf-8", "backslashreplace"), source)
+    return Attachment(name=name, source=source, type=kind)
+
+
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
+
+
+def _labels(rule: RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+    return (
+        ("epic", rule.rpartition("-")[0]),
+        ("feature", rule),
+        ("story", told),
+        ("rule", rule),
+        ("severity", severity(catalogue, [rule])),
+    )
+
+
+def _stated(rule: RuleId, edition: str, catalogue: Catalogue) -> str:
+    """The rule's sentence and where it is stated, as Allure's Markdown."""
+    known = overview.found(catalogue, rule)
+    if known is None:
+        return ""
+    cited = [
+        f"- {places} ({', '.join(sources)})"
+        for sources, places in overview.citations(catalogue, known, edition).items()
+    ]
+    return "\n".join([known.statement, "", "Stated in:", "", *cited])
+
+
+def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
+    told = story(example.events)
+    for place, each in enumerate(told, 1):
+        yield str(each), place < len(told)
+
+
+def _attached(rule: RuleVerdict, clock: Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
+    example = rule.counterexample
+    if example is None or not example.events:
+        return
+    commands = commands_of(example.events, clock)
+    yield "scenario.feature", _TEXT, scenario_of(rule.id, commands, f"What broke {rule.id}")
+    asked = [unstructure(each, full=False) for each in commands]
+    yield "commands", _JSON, json.dumps(asked, indent=2)
+    lines = (encode_line(unstructure(event)).decode() for event in example.events)
+    yield "history excerpt", _LINES, "".join(lines)

@@ -1,0 +1,108 @@
+"""Makes one HTML file of Allure results, without the analytics that Allure puts into every page.
+
+`make allure` runs it. Allure itself is fetched by npm, as tools/allure/package-lock.json pins it.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+HOME: Final = Path(__file__).parent / "allure"
+ALLURE: Final = HOME / "node_modules" / "allure"
+OLDEST_NODE: Final = 20
+
+ANALYTICS: Final = re.compile(
+    r"<script[^>]*\bsrc=[\"'][^\"']*googletagmanager[^\"']*[\"'][^>]*>\s*</script>"
+    r"(\s*<script>(?:(?!</script>).)*(?:gtag|dataLayer)(?:(?!</script>).)*</script>)?",
+    re.DOTALL,
+)
+TRACKERS: Final = ("googletagmanager.com/gtag", "gtag('config'", 'gtag("config"')
+
+
+def fail(words: str) -> None:
+    """End with a sentence."""
+    sys.exit(f"tools/allure_page.py: {words}")
+
+
+def program(name: str) -> str:
+    """Where a program of Node.js is."""
+    found = shutil.which(name)
+    if found is None:
+        fail(
+            f"{name} is missing; install Node.js {OLDEST_NODE} or later with npm (Debian, Ubuntu: "
+            "apt-get install nodejs npm)"
+        )
+    return str(found)
+
+
+def install() -> None:
+    """Fetch Allure, unless it is there in the version that is pinned."""
+    wanted = json.loads((HOME / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    described = ALLURE / "package.json"
+    if described.exists():
+        there = json.loads(described.read_text(encoding="utf-8"))["version"]
+        if there == wanted["allure"]:
+            return
+    command = [program("npm"), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+    done = subprocess.run(  # noqa: S603 - a fixed command
+        command, cwd=HOME, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        fail(f"npm cannot fetch Allure: {done.stderr.strip()}")
+
+
+def generate(results: list[Path], history: Path | None, folder: Path) -> str:
+    """The page as Allure makes it."""
+    command = [program("node"), str(ALLURE / "cli.js"), "generate"]
+    options = ["--config", str(HOME / "allurerc.mjs"), "--output", str(folder)]
+    told = {"BUSPROOF_ALLURE_HISTORY": str(history.resolve())} if history else {}
+    done = subprocess.run(  # noqa: S603 - a fixed command
+        [*command, *options, *(str(each.resolve()) for each in results)],
+        cwd=HOME,
+        env={**os.environ, **told},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    pages = sorted(folder.rglob("index.html"))
+    if done.returncode or not pages:
+        fail(f"Allure made no page: {(done.stderr or done.stdout).strip()}")
+    return pages[0].read_text(encoding="utf-8")
+
+
+def without_analytics(page: str) -> str:
+    """The page, which then tells nobody that it is looked at."""
+    clean = ANALYTICS.sub("", page)
+    left = [each for each in TRACKERS if each in clean]
+    if left:
+        fail(f"this Allure's page has analytics that are not known: {left[0]}")
+    return clean
+
+
+def main() -> None:
+    """Make the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", nargs="+", type=Path, help="folders of Allure results")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--history", type=Path, help="a file that is gone on with")
+    arguments = parser.parse_args()
+    for folder in arguments.results:
+        if not any(folder.glob("*-result.json")):
+            fail(f"{folder} has no Allure results")
+    install()
+    with tempfile.TemporaryDirectory() as scratch:
+        page = generate(arguments.results, arguments.history, Path(scratch))
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    arguments.output.write_text(without_analytics(page), encoding="utf-8")
+    print(arguments.output)
+
+
+if __name__ == "__main__":
+    main()
