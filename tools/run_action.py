@@ -1,0 +1,106 @@
+"""Runs the steps of action.yml on this machine, as GitHub would run them, in the current folder.
+
+    tools/run_action.py --with adapter=shelf --with fail-on=violation
+
+What a step uses of somebody else's is named and left out; everything else is done. The exit code
+is that of the first step that failed. The summary and the outputs go to the files that
+GITHUB_STEP_SUMMARY and GITHUB_OUTPUT name, or to the terminal.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+ROOT: Final = Path(__file__).parent.parent
+EXPRESSION: Final = re.compile(r"\$\{\{ *(.*?) *\}\}")
+TERM: Final = re.compile(r"(\S+) *(==|!=) *'([^']*)'")
+
+Values = Mapping[str, str]
+
+
+def filled(text: str, values: Values) -> str:
+    """The text, its expressions replaced by what they stand for; what nobody has set is empty."""
+    return EXPRESSION.sub(lambda found: values.get(found[1], ""), text)
+
+
+def applies(condition: str, values: Values, failed: bool) -> bool:
+    """Whether a step is run: by its condition, and by default only while none has failed."""
+    terms = [term.strip() for term in condition.split("&&")] if condition else []
+    holds = not failed or "always()" in terms
+    for term in terms:
+        if term == "always()":
+            continue
+        found = TERM.fullmatch(term)
+        if found is None:
+            sys.exit(f"tools/run_action.py: no condition is read here that has {term!r}")
+        name, operator, value = found.groups()
+        holds = holds and (values.get(name, "") == value) is (operator == "==")
+    return holds
+
+
+def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict[str, str]]:
+    """Run one step; its exit code and its outputs."""
+    told = {name: filled(str(each), values) for name, each in step.get("env", {}).items()}
+    with tempfile.TemporaryDirectory() as scratch:
+        output = Path(scratch, "output")
+        output.touch()
+        found = subprocess.run(  # noqa: S603 - our own action
+            ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            env={
+                "GITHUB_STEP_SUMMARY": "/dev/stdout",
+                **os.environ,
+                **told,
+                "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
+                "GITHUB_OUTPUT": str(output),
+            },
+            check=False,
+        )
+        lines = output.read_text(encoding="utf-8").splitlines()
+    return found.returncode, dict(line.split("=", 1) for line in lines)
+
+
+def inputs(action: Mapping[str, Any], given: list[str]) -> dict[str, str]:
+    """What every input stands for: as given, else as by default."""
+    values = {f"inputs.{name}": str(each["default"]) for name, each in action["inputs"].items()}
+    for each in given:
+        name, _, value = each.partition("=")
+        if f"inputs.{name}" not in values:
+            sys.exit(f"tools/run_action.py: the action has no input {name!r}")
+        values[f"inputs.{name}"] = value
+    return values
+
+
+def main() -> int:
+    """Run all steps."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--python", default=sys.executable, help="what `python` stands for")
+    arguments = parser.parse_args()
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    values = inputs(action, arguments.given) | {"github.action_path": str(ROOT)}
+    failed = 0
+    for step in action["runs"]["steps"]:
+        if not applies(str(step.get("if", "")), values, bool(failed)):
+            continue
+        if "uses" in step:
+            print(f"-- {step['name']}: left out, {step['uses']}", flush=True)
+            continue
+        print(f"-- {step['name']}", flush=True)
+        code, outputs = run(step, values, arguments.python)
+        values |= {f"steps.{step.get('id')}.outputs.{name}": each for name, each in outputs.items()}
+        failed = failed or code
+    for name, each in action["outputs"].items():
+        print(f"{name}={filled(each['value'], values)}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
