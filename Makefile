@@ -8,6 +8,7 @@ JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 MATRIX ?= own
 ADAPTER ?= model
 RUNS ?=
+LABEL ?=
 
 BASE := .venv
 DEV := .venv-dev
@@ -23,7 +24,7 @@ TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams licences dist wheel allure lock base dev clean \
+.PHONY: help run test lint types check format nightly modelcheck audit bench schemas diagrams licences dist wheel allure docs site lock base dev clean \
 	python-there compiler-there node-there
 
 help: ## list the targets
@@ -102,6 +103,20 @@ allure: $(DEV)/.installed node-there ## make reports/allure.html of the newest r
 	$(DEV)/bin/python tools/allure_page.py reports/allure-results \
 		--output reports/allure.html --history reports/allure-history.jsonl
 
+docs: $(DEV)/.installed ## build the documents into site/, and complain about every link that leads nowhere
+	NO_MKDOCS_2_WARNING=1 $(DEV)/bin/mkdocs build --strict
+
+site: docs node-there ## build all that is published into site/: documents, the conformance page, Allure's
+	rm -rf reports/runs/site-model reports/runs/site-node reports/allure-results
+	$(DEV)/bin/busproof run --name site-model
+	$(DEV)/bin/busproof run --name site-node --adapter 'exec:node examples/node-adapter/adapter.js'
+	$(DEV)/bin/busproof report site-model site-node --output site/report.html $(TOLD) \
+		--history reports/history.jsonl --label '$(LABEL)' --allure reports/allure-results
+	$(DEV)/bin/python tools/allure_page.py reports/allure-results \
+		--output site/allure.html --history reports/allure-history.jsonl
+	cd tools/mermaid && npm ci --silent --no-audit --no-fund --ignore-scripts
+	mkdir -p site/javascripts && cp tools/mermaid/node_modules/mermaid/dist/mermaid.min.js site/javascripts
+
 lock: .venv-lock/.installed ## pin all dependencies anew (UPGRADE=--upgrade takes newer versions)
 	tools/lock .venv-lock/bin/uv $(UPGRADE)
 
@@ -111,7 +126,8 @@ dev: $(DEV)/.installed ## make .venv-dev: busproof and what its developers need
 
 clean: ## remove everything that is made here
 	rm -rf .venv .venv-dev .venv-lock build dist src/*.egg-info .hypothesis .pytest_cache \
-		.mypy_cache .ruff_cache .coverage .coverage.* reports/runs reports/conformance.html
+		.mypy_cache .ruff_cache .coverage .coverage.* reports/runs reports/conformance.html \
+		reports/allure.html reports/allure-results site tools/*/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environments. Their stamps are made last, so that a broken one is made again.

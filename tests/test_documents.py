@@ -161,6 +161,26 @@ def test_the_adapter_in_a_package_is_found_by_its_name(tmp_path: Path) -> None:
     assert_conforms(ended, elsewhere, SHOWN_WITHOUT_CAPABILITIES)
 
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+
+
+@pytest.mark.slow
+def test_the_tutorial_goes_as_it_says(tmp_path: Path) -> None:
+    """Word for word at full size; at the gate the suite is run for one rule."""
+    told = [block for block in blocks(TUTORIAL) if block.language == "sh"]
+    make, activate, *commands = lay_out(told, tmp_path)
+    assert (make, activate) == (["make", "base"], [".", ".venv/bin/activate"])
+    first = ExitCode.OK if FULL else ExitCode.INCOMPLETE
+    codes = [first, ExitCode.OK, ExitCode.VIOLATION, ExitCode.OK, ExitCode.VIOLATION]
+    for words, code in zip(commands, codes, strict=True):
+        whole = words[1] == "run" and "--replay" not in words
+        ended = run([*words, *(["--rule", "KEY-08"] if whole and not FULL else [])], tmp_path)
+        assert (words, code) == (words, ended.returncode), ended.stderr
+    page = (tmp_path / "reports" / "conformance.html").read_text(encoding="utf-8")
+    assert "faulty" in page
+
+
 def test_the_readme_names_every_verdict() -> None:
     """In its table, and no other."""
     text = README.read_text(encoding="utf-8").partition("## What it tells")[2]

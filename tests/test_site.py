@@ -1,0 +1,85 @@
+"""The documents make a site in which every link leads somewhere, and nothing asks a network."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from busproof import spec
+from busproof.cli import main
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent
+ASKS = re.compile(r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?(https?:[^\"' >]+)")
+STYLE = re.compile(r"<link[^>]*\shref=[\"']?(https?:[^\"' >]+)[^>]*stylesheet")
+
+
+def build(config: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    """As `make docs` builds it."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    return subprocess.run(  # noqa: S603 - a fixed command
+        [*command, "--config-file", str(config), "--site-dir", str(target)],
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("site")
+    ended = build(ROOT / "mkdocs.yml", target)
+    assert 0 == ended.returncode, ended.stderr
+    return target
+
+
+def test_every_rule_has_its_place(site: Path) -> None:
+    for rule in spec.load().rules:
+        page = (site / "reference" / "rules" / f"{rule.family}.html").read_text(encoding="utf-8")
+        assert f'id="{rule.id.lower()}"' in page, rule.id
+
+
+def test_every_document_is_there(site: Path) -> None:
+    documents = [each.relative_to(ROOT / "docs") for each in (ROOT / "docs").rglob("*.md")]
+    taken = ["index", "contributing", "changes", "results", "examples/node-adapter"]
+    for name in [*(str(each.with_suffix("")) for each in documents), *taken]:
+        assert (site / f"{name}.html").exists(), name
+
+
+def test_every_command_has_its_help(site: Path, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = re.findall(r"^    ([a-z][a-z-]+)", capsys.readouterr().out, re.MULTILINE)
+    page = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    assert len(listed) > 5
+    for name in listed:
+        assert f"usage: busproof {name}" in page, name
+
+
+def test_the_blocks_of_a_document_keep_their_files_names(site: Path) -> None:
+    """Which are how a document's files are told from one another."""
+    assert ">mybus.py<" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_no_page_asks_a_network(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert [] == [*ASKS.findall(text), *STYLE.findall(text)], page
+
+
+def test_a_link_that_leads_nowhere_is_complained_about(tmp_path: Path) -> None:
+    """The build is strict: it would not pass with one."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    (tmp_path / "docs" / "soundness.md").write_text("# x\n\n[nowhere](tutorial.md#no-such-part)\n")
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    config = config.replace("tools/site_pages.py", str(ROOT / "tools" / "site_pages.py"))
+    (tmp_path / "mkdocs.yml").write_text(config)
+    ended = build(tmp_path / "mkdocs.yml", tmp_path / "site")
+    assert ended.returncode != 0
+    assert "no-such-part" in ended.stderr

@@ -1,0 +1,204 @@
+"""What the site has beside docs/: the README and its like, and the reference, made from the code.
+
+MkDocs calls the functions whose names begin with `on_`. A document keeps the links by which a code
+host shows it; here they are turned to where the site has the same.
+"""
+
+import contextlib
+import io
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from mkdocs.structure.files import File, Files
+
+from busproof import spec
+from busproof.cli import main
+from busproof.evidence import evidence
+from busproof.history import schemas as history_schemas
+from busproof.reports import overview
+from busproof.reports import schemas as report_schemas
+
+ROOT: Final = Path(__file__).parent.parent
+TAKEN: Final = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "examples/node-adapter/README.md": "examples/node-adapter.md",
+    "examples/python-package/README.md": "examples/python-package.md",
+}
+"""Documents outside docs/, and what the site calls them."""
+
+LINK: Final = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
+CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+COMMAND: Final = re.compile(r"^    ([a-z][a-z-]*)(?:  |$)", re.MULTILINE)
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what is not in docs/."""
+    for source, name in TAKEN.items():
+        text = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, name, content=text))
+    for name, content in reference():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_config(config: Any) -> Any:
+    """Put the families of rules where the navigation names their folder."""
+    families = spec.load().families
+    rules = [{each.title: f"reference/rules/{each.id}.md"} for each in families]
+    for part in config["nav"]:
+        for entries in part.values():
+            if isinstance(entries, list):
+                for entry in entries:
+                    if entry.get("Rules") == "reference/rules/":
+                        entry["Rules"] = ["reference/rules/index.md", *rules]
+    return config
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """A document with the site's links, and with the names of files above their blocks."""
+    source = page.file.src_uri
+    place = {name: path for path, name in TAKEN.items()}.get(source, f"docs/{source}")
+    pieces = CODE.split(markdown)
+    # What stands between pieces of code alone can have links.
+    pieces[::2] = [
+        LINK.sub(lambda found: turned(found, place, source), each) for each in pieces[::2]
+    ]
+    return FENCE.sub(r'```\1 title="\2"', "".join(pieces))
+
+
+def turned(link: re.Match[str], place: str, source: str) -> str:
+    """A link of the document at `place`, on the page `source`; plain text if it leads off site."""
+    words, target = link.groups()
+    path, _, anchor = target.partition("#")
+    if "://" in target or not path:
+        return link[0]
+    leads_to = posixpath.normpath(posixpath.join(posixpath.dirname(place), path))
+    name = TAKEN.get(leads_to, leads_to.removeprefix("docs/"))
+    if name == leads_to:
+        return words
+    relative = posixpath.relpath(name, posixpath.dirname(source))
+    return f"[{words}]({relative}{'#' if anchor else ''}{anchor})"
+
+
+RESULTS: Final = """\
+# Results
+
+Made from this very revision by `make site`:
+
+- <a href="report.html">The conformance page</a>: the reference model and the bus in JavaScript beside each other, rule by rule, with what moved since.
+- <a href="allure.html">The same runs in Allure</a>, with each step of each scenario.
+
+[How to read a report](how-to/read-a-report.md) tells what is in both.
+"""  # noqa: E501 - one sentence a line
+
+
+def reference() -> Iterator[tuple[str, str]]:
+    """The generated pages, and the schemas that they link to."""
+    yield "results.md", RESULTS
+    yield from rules()
+    yield "reference/commands.md", "".join(commands())
+    told = {file.name: file for file in schema_files()}
+    lines = [f"- [{name}](schemas/{name}): {title(file)}\n" for name, file in told.items()]
+    yield (
+        "reference/schemas.md",
+        "# Schemas\n\nJSON Schemas of what busproof writes and reads.\n\n" + ("".join(lines)),
+    )
+    for name, file in told.items():
+        yield f"reference/schemas/{name}", file.read_text(encoding="utf-8")
+
+
+def schema_files() -> list[Path]:
+    """The published schemas."""
+    folders = {Path(each.__file__ or "").parent for each in (history_schemas, report_schemas)}
+    return sorted(file for folder in folders for file in (folder / "schemas").glob("*.json"))
+
+
+def title(file: Path) -> str:
+    """What a schema says of itself."""
+    import json  # noqa: PLC0415
+
+    return str(json.loads(file.read_text(encoding="utf-8")).get("title", file.stem))
+
+
+def commands() -> Iterator[str]:
+    """Every command's help."""
+    yield "# Commands\n\nAs `busproof --help` and `busproof COMMAND --help` print it.\n\n"
+    whole = said("--help")
+    yield f"```text\n{whole}```\n"
+    for name in COMMAND.findall(whole):
+        yield f"\n## busproof {name}\n\n```text\n{said(name, '--help')}```\n"
+
+
+def said(*arguments: str) -> str:
+    """What the command line prints."""
+    os.environ["COLUMNS"] = "96"
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        main(list(arguments))
+    return printed.getvalue()
+
+
+def rules() -> Iterator[tuple[str, str]]:
+    """The catalogue: a page for each family, and one that leads there."""
+    catalogue = spec.load()
+    shown = evidence(catalogue.rules)
+    lines = [
+        "# Rules\n\n",
+        f"{len(catalogue.rules)} rules, in our own words, each with its sources.\n\n",
+    ]
+    lines += ["| family | rules | what it is about |\n| --- | ---: | --- |\n"]
+    for family in catalogue.families:
+        members = [rule for rule in catalogue.rules if rule.family == family.id]
+        lines.append(f"| [{family.id}]({family.id}.md) | {len(members)} | {family.title} |\n")
+        parts = (described(catalogue, rule, shown[rule.id]) for rule in members)
+        yield f"reference/rules/{family.id}.md", f"# {family.title}\n\n" + "\n".join(parts)
+    yield "reference/rules/index.md", "".join(lines)
+
+
+def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any]) -> str:
+    """A rule as a part of its family's page."""
+    cited = overview.citations(catalogue, rule, catalogue.editions[-1].id)
+    facts = {
+        "modality": rule.modality,
+        "status": rule.status,
+        "tiers": ", ".join(rule.tiers),
+        "needs": ", ".join(need.replace("|", " or ") for need in rule.needs),
+        "unless": ", ".join(rule.unless),
+        "cannot be shown": rule.why_never or "",
+        "stated in": "; ".join(f"{place} ({', '.join(names)})" for names, place in cited.items()),
+        "left open": "; ".join(
+            f"{each.id}: {each.question}" for each in catalogue.concerning({rule.id})
+        ),
+        "scenarios": "; ".join(each["name"] for each in shown["scenarios"]),
+        "TLA+": ", ".join(
+            f"`{each['module']}!{each['name']}`"
+            for kind in ("operators", "properties")
+            for each in shown["tla"].get(kind, ())
+        ),
+        "Spark": asked_on_spark(shown["spark"]),
+        "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
+    }
+    rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
+    heading = f"## {rule.id} {plain(rule.title)} {{ #{rule.id.lower()} }}"
+    table = f"| {rule.id} | |\n| --- | --- |\n{''.join(rows)}"
+    return f"{heading}\n\n{plain(rule.statement)}\n\n{table}"
+
+
+def asked_on_spark(told: dict[str, str]) -> str:
+    """The rule's query, or why it has none."""
+    if "query" in told:
+        return f"`{told['query']}`"
+    return f"no query: {told['none']}" if told else ""
+
+
+def plain(text: str) -> str:
+    """Text that no table and no Markdown takes for its own."""
+    text = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return re.sub(r"([\[\]*_])(?=[^`]*(?:`[^`]*`[^`]*)*$)", r"\\\1", text)
