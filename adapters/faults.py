@@ -5,6 +5,7 @@ from typing import Final
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.seeded import (
+    faults_added,
     faults_copies,
     faults_dead,
     faults_deferral,
@@ -49,6 +50,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_deferral.FAULTS,
     *faults_topics.FAULTS,
     *faults_filters.FAULTS,
+    *faults_added.FAULTS,
     *faults_forwarding.FAULTS,
     *faults_scheduling.FAULTS,
     *faults_duplicates.FAULTS,

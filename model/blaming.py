@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof.model.absence import absence
+from busproof.model.added_later import blamed_as_added
 from busproof.model.blaming_expiry import blamed_for_age
 from busproof.model.blaming_limits import blamed_for_limits
 from busproof.model.blaming_management import blamed_in_management, is_management
@@ -139,7 +140,7 @@ def blamed(
     found = (*found, *_of_forwarding(queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
     found = (*found, *blamed_for_partitions(namespace, queue, event))
-    return tuple(dict.fromkeys(found)) or ("LIFE-01",)
+    return tuple(dict.fromkeys((*(found or ("LIFE-01",)), *blamed_as_added(queue, command))))
 
 
 def _wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:

@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from busproof.model import commands as c
+from busproof.model.added_later import shown_as_added
 from busproof.model.blaming import blamed
 from busproof.model.dispatching import dispatched, lost
 from busproof.model.duplicates import declined
@@ -164,9 +165,12 @@ def _confirmed(transition: Transition, command: c.Command, entity_named: str) ->
         rules = told_of_topics(entity, transition.rules)
         learned = returned(transition.next, entity)
         transition = attrs.evolve(transition, next=learned, rules=rules)
-    in_premium = tuple(shown_in_premium(transition.next, entity, command, transition.outcome))
-    if in_premium:
-        transition = attrs.evolve(transition, rules=(*transition.rules, *in_premium))
+    more = (
+        *shown_in_premium(transition.next, entity, command, transition.outcome),
+        *shown_as_added(entity, command, transition.outcome),
+    )
+    if more:
+        transition = attrs.evolve(transition, rules=(*transition.rules, *more))
     answered = not isinstance(transition.outcome, Refused)
     outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
     if not answered or outage:

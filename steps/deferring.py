@@ -125,6 +125,15 @@ def receives_all(
     views.extend(_had(bus, _ask(bus, queue, all_aside)))
 
 
+@when("each of them is received by its number and completed")
+def completes_each_by_number(
+    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+) -> None:
+    """Receive the messages that were set aside one by one, and complete each."""
+    for each in all_aside:
+        completes_by_number(bus, queue, each, views)
+
+
 @when("all of them are received by their numbers at once, or else one by one")
 def receives_all_somehow(
     bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]

@@ -43,9 +43,20 @@ def received_elsewhere(bus: Bus, queue: str) -> MessageView:
 @when("another message is received, its lock renewed, and completed")
 def renews_another(bus: Bus, queue: str) -> None:
     """Receive one more message, renew its lock and complete it."""
+    _renewed_and_completed(bus, queue)
+
+
+@when("each message is received, its lock renewed, and completed")
+def renews_each(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Do so with as many messages as were sent."""
+    views.extend(_renewed_and_completed(bus, queue) for _ in bus.sent)
+
+
+def _renewed_and_completed(bus: Bus, queue: str) -> MessageView:
     view = _kept(bus, queue)
     bus.expect(_renew(bus, queue, view), Renewed)
     bus.complete(queue, view)
+    return view
 
 
 @given(parsers.parse("another message {carried} was sent"), converters=READ)

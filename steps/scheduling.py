@@ -47,6 +47,18 @@ def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> Out
 
 
 @given(
+    parsers.parse("{several:d} messages {carried} were scheduled in {number:d} seconds"),
+    converters=READ,
+    target_fixture="all_scheduled",
+)
+def has_scheduled_several(
+    bus: Bus, queue: str, carried: Properties, several: int, number: int
+) -> list[Outcome]:
+    """Schedule so many messages, each of which has to be accepted."""
+    return [has_scheduled(bus, queue, carried, number) for _ in range(several)]
+
+
+@given(
     parsers.parse("a message {carried} was scheduled for a minute ago"),
     converters=READ,
     target_fixture="scheduled",
@@ -82,6 +94,13 @@ def schedules_in_transaction(
 def cancels(bus: Bus, queue: str, scheduled: Outcome) -> Outcome:
     """Take the message back, whatever is answered."""
     return bus.do(CancelScheduled(queue=queue, sequence_number=_number(scheduled)))
+
+
+@when("each of them is cancelled")
+def cancels_each(bus: Bus, queue: str, all_scheduled: list[Outcome]) -> None:
+    """Take every scheduled message back, which has to succeed."""
+    for each in all_scheduled:
+        bus.expect(cancels(bus, queue, each), Done)
 
 
 @when(parsers.parse("{number:d} message is awaited"))

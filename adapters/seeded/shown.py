@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded import (
+    shown_added,
     shown_dead,
     shown_deferral,
     shown_duplicates,
@@ -39,6 +40,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
+    **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
