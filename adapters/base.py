@@ -44,6 +44,8 @@ class Capability(StrEnum):
     FILTERS = "filters"
     SQL_FILTERS = "sql-filters"
     FORWARDING = "forwarding"
+    REDIRECTION = "redirection"
+    DEAD_LETTER_FORWARDING = "dead-letter-forwarding"
     LOCK_RENEWAL = "lock-renewal"
     NEXT_SESSION = "next-session"
     SESSION_STATE = "session-state"

@@ -84,6 +84,8 @@ CAPABILITIES: Final = frozenset(
         Capability.FILTERS,
         Capability.SQL_FILTERS,
         Capability.FORWARDING,
+        Capability.REDIRECTION,
+        Capability.DEAD_LETTER_FORWARDING,
         Capability.NEXT_SESSION,
         Capability.SESSION_STATE,
         Capability.SESSION_LISTING,

@@ -34,7 +34,6 @@ DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
 """What the emulator's connection string says."""
 
 NOT_APPLIED: Final = {
-    "ForwardDeadLetteredMessagesTo": "dead letters stay where they are",
     "Action": "rules take messages and change nothing in them",
 }
 """What is read and has no effect, and what is so instead."""
@@ -198,9 +197,10 @@ def _queue(value: Value, found: Configuration) -> None:
             lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
             max_delivery_count=_count(given),
             max_size=_size(given),
-            forward_to=given["ForwardTo"].text() if "ForwardTo" in given else None,
+            forward_to=_text(given, "ForwardTo"),
             time_to_live=_lifetime(given),
             dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
+            forward_dead_letters_to=_text(given, "ForwardDeadLetteredMessagesTo"),
         ),
         value,
     )
@@ -235,9 +235,10 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
             requires_session=_truth(given, "RequiresSession"),
             lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
             max_delivery_count=_count(given),
-            forward_to=given["ForwardTo"].text() if "ForwardTo" in given else None,
+            forward_to=_text(given, "ForwardTo"),
             time_to_live=_lifetime(given),
             dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
+            forward_dead_letters_to=_text(given, "ForwardDeadLetteredMessagesTo"),
         ),
         value,
     )
@@ -252,6 +253,10 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
         chosen = filter_in(parts)
         added = AddRule(topic=topic, subscription=name, rule=rule_name, filter=chosen)
         found.create(added, rule)
+
+
+def _text(given: dict[str, Value], name: str) -> str | None:
+    return (given[name].text() or None) if name in given else None
 
 
 def _truth(given: dict[str, Value], name: str) -> bool:

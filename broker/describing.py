@@ -124,6 +124,8 @@ def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:
     }
     if settings.forward_to is not None:
         told["ForwardTo"] = settings.forward_to
+    if settings.forward_dead_letters_to is not None:
+        told["ForwardDeadLetteredMessagesTo"] = settings.forward_dead_letters_to
     return told
 
 

@@ -239,6 +239,8 @@ class ForeignBus(Bus):
                 names = (each.name for each in attrs.fields(UpdateQueue))
                 said = {name: getattr(command, name) for name in names}
                 changed = {name: value for name, value in said.items() if value is not None}
+                if said["forward_to"] == "":
+                    changed["forward_to"] = None
                 settings = attrs.evolve(queue.settings, **changed)
                 self.namespace = with_queue(self.namespace, attrs.evolve(queue, settings=settings))
 

@@ -16,7 +16,7 @@ from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.heap import smallest
-from busproof.model.state import Namespace, Queue
+from busproof.model.state import Namespace, Queue, feeding
 from busproof.model.values import MessageView, Tier
 
 if TYPE_CHECKING:
@@ -254,6 +254,7 @@ class Hub:
             path = place[0]
             queue = queues.get(path)
             mortal = is_dead_letter_queue(path) and _may_bury(queues.get(owner_of(path)), now)
+            mortal = mortal or any(feeding(self.bus.namespace, path))
             if later or mortal or queue is None or _has_expired(queue, place, now):
                 self._serve_place(place)
 

@@ -26,7 +26,6 @@ from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.writing import encoded
 from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive
-from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.lifetimes import lesser
 from busproof.model.outcomes import Received
 from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
@@ -55,7 +54,7 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     hub = connection.hub
     content = hub.shown(view)
     more = hub.contents.more(path, view.body)
-    if view.dead_letter_reason and is_dead_letter_queue(path):
+    if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
     queue = hub.bus.namespace.queues.get(path)
     return encoded(

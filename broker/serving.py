@@ -18,10 +18,9 @@ from busproof.model.commands import (
     AddRule,
     CreateQueue,
     CreateSubscription,
-    CreateTopic,
     RemoveRule,
 )
-from busproof.model.entities import created_path
+from busproof.model.entities import created_path, destinations
 from busproof.model.profiles import profile_for
 from busproof.spec import load
 
@@ -78,15 +77,15 @@ def _is_ready(bus: Bus, command: Created) -> bool:
     if isinstance(command, AddRule | RemoveRule):
         path = f"{command.topic}/subscriptions/{command.subscription}"
         return bus.entity(bus.path(path)) is not None
-    target = None if isinstance(command, CreateTopic) else command.forward_to
-    return target is None or bus.entity(bus.path(target)) is not None
+    return all(bus.entity(bus.path(target)) is not None for target in destinations(command))
 
 
 def _cannot_forward(command: Created) -> str:
-    target = getattr(command, "forward_to", None)
-    if target is not None and isinstance(command, CreateQueue | CreateSubscription):
+    targets = destinations(command)
+    if targets and isinstance(command, CreateQueue | CreateSubscription):
+        named = " and ".join(f"'{target}'" for target in targets)
         return (
-            f"'{created_path(command)}' is to forward to '{target}', which is not in the "
+            f"'{created_path(command)}' is to forward to {named}, which is not in the "
             "configuration or forwards back; add it, or leave ForwardTo out"
         )
     return f"{command} cannot be had: what it belongs to is not in the configuration"

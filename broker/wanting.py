@@ -13,6 +13,8 @@ __all__ = ["APPLIED", "creation", "update", "whole"]
 
 LIFETIME: Final = "DefaultMessageTimeToLive"
 DEAD_LETTERING: Final = "DeadLetteringOnMessageExpiration"
+FORWARDING: Final = "ForwardTo"
+BURYING: Final = "ForwardDeadLetteredMessagesTo"
 WINDOW: Final = "DuplicateDetectionHistoryTimeWindow"
 SIZE: Final = "MaxSizeInMegabytes"
 MB_IN_GB: Final = 1024
@@ -21,7 +23,8 @@ OF_RECEIVERS: Final = {
     "LockDuration",
     "RequiresSession",
     "MaxDeliveryCount",
-    "ForwardTo",
+    FORWARDING,
+    BURYING,
     DEAD_LETTERING,
 }
 OF_SENDERS: Final = {
@@ -37,7 +40,7 @@ APPLIED: Final = {
 """For each kind of entity, the properties that have an effect here."""
 
 FIXED: Final = (
-    "ForwardTo",
+    BURYING,
     DEAD_LETTERING,
     WINDOW,
     SIZE,
@@ -69,9 +72,10 @@ def creation(path: str, kind: str, said: Said) -> CreateQueue | CreateTopic | Cr
             requires_session=_truth(said, "RequiresSession"),
             lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
             max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
-            forward_to=_destination(said),
+            forward_to=_destination(said, FORWARDING),
             time_to_live=_lifetime(said),
             dead_letter_expired=_truth(said, DEAD_LETTERING),
+            forward_dead_letters_to=_destination(said, BURYING),
         )
     return CreateQueue(
         queue=path,
@@ -82,14 +86,17 @@ def creation(path: str, kind: str, said: Said) -> CreateQueue | CreateTopic | Cr
         lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
         max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
         max_size=_size(said),
-        forward_to=_destination(said),
+        forward_to=_destination(said, FORWARDING),
         time_to_live=_lifetime(said),
         dead_letter_expired=_truth(said, DEAD_LETTERING),
+        forward_dead_letters_to=_destination(said, BURYING),
     )
 
 
 def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     """The command for a description that is written anew; what it leaves out stays as it is.
+
+    Only one that leaves out where to forward to ends forwarding, as with the service.
 
     Raises:
         Unreadable: it would change what cannot be changed here, or cannot be read.
@@ -116,7 +123,14 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
         lock_duration=None if lock is None else _positive(lock, "LockDuration"),
         max_delivery_count=None if count is None else _counted(count),
         time_to_live=life,
+        forward_to=_redirected(queue.settings, said),
     )
+
+
+def _redirected(settings: CreateQueue, said: Said) -> str | None:
+    """Where a queue is to forward to from now on, none if nowhere; `None` if it is as before."""
+    wanted = _destination(said, FORWARDING) or ""
+    return None if wanted == (settings.forward_to or "") else wanted
 
 
 def _same(one: str, other: str) -> bool:
@@ -176,9 +190,9 @@ def _size(said: Said) -> int | None:
     return size
 
 
-def _destination(said: Said) -> str | None:
+def _destination(said: Said, name: str) -> str | None:
     """Where messages go on to; some clients write the address with its host."""
-    address = said.get("ForwardTo")
+    address = said.get(name)
     if address and "://" in address:
         return address.partition("://")[2].partition("/")[2]
     return address

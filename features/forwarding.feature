@@ -66,6 +66,53 @@ Feature: Automatic forwarding
       And messages are awaited until there are 24
       Then exactly 24 messages were received
 
+    @FWD-05
+    Scenario Outline: A queue that is changed to forward passes on what is sent from then on
+      Given a <kind> destination "end"
+      And a <kind> queue
+      When the queue is changed to forward to "end"
+      Then it is accepted
+      When 8 messages with PartitionKey "a" are sent
+      And a receive is tried
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-05
+    Scenario Outline: A source whose forwarding has ended keeps what is sent from then on
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When the source is changed to forward no more
+      Then it is accepted
+      When 8 messages with PartitionKey "a" are sent
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+      When receivers turn to "end"
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-05
+    Scenario: Forwarding that was ended can begin again
+      Given a partitioned destination "end"
+      And a partitioned source of "end"
+      When the source is changed to forward no more
+      And the source is changed to forward to "end"
+      Then it is accepted
+      When 8 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+
   Rule: The key goes with the message, and places it anew
 
     @FWD-07
@@ -119,6 +166,46 @@ Feature: Automatic forwarding
       And receivers turn to "end"
       And messages are awaited until there are 16
       Then exactly 16 messages were received
+
+    @FWD-10
+    Scenario: Without a key it is in whichever partition
+      Given a partitioned destination "end"
+      And a regular source of "end"
+      When 16 messages without key are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 16
+      Then exactly 16 messages were received
+
+    @FWD-22
+    Scenario Outline: A key waits at the destination for its partition
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      And the partition that took it is down
+      And a <kind> source of "orders"
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to "orders"
+      And a receive is tried
+      And the partition is up again
+      And messages are awaited until there are 5
+      Then exactly 5 messages were received
+      And they are all in one partition
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-24
+    Scenario: Without a key it may go round an outage of the destination
+      Given a partitioned queue
+      And 1 partitions are down
+      And a partitioned source of "orders"
+      When 32 messages without key are sent
+      And receivers turn to "orders"
+      And a receive is tried
+      And every partition is up again
+      And messages are awaited until there are 32
+      Then exactly 32 messages were received
 
     @FWD-11
     Scenario: A destination with duplicate detection makes the MessageId a key
@@ -285,6 +372,33 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
+    @FWD-28
+    Scenario: Keys that differ may end the way
+      Given a partitioned destination "end"
+      And a regular source of "end"
+      When a message with SessionId "a" and PartitionKey "b" is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then at most 1 message was received
+
+    @FWD-29
+    Scenario: An update names no destination that does not exist
+      Given a partitioned queue
+      When the queue is changed to forward to "nowhere"
+      Then it is refused
+      When 4 messages without key are sent
+      And messages are awaited until there are 4
+      Then exactly 4 messages were received
+
+    @FWD-29
+    Scenario: The destination of dead letters must exist
+      Given a partitioned destination "end"
+      When a source of dead letters for "nowhere" is tried
+      Then it is refused
+      When senders turn to the source
+      And a message without key is sent
+      Then it is refused
+
     @FWD-29
     Scenario Outline: A destination must exist
       Given a <kind> destination "end"
@@ -375,3 +489,62 @@ Feature: Automatic forwarding
         | traits                   |
         | that requires sessions   |
         | with duplicate detection |
+
+  Rule: Dead letters can be forwarded
+
+    @FWD-35
+    Scenario Outline: A dead letter arrives where the dead letters go
+      Given a <kind> destination "end"
+      And a <kind> source of dead letters for "end"
+      And a message with PartitionKey "a" and MessageId "x" was sent
+      When a message is received and dead-lettered because of "unreadable"
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+      And it is a dead letter because of "unreadable"
+      And it has PartitionKey "a" and MessageId "x"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-35
+    Scenario: What was delivered too often goes there too
+      Given a partitioned destination "end"
+      And a partitioned source of dead letters for "end"
+      And a message without key was sent
+      When one message is received and abandoned, 10 times by default
+      And a receive is tried
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+
+    @FWD-35
+    Scenario: Dead letters of a subscription are forwarded
+      Given a partitioned destination "end"
+      And a partitioned topic
+      And subscription "one" whose dead letters go to "end"
+      And 3 messages without key were sent
+      When receivers turn to subscription "one"
+      And everything is received and dead-lettered
+      And receivers turn to "end"
+      And messages are awaited until there are 3
+      Then exactly 3 messages were received
+
+    @FWD-36
+    Scenario Outline: The dead-letter queue gives none of them
+      Given a <kind> destination "end"
+      And a <kind> source of dead letters for "end"
+      And 3 messages without key were sent
+      When everything is received and dead-lettered
+      And a receive of dead letters is tried
+      Then exactly 0 messages were received
+      When receivers turn to "end"
+      And messages are awaited until there are 3
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

@@ -87,6 +87,8 @@ def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
         parts.append(f"max delivery count {command.max_delivery_count}")
     if command.forward_to is not None:
         parts.append(f"forwards to {named(command.forward_to)}")
+    if command.forward_dead_letters_to is not None:
+        parts.append(f"forwards dead letters to {named(command.forward_dead_letters_to)}")
     if command.time_to_live is not None:
         parts.append(f"messages live {seconds(command.time_to_live)}")
     if command.dead_letter_expired:
@@ -162,6 +164,7 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "duplicate_window": lambda window: f"duplicate window {seconds(window)}",
     "lock_duration": lambda duration: f"locks of {seconds(duration)}",
     "max_delivery_count": lambda count: f"max delivery count {count}",
+    "forward_to": lambda name: f"forwards to {named(name)}" if name else "forwards no more",
     "time_to_live": lambda life: f"messages live {seconds(life)}",
     "max_size": lambda size: f"size {size} GB",
     "message_count": lambda count: counted(count, "message"),

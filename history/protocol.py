@@ -70,6 +70,8 @@ class CapabilityName(StrEnum):
     FILTERS = "filters"
     SQL_FILTERS = "sql-filters"
     FORWARDING = "forwarding"
+    REDIRECTION = "redirection"
+    DEAD_LETTER_FORWARDING = "dead-letter-forwarding"
     LOCK_RENEWAL = "lock-renewal"
     NEXT_SESSION = "next-session"
     SESSION_STATE = "session-state"

@@ -55,7 +55,7 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.entities import created_path
+from busproof.model.entities import created_path, destinations
 from busproof.model.outcomes import Event
 from busproof.model.values import Message
 
@@ -152,8 +152,8 @@ def _created(command: Command) -> str | None:
 
 def _entities(command: Command) -> list[str]:
     """The names of entities that stand in a command."""
-    named = [getattr(command, field, None) for field in ("queue", "topic", "forward_to")]
-    return [name for name in named if name is not None]
+    named = [getattr(command, field, None) for field in ("queue", "topic")]
+    return [*(name for name in named if name is not None), *destinations(command)]
 
 
 def _concerned(event: Event) -> Iterator[object]:

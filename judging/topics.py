@@ -43,6 +43,7 @@ from busproof.judging.judge import Violation
 from busproof.judging.parts import KNOWN, is_crowded
 from busproof.judging.search import Ended, Search
 from busproof.model.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
+from busproof.model.entities import destinations
 from busproof.model.outcomes import Event, Outcome, Refused
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept
@@ -92,7 +93,7 @@ def _can_be_cut(events: Sequence[Event]) -> bool:
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
         return False
-    if any(getattr(event.command, "forward_to", None) is not None for event in events):
+    if any(destinations(event.command) for event in events):
         # What is forwarded arrives where nobody sent it.
         return False
     # Whether there is room depends on all messages together, or on all entities.

@@ -24,6 +24,7 @@ class Arrival:
         shows: the rules besides that its being received shows.
         came: when it arrived, if that need not be now.
         least: a shorter time to live than its own that it may have where it goes.
+        reason: why it was dead-lettered, if it comes from a dead-letter queue.
     """
 
     message: Message
@@ -36,3 +37,4 @@ class Arrival:
     shows: tuple[RuleId, ...] = ()
     came: Window | None = None
     least: int | None = None
+    reason: str | None = None

@@ -28,7 +28,7 @@ from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
 from busproof.model.values import Message, RuleId, Window
 
-__all__ = ["arrive", "with_adrift"]
+__all__ = ["arrive", "go_on", "with_adrift"]
 
 TOO_MANY_HOPS: Final = "MaxTransferHopCountExceeded"
 """FWD-18: the reason of a message that was forwarded too often."""
@@ -50,9 +50,11 @@ def arrive(
     """
     if queue.settings.forward_to is not None:
         taken = attrs.evolve(_passed_by(queue, arrival), **(also or {}))
-        return _forwarded(with_queue(namespace, taken), taken, arrival)
+        return go_on(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
-        return _taken(namespace, queue, arrival, arrival.shows, also)
+        ended = queue.managed.redirected and not arrival.hops
+        shows: tuple[RuleId, ...] = ("FWD-05",) if ended else ()
+        return _taken(namespace, queue, arrival, (*shows, *arrival.shows), also)
     role = queue.role
     limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
     arrival = attrs.evolve(arrival, message=limited)
@@ -65,7 +67,7 @@ def arrive(
         if subscription.settings.forward_to is None:
             namespace = _copied(namespace, subscription, arrival)
         elif _may_take(subscription, arrival):
-            namespace = _forwarded(namespace, subscription, arrival)
+            namespace = go_on(namespace, subscription, arrival)
     return namespace
 
 
@@ -84,8 +86,8 @@ def _may_take(subscription: Queue, arrival: Arrival) -> bool:
     return judged(role, arrival.message).taken is not False or not timely
 
 
-def _forwarded(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
-    """FWD-01 to FWD-26: the message goes on, to a place that its key selects anew.
+def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
+    """FWD-01 to FWD-26, FWD-35: the message goes on, to a place that its key selects anew.
 
     When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
     arrive at once.
@@ -162,7 +164,7 @@ def _stored(
     shows: tuple[RuleId, ...] = (),
     also: dict[str, Any] | None = None,
 ) -> Queue:
-    return store(
+    stored = store(
         queue,
         arrival.message,
         arrival.key,
@@ -173,6 +175,10 @@ def _stored(
         dies=_death(namespace, queue, arrival),
         also=also,
     )
+    if arrival.reason is None:
+        return stored
+    letter = attrs.evolve(stored.messages[queue.arrivals], reason=arrival.reason)
+    return attrs.evolve(stored, messages=stored.messages.set(letter.number, letter))
 
 
 def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:

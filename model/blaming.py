@@ -56,7 +56,7 @@ from busproof.model.sending import REROUTING_TIMEOUT
 from busproof.model.settling import DEFAULT_DURATION
 from busproof.model.sighting import Seen, recognised
 from busproof.model.sources import LONGEST_LOCK
-from busproof.model.state import Namespace, Queue, Subscription, Topic
+from busproof.model.state import Namespace, Queue, Subscription, Topic, feeding
 from busproof.model.stored import Key, Stored
 from busproof.model.topics import told_of_topics
 from busproof.model.transition import Sighting, Transition
@@ -85,14 +85,17 @@ _OF_DESTINATIONS: Final = (
     "FWD-02",
     "FWD-03",
     "FWD-04",
+    "FWD-05",
     "FWD-06",
     "FWD-07",
     "FWD-08",
     "FWD-11",
     "FWD-14",
+    "FWD-22",
     "FWD-27",
     "FWD-30",
     "FWD-33",
+    "FWD-35",
 )
 """What the message that an entity gives may break if it was forwarded."""
 
@@ -137,7 +140,7 @@ def blamed(
         rules = (*blamed_for_limits(namespace, command, outcome), *rules)
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
-    found = (*found, *_of_forwarding(queue, outcome))
+    found = (*found, *_of_forwarding(namespace, queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
     found = (*found, *blamed_for_partitions(namespace, queue, event))
     return tuple(dict.fromkeys((*(found or ("LIFE-01",)), *blamed_as_added(queue, command))))
@@ -150,14 +153,19 @@ def _wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:
     return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
 
 
-def _of_forwarding(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
+def _of_forwarding(
+    namespace: Namespace, queue: Queue | None, outcome: Outcome
+) -> tuple[RuleId, ...]:
     """What else is wrong with what a source gives, or what messages were forwarded to."""
     if queue is not None and isinstance(outcome, Refused) and queue.settings.forward_to:
         return ("FWD-34",)
     if queue is None or not isinstance(outcome, Received | Peeked):
         return ()
+    if any(feeding(namespace, queue.settings.queue)):
+        return ("FWD-35", "FWD-36", "FWD-14")
     if queue.settings.forward_to is not None:
-        return ("FWD-14", "FWD-04")
+        dead = is_dead_letter_queue(queue.settings.queue)
+        return ("FWD-36", "FWD-35", "FWD-14") if dead else ("FWD-14", "FWD-04", "FWD-05")
     return (*queue.kept_away, *_OF_DESTINATIONS) if queue.fed else queue.kept_away
 
 

@@ -1,10 +1,11 @@
-"""What the service puts into a queue by itself: dead letters, and what was scheduled."""
+"""What the service puts into a queue by itself: dead letters, wherever from, and the scheduled."""
 
 from collections.abc import Iterator
 
 from busproof.model import activating, dead_letters
 from busproof.model.dead_letters import owner_of
-from busproof.model.state import Namespace, Queue
+from busproof.model.graves import seen_beyond
+from busproof.model.state import Namespace, Queue, feeding
 from busproof.model.stored import Stored
 
 __all__ = ["arrivals"]
@@ -15,6 +16,19 @@ def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Na
     yield from dead_letters.arrivals(namespace, queue, body)
     yield from activating.coming(namespace, queue, body)
     yield from _expired_unseen(namespace, queue, body)
+    for name in feeding(namespace, queue.settings.queue):
+        dead = namespace.queues[name]
+        for after, letter in _letters(namespace, dead, body):
+            yield seen_beyond(after, after.queues[name], letter, queue.settings.queue)
+
+
+def _letters(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """FWD-35: what is among the dead letters, or may have come to be, and may have gone on."""
+    numbers = dead.bodies.get(body, ())
+    for number in numbers if isinstance(numbers, tuple) else ():
+        if number in dead.messages:
+            yield namespace, dead.messages[number]
+    yield from arrivals(namespace, dead, body)
 
 
 def _expired_unseen(

@@ -27,7 +27,8 @@ class CreateQueue:
     `partitioned` is `None` where the request leaves the option out. `duplicate_window` and
     `lock_duration` are in microseconds. `max_size` is in GB, of each partition if the queue is
     partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
-    name one of its own. `forward_to` names the queue or topic that its messages go on to.
+    name one of its own. `forward_to` names the queue or topic that its messages go on to, and
+    `forward_dead_letters_to` the one that its dead letters go on to.
     `time_to_live` is in microseconds, `None` for ever; `dead_letter_expired` says whether a message
     that has outlived its own becomes a dead letter.
     """
@@ -50,6 +51,7 @@ class CreateQueue:
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
     dead_letter_expired: bool = False
+    forward_dead_letters_to: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -79,7 +81,10 @@ class ListQueues:
 
 @attrs.frozen(kw_only=True)
 class UpdateQueue:
-    """Change a queue; `None` leaves a setting as it is, times are in microseconds."""
+    """Change a queue; `None` leaves a setting as it is, times are in microseconds.
+
+    `forward_to` names the queue or topic that its messages go on to; an empty name ends that.
+    """
 
     queue: str
     partitioned: bool | None = None
@@ -94,6 +99,7 @@ class UpdateQueue:
     time_to_live: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
+    forward_to: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -135,6 +141,7 @@ class CreateSubscription:
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
     dead_letter_expired: bool = False
+    forward_dead_letters_to: str | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -9,11 +9,18 @@ from busproof.model.asking import created_rules, is_beyond_basic, objections, op
 from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, RestoreQueue
 from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.entities import destinations
+from busproof.model.graves import with_forwarding_grave
 from busproof.model.outages import Outages
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
 from busproof.model.sizes import granted_sizes
-from busproof.model.sources import refused_source, sources, told_not_to_forward, with_lawful_locks
+from busproof.model.sources import (
+    refused_destination,
+    sources,
+    told_not_to_forward,
+    with_lawful_locks,
+)
 from busproof.model.state import (
     Namespace,
     Queue,
@@ -66,7 +73,7 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
         yield refusal(left, Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail and not any(surely for _, _, surely in found):
         yield from _made(namespace, command, known, in_outage=may_fail)
-    yield from refused_source(namespace, command)
+    yield from refused_destination(namespace, command)
     for error, rules, _ in found:
         yield refusal(namespace, error, *rules, any_error=True)
     options = options_of(namespace, command)
@@ -85,7 +92,7 @@ def _made(
 ) -> Iterator[Transition]:
     lawful, limits = with_lawful_locks(command)
     for source, why in sources(namespace, lawful):
-        start = told_not_to_forward(namespace, command) if why else namespace
+        start = told_not_to_forward(namespace, command.forward_to or "") if why else namespace
         sizes = granted_sizes(start.profile, source)
         for partitioned, size in product(options_of(start, source), sizes):
             wanted = _wanted(start, source, partitioned)
@@ -205,7 +212,7 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
         several = len(options_of(namespace, command)) * len(
             granted_sizes(namespace.profile, command)
         )
-        open_ended = command.forward_to is not None or several > 1
+        open_ended = bool(destinations(command)) or several > 1
         return given_up(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
     return given_up(namespace, command.queue) if mixed else namespace
@@ -240,7 +247,7 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
     if name + DEAD_LETTERS in queues:
         queues = queues.delete(name + DEAD_LETTERS)
     created = with_queue(attrs.evolve(namespace, queues=queues, registry=registry), queue)
-    return made(namespace, created, name)
+    return made(namespace, with_forwarding_grave(created, name), name)
 
 
 def restore_queue(namespace: Namespace, command: RestoreQueue) -> Iterator[Transition]:

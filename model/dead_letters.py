@@ -47,7 +47,8 @@ def owner_of(name: str) -> str:
 def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
     """The dead-letter queue of an entity, as yet empty if nothing has concerned it.
 
-    It requires no sessions, detects no copies and never gives a message up (DLQ-09).
+    It requires no sessions, detects no copies and never gives a message up (DLQ-09). It forwards
+    where its entity says so (FWD-35).
     """
     name = owner.settings.queue + DEAD_LETTERS
     known = namespace.queues.get(name)
@@ -58,7 +59,8 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
         queue=name,
         requires_session=False,
         duplicate_detection=False,
-        forward_to=None,
+        forward_to=owner.settings.forward_dead_letters_to,
+        forward_dead_letters_to=None,
         max_delivery_count=NEVER,
         time_to_live=None,
         dead_letter_expired=False,

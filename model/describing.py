@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import GetQueue
+from busproof.model.entities import destinations
 from busproof.model.filling import grave
 from busproof.model.managing import FIXED
 from busproof.model.outcomes import Described, QueueDescription
 from busproof.model.sizes import no_other_size, of_size, told_size, wrong_size
-from busproof.model.state import NEVER, Namespace, Queue
+from busproof.model.state import NEVER, Namespace, Queue, feeding
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import Availability, Error, RuleId, Tier, Window
 
@@ -143,7 +144,10 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
     """MGMT-20, MGMT-23: no message that never was; at once, all that are surely there."""
     if told is None:
         return True
-    if _may_lag(namespace) or queue.settings.forward_to is not None:
+    name = queue.settings.queue
+    if any(feeding(namespace, name)):
+        return told >= 0
+    if _may_lag(namespace) or destinations(queue.settings):
         return 0 <= told <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
     if _reading(namespace, "MESSAGES-EXPIRE") == "message":

@@ -13,7 +13,13 @@ from busproof.model.commands import (
     RemoveRule,
 )
 
-__all__ = ["SUBSCRIPTIONS", "concerned", "created_path", "subscription_path"]
+__all__ = [
+    "SUBSCRIPTIONS",
+    "concerned",
+    "created_path",
+    "destinations",
+    "subscription_path",
+]
 
 
 SUBSCRIPTIONS: Final = "/subscriptions/"
@@ -30,6 +36,12 @@ def created_path(command: Creation) -> str:
     if isinstance(command, CreateSubscription):
         return subscription_path(command.topic, command.subscription)
     return command.topic if isinstance(command, CreateTopic) else command.queue
+
+
+def destinations(command: object) -> tuple[str, ...]:
+    """Where a command lets an entity forward to: its messages, or its dead letters."""
+    named = (getattr(command, field, None) for field in ("forward_to", "forward_dead_letters_to"))
+    return tuple(name for name in named if name)
 
 
 def concerned(command: Command) -> str | None:

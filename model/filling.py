@@ -9,7 +9,7 @@ from itertools import chain
 from busproof.model.outages import Partitions
 from busproof.model.room import NO_ROOM_TAKEN, Room, most
 from busproof.model.sizes import LEAST_GB, MOST_GB, capacity
-from busproof.model.state import Namespace, Queue, Topic, everywhere, partition_count
+from busproof.model.state import Namespace, Queue, Topic, everywhere, feeding, partition_count
 from busproof.model.transition import Transition, refusal
 from busproof.model.values import DEAD_LETTERS, Error, Message
 
@@ -61,6 +61,9 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
 
     Where something is noticed to be full may vary by the size of one message.
     """
+    if any(feeding(namespace, queue.settings.queue)) and not namespace.vantage.decides:
+        # Dead letters may have come to take its room, which nobody has seen.
+        return True
     room, dead = queue.room, grave(namespace, queue)
     size = max(size, room.largest)
     there = room.taken + dead.taken + size

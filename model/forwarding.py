@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.arrivals import Arrival
+from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.model.ledger import never_arrives
@@ -129,13 +130,18 @@ def _shown(
     source: Queue, destination: Queue, arrival: Arrival, key: Key | None
 ) -> tuple[RuleId, ...]:
     """What it shows that the message is received behind this hop."""
+    if is_dead_letter_queue(source.settings.queue):
+        return ("FWD-35",)
     pair = (bool(source.settings.partitioned), bool(destination.settings.partitioned))
-    rules: tuple[RuleId, ...] = (_OF_KINDS[pair], "FWD-04", "FWD-14")
+    asked = "FWD-05" if source.managed.redirected else "FWD-04"
+    rules: tuple[RuleId, ...] = (_OF_KINDS[pair], asked, "FWD-14")
     message = arrival.message
     if message.session_id or message.partition_key or message.message_id:
         rules = ("FWD-07", *rules)
     if key is None and destination.settings.partitioned:
-        rules = ("FWD-09", *rules)
+        rules = ("FWD-09", "FWD-10", *rules)
+    if keys_conflict(message) and destination.settings.partitioned:
+        rules = ("FWD-28", *rules)
     by_id = _was_id_a_key(source, arrival) and not destination.settings.duplicate_detection
     if by_id and destination.settings.partitioned:
         rules = ("FWD-12", *rules)

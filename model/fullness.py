@@ -19,7 +19,7 @@ from busproof.model.outcomes import Done
 from busproof.model.returning import without_perhaps_spent
 from busproof.model.room import Room
 from busproof.model.sizes import MOST_GB, capacity
-from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, Topic, everywhere, feeding, with_queue
 from busproof.model.stored import Key
 from busproof.model.transition import Choice, Sighting, Transition, refusal
 from busproof.model.values import DEAD_LETTERS, Error, Message, RuleId
@@ -119,6 +119,10 @@ def no_room(
     """
     if namespace.vantage.decides:
         yield from _own_refusals(namespace, queue, message, key, where, staged)
+        return
+    if any(feeding(namespace, queue.settings.queue)):
+        # Whatever it says, it shows no rule.
+        yield refusal(namespace, Error.QUOTA_EXCEEDED)
         return
     # What waits in a transaction may take its room already, and is among what has arrived.
     size = weight(queue, message)

@@ -11,10 +11,16 @@ from busproof.model.commands import (
 )
 from busproof.model.creating import may_fail_in_outage, outage_reading
 from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.entities import destinations
 from busproof.model.lifetime_updates import with_lifetime
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Listed
 from busproof.model.premium import may_keep_as_it_is
+from busproof.model.redirecting import (
+    redirection_refused,
+    with_lost_redirection,
+    with_redirection,
+)
 from busproof.model.registry import Buried, Managed
 from busproof.model.sources import LONGEST_LOCK
 from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue, without_queue
@@ -109,13 +115,16 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
         failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
         if partly:
             failed = with_lifetime(failed, command, surely=False)
+            failed = with_lost_redirection(failed, command)
         yield refusal(failed, Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
     elif "update" in tried.refused:
         rules = ("MGMT-19", *rules)
-    if not must_fail:
+    yield from redirection_refused(namespace, queue, command)
+    if not must_fail and all(each in namespace.queues for each in destinations(command)):
         after = _with_updated(namespace, _updated(queue, command, tried))
-        yield done(with_lifetime(after, command, surely=not tried.unsettled), *rules)
+        after = with_lifetime(after, command, surely=not tried.unsettled)
+        yield done(with_redirection(after, command, surely=not tried.unsettled), *rules)
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
@@ -193,7 +202,7 @@ def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
     managed = attrs.evolve(_widened(queue.managed, command), unsettled=True, tried=tried)
     after = _with_updated(namespace, attrs.evolve(queue, managed=managed))
-    return with_lifetime(after, command, surely=False)
+    return with_lost_redirection(with_lifetime(after, command, surely=False), command)
 
 
 def delete_queue(namespace: Namespace, command: DeleteQueue) -> Iterator[Transition]:

@@ -18,7 +18,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.dead_letters import owner_of
-from busproof.model.entities import created_path
+from busproof.model.entities import created_path, destinations
 from busproof.model.limits import with_transaction
 from busproof.model.managing import buried
 from busproof.model.outages import Outages
@@ -102,6 +102,8 @@ def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transi
     """Whatever was seen of a name of which nothing is told any more, and no rule."""
     answer = Refused(error=Error.NOT_FOUND) if seen.outcome is None else seen.outcome
     left = with_doubt(namespace, command)
+    if isinstance(command, UpdateQueue):
+        left = given_up(left, *named(command))
     if isinstance(command, Creation):
         # Even where it was refused: in an outage something may be left of it.
         left = given_up(left, created_path(command), *named(command)[1:])
@@ -112,8 +114,9 @@ def of_no_queue(namespace: Namespace, command: Command, seen: Sighting) -> Trans
     """Outside the documents: whether such an entity is managed as a queue is not said."""
     answer = Refused(error=Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
     harmless = isinstance(answer, Refused) or isinstance(command, GetQueue)
-    name = owner_of(getattr(command, "queue", ""))
-    return Transition(outcome=answer, next=namespace if harmless else given_up(namespace, name))
+    return Transition(
+        outcome=answer, next=namespace if harmless else given_up(namespace, *named(command))
+    )
 
 
 def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transition:
@@ -131,6 +134,8 @@ def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting
     left = with_doubt(namespace, command)
     if not isinstance(command, GetQueue | Peek):
         left = touched(left, queue)
+    if destinations(command):
+        left = given_up(left, *named(command))
     if seen.outcome is None:
         raise AssertionError("the model's own bus is whole, and its queues are asked as such")
     return Transition(outcome=seen.outcome, next=left)

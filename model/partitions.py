@@ -78,8 +78,10 @@ def _is_deleted_elsewhere(namespace: Namespace, queue: Queue) -> bool:
 
 
 def why_handed_out(namespace: Namespace, candidate: Seen, *, cached: bool) -> Iterator[RuleId]:
-    """PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28: what a delivery shows."""
+    """PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28, FWD-22, FWD-24: what it shows."""
     queue, stored = candidate.queue, candidate.stored
+    if "FWD-14" in stored.shows:
+        yield from _why_arrived(queue, stored, candidate.where)
     if has_outlasted(queue, stored):
         yield "PART-04"
     if is_another_dark(namespace, queue):
@@ -104,6 +106,14 @@ def _why_in_the_end(namespace: Namespace, queue: Queue, stored: Stored) -> Itera
     there = sum(tally.total for tally in queue.tallies.values())
     if there <= partition_count(namespace, queue.settings):
         yield "PART-23"
+
+
+def _why_arrived(queue: Queue, stored: Stored, where: Partitions) -> Iterator[RuleId]:
+    """FWD-22, FWD-24: what it shows of outages that a forwarded message is received here."""
+    if stored.key is None and queue.outages.down and queue.settings.partitioned:
+        yield "FWD-24"
+    if stored.key is not None and where.bit_count() == 1 and where & queue.recovered:
+        yield "FWD-22"
 
 
 def why_not_handed_out(namespace: Namespace, queue: Queue, *, cached: bool) -> Iterator[RuleId]:

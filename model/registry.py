@@ -43,6 +43,7 @@ class Managed:
         other_before: whether its namesake had the other partitioning option.
         restored: whether it was there before the tier stopped permitting it.
         restored_before: whether its namesake was.
+        redirected: whether an update let it begin to forward, or end it.
     """
 
     lock_durations: Window
@@ -65,6 +66,7 @@ class Managed:
     other_before: bool = False
     restored: bool = False
     restored_before: bool = False
+    redirected: bool = False
 
 
 def as_created(settings: CreateQueue) -> Managed:

@@ -11,10 +11,12 @@ from busproof.model.activating import activated, activated_everywhere
 from busproof.model.dead_letters import DELIVERED_TOO_OFTEN, moved, owner_of, with_dead_letters
 from busproof.model.deliveries import may_be_spent, permitted
 from busproof.model.expiry import ended, may_have_died
+from busproof.model.graves import emptied
 from busproof.model.heap import pop
 from busproof.model.ledger import replace, unlock
-from busproof.model.state import NEVER, Namespace, Queue, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, feeding, forwarding_graves, with_queue
 from busproof.model.stored import Stored
+from busproof.model.sweeping import swept
 from busproof.model.values import RuleId, Window
 
 __all__ = ["give_back", "prepared", "without_perhaps_spent"]
@@ -106,12 +108,27 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     owner = owner_of(name)
     if owner not in namespace.queues:
         return None
+    namespace = _with_graves_kept(namespace, owner)
     namespace = _expired(namespace, owner)
     if owner == name:
         return namespace
     if name not in namespace.queues:
         return with_dead_letters(namespace, namespace.queues[owner])
     return _expired(namespace, name)
+
+
+def _with_graves_kept(namespace: Namespace, name: str) -> Namespace:
+    """FWD-35: the namespace in which it is known what may have gone on to this entity.
+
+    A bus of its own lets dead letters go on, wherever they go to.
+    """
+    ours = namespace.vantage.decides
+    graves = forwarding_graves(namespace) if ours else feeding(namespace, name)
+    for grave in tuple(graves):
+        namespace = _expired(namespace, owner_of(grave))
+        if ours:
+            namespace = emptied(swept(namespace, owner_of(grave)), grave)
+    return namespace
 
 
 def _expired(namespace: Namespace, name: str) -> Namespace:

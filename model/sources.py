@@ -6,6 +6,8 @@ from typing import Final, TypeVar
 import attrs
 
 from busproof.model.commands import Command, CreateQueue, CreateSubscription, Peek, Receive
+from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.entities import destinations
 from busproof.model.outcomes import Empty, Peeked
 from busproof.model.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.model.transition import Sighting, Transition, refusal
@@ -14,7 +16,7 @@ from busproof.model.values import MICROSECONDS, Error, RuleId, Tier
 __all__ = [
     "LONGEST_LOCK",
     "given_by_source",
-    "refused_source",
+    "refused_destination",
     "sources",
     "told_not_to_forward",
     "with_lawful_locks",
@@ -33,18 +35,19 @@ def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[RuleId, ...]
     return attrs.evolve(command, lock_duration=LONGEST_LOCK), ("LOCK-03",)
 
 
-def refused_source(
+def refused_destination(
     namespace: Namespace, command: CreateQueue | CreateSubscription
 ) -> Iterator[Transition]:
-    """FWD-25, FWD-29: the refusals of an entity that is to forward."""
-    if command.forward_to is None:
+    """FWD-25, FWD-29: the refusals of an entity that is to forward, or whose dead letters are."""
+    known = [namespace.queues.get(each) for each in destinations(command)]
+    if not known:
         return
-    known = namespace.queues.get(command.forward_to)
-    if known is None:
+    if None in known:
         yield refusal(namespace, Error.NOT_FOUND, "FWD-29", any_error=True)
     elif command.requires_session:
-        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-25", any_error=True)
-    elif _is_open(namespace, known):
+        rules: tuple[RuleId, ...] = ("FWD-25",) if command.forward_to is not None else ()
+        yield refusal(namespace, Error.INVALID_OPERATION, *rules, any_error=True)
+    elif any(each is not None and _is_open(namespace, each) for each in known):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
 
@@ -58,20 +61,17 @@ def sources(
     namespace: Namespace, command: _Creation
 ) -> Iterator[tuple[_Creation, tuple[RuleId, ...]]]:
     """What may come of an entity that is to forward, and the rules that say so."""
-    if command.forward_to is None:
-        yield command, ()
-    elif command.requires_session:
-        if command.forward_to in namespace.queues:
-            yield attrs.evolve(command, forward_to=None), ("FWD-25",)
-    elif command.forward_to in namespace.queues:
+    if any(each not in namespace.queues for each in destinations(command)):
+        return
+    if command.forward_to is not None and command.requires_session:
+        yield attrs.evolve(command, forward_to=None), ("FWD-25",)
+    else:
         yield command, ()
 
 
-def told_not_to_forward(
-    namespace: Namespace, command: CreateQueue | CreateSubscription
-) -> Namespace:
-    """FWD-25: nothing of this entity arrives where it was to go."""
-    destination = namespace.queues[command.forward_to or ""]
+def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespace:
+    """FWD-25: nothing of a source arrives here, where it was to go."""
+    destination = namespace.queues[destination_named]
     kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
     return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
 
@@ -79,15 +79,16 @@ def told_not_to_forward(
 def given_by_source(
     namespace: Namespace, queue: Queue, command: Command, seen: Sighting
 ) -> Iterator[Transition]:
-    """FWD-15: what waits to be forwarded is given to nobody; a peek may show it.
+    """FWD-15, FWD-36: what waits to be forwarded is given to nobody; a peek may show it.
 
     Nothing where the entity does not forward, or is asked something else.
     """
     if queue.settings.forward_to is None:
         return
     if isinstance(command, Receive):
-        yield refusal(namespace, Error.INVALID_OPERATION, "FWD-15", any_error=True)
-        yield Transition(outcome=Empty(), next=namespace, rules=("FWD-15",))
+        rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
+        yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
+        yield Transition(outcome=Empty(), next=namespace, rules=(rule,))
     elif isinstance(command, Peek):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         shown = seen.outcome if isinstance(seen.outcome, Peeked) else Peeked()

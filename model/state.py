@@ -5,6 +5,7 @@ is a set of partitions that it may be (a bit mask), a moment is a window, and a 
 request was never answered is *uncertain*, present in some continuations and absent in others.
 """
 
+from collections.abc import Iterator
 from typing import TypeVar
 
 import attrs
@@ -30,7 +31,9 @@ __all__ = [
     "Topic",
     "Transaction",
     "everywhere",
+    "feeding",
     "forgotten",
+    "forwarding_graves",
     "fresh_namespace",
     "is_unknowable",
     "is_unsure",
@@ -152,14 +155,16 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     """The namespace without a queue, and without its dead letters."""
     queues = namespace.queues
     census = _recounted(namespace, queues.get(name), None)
+    forwarding = namespace.forwarding
     for each in (name, name + DEAD_LETTERS):
         if each in queues:
             queues = queues.delete(each)
+        forwarding = _without(forwarding, each)
     return evolve(
         namespace,
         queues=queues,
         census=census,
-        forwarding=_with_destination(namespace.forwarding, name, None),
+        forwarding=forwarding,
         planning=_without(namespace.planning, name),
     )
 
@@ -175,6 +180,16 @@ def _with_destination(
 
 def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
     return named.delete(name) if name in named else named
+
+
+def forwarding_graves(namespace: Namespace) -> Iterator[str]:
+    """The dead-letter queues that forward, to wherever (FWD-35)."""
+    return (source for source in namespace.forwarding if source.endswith(DEAD_LETTERS))
+
+
+def feeding(namespace: Namespace, name: str) -> Iterator[str]:
+    """The dead-letter queues that forward to this entity (FWD-35)."""
+    return (each for each in forwarding_graves(namespace) if namespace.forwarding[each] == name)
 
 
 def forgotten(namespace: Namespace, name: str) -> Namespace:

@@ -13,13 +13,14 @@ from busproof.model.creating import outages_of
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
+from busproof.model.graves import with_forwarding_grave
 from busproof.model.measures import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
 from busproof.model.room import filled, most
 from busproof.model.sources import (
-    refused_source,
+    refused_destination,
     sources,
     told_not_to_forward,
     with_lawful_locks,
@@ -143,7 +144,7 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         return
     if known is not None and known.managed.touched:
         namespace = given_up(namespace, path)
-    yield from refused_source(namespace, command)
+    yield from refused_destination(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
         yield refusal(namespace, Error.INVALID_OPERATION, *limits, any_error=True)
@@ -151,7 +152,7 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
     if within_quota(namespace, one_more):
         for source, rules in sources(namespace, command):
             created = _with_subscription(namespace, path, source)
-            after = told_not_to_forward(created, command) if rules else created
+            after = told_not_to_forward(created, command.forward_to or "") if rules else created
             yield done(after, *limits, *rules)
     yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
 
@@ -167,6 +168,7 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         forward_to=command.forward_to,
         time_to_live=command.time_to_live,
         dead_letter_expired=command.dead_letter_expired,
+        forward_dead_letters_to=command.forward_dead_letters_to,
     )
     if not isinstance(topic.role, Topic):
         raise AssertionError("subscriptions are created of topics only")  # noqa: TRY004
@@ -186,4 +188,5 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
     adrift = sum(most(message) for message in topic.role.adrift)
     room = filled(topic.room, everywhere(namespace, settings), adrift)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))
-    return made(namespace, with_adrift(created, path, topic.role), path)
+    created = with_forwarding_grave(with_adrift(created, path, topic.role), path)
+    return made(namespace, created, path)

@@ -25,7 +25,7 @@ from busproof.model.commands import (
     RestoreQueue,
 )
 from busproof.model.dead_letters import owner_of
-from busproof.model.entities import SUBSCRIPTIONS, concerned, created_path
+from busproof.model.entities import SUBSCRIPTIONS, concerned, created_path, destinations
 from busproof.model.registry import Registry
 from busproof.model.state import Namespace, Topic, forgotten, is_unknowable
 
@@ -50,7 +50,7 @@ def named(command: Command) -> tuple[str, ...]:
     Nothing where it names none.
     """
     created = command.topic if isinstance(command, CreateTopic) else getattr(command, "queue", "")
-    names = (concerned(command) or created, getattr(command, "forward_to", None))
+    names = (concerned(command) or created, *destinations(command))
     return tuple(owner_of(name) for name in names if name)
 
 
@@ -121,9 +121,9 @@ def _joined(namespace: Namespace, name: str) -> Iterator[str]:
 def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
     """What forwards, or may, and where to."""
     for source, destination in namespace.forwarding.items():
-        yield source, owner_of(destination)
-    for source, destinations in namespace.registry.intended.items():
-        for destination in destinations:
+        yield owner_of(source), owner_of(destination)
+    for source, intended in namespace.registry.intended.items():
+        for destination in intended:
             yield source, destination
 
 
@@ -132,8 +132,9 @@ def haunted(namespace: Namespace, command: Command, *names: str) -> Namespace:
     if isinstance(command, LOOKING) or not names:
         return namespace
     registry = namespace.registry
-    if isinstance(command, CreateQueue | CreateSubscription) and command.forward_to is not None:
-        registry = _with_intended(registry, created_path(command), owner_of(command.forward_to))
+    if isinstance(command, CreateQueue | CreateSubscription):
+        for destination in destinations(command):
+            registry = _with_intended(registry, created_path(command), owner_of(destination))
     remembered = registry.haunted.update(dict.fromkeys(names))
     return attrs.evolve(namespace, registry=attrs.evolve(registry, haunted=remembered))
 

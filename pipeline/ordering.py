@@ -125,12 +125,18 @@ def _created(created: Column) -> tuple[Column, ...]:
         first("settings.max_size").alias("max_size"),
         first("settings.time_to_live").alias("longest_life"),
         first("settings.dead_letter_expired").alias("buries_expired"),
-        sf.max(sf.when(created, sf.col("settings.forward_to"))).isNotNull().alias("forwards"),
+        sf.max(_destination()).isNotNull().alias("forwards"),
         sf.max(sf.when(created, sf.col("hi"))).alias("born"),
         sf.count(sf.when(created, 1)).alias("created"),
         sf.count(sf.when(created & sf.col("lost"), 1)).alias("doubtful"),
         _counted(("UpdateQueue", "DeleteQueue"), sf.col("taken")).alias("changed"),
     )
+
+
+def _destination() -> Column:
+    """Where messages or dead letters are to go on to, by a creation or an update."""
+    onward = sf.coalesce("settings.forward_to", "settings.forward_dead_letters_to")
+    return sf.when(onward != "", onward)
 
 
 def _used() -> tuple[Column, ...]:

@@ -101,6 +101,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "forward_to": "STRING",
     "time_to_live": "BIGINT",
     "dead_letter_expired": "BOOLEAN",
+    "forward_dead_letters_to": "STRING",
 }
 """What an entity can be created or updated with."""
 

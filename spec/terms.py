@@ -85,6 +85,8 @@ CAPABILITIES: Final = (
     "filters",
     "sql-filters",
     "forwarding",
+    "redirection",
+    "dead-letter-forwarding",
     "lock-renewal",
     "next-session",
     "session-state",

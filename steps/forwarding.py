@@ -5,9 +5,10 @@ When a forwarded message arrives is not documented: what is awaited is asked for
 
 from typing import Final
 
+import attrs
 from pytest_bdd import given, parsers, when
 
-from busproof.model.commands import CreateQueue, CreateSubscription
+from busproof.model.commands import CreateQueue, CreateSubscription, UpdateQueue
 from busproof.model.outcomes import Done, Outcome
 from busproof.model.values import MICROSECONDS, MessageView, Tier
 from busproof.steps.ending import NotApplicable
@@ -53,6 +54,44 @@ def created_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
 def tries_source(bus: Bus, kind: str, name: str, traits: str | None) -> Outcome:
     """Create a queue that is to forward, whatever becomes of it."""
     return bus.do(queue_settings(SOURCE, kind, traits or "", forward_to=name))
+
+
+@when(parsers.parse('the queue is changed to forward to "{name}"'), target_fixture="outcome")
+@when(parsers.parse('the source is changed to forward to "{name}"'), target_fixture="outcome")
+def redirects(bus: Bus, queue: str, name: str) -> Outcome:
+    """Let the queue forward from now on, whatever becomes of it."""
+    return bus.do(UpdateQueue(queue=queue, forward_to=name))
+
+
+@when("the source is changed to forward no more", target_fixture="outcome")
+def ends_forwarding(bus: Bus, queue: str) -> Outcome:
+    """End the queue's forwarding, whatever becomes of it."""
+    return bus.do(UpdateQueue(queue=queue, forward_to=""))
+
+
+@given(
+    parsers.re(r'a (?P<kind>partitioned|regular) source of dead letters for "(?P<name>[^"]+)"'),
+    target_fixture="queue",
+)
+def created_burying(bus: Bus, kind: str, name: str) -> str:
+    """A queue that forwards its dead letters; what follows concerns it."""
+    settings = queue_settings(SOURCE, kind, "")
+    return _create(bus, attrs.evolve(settings, forward_dead_letters_to=name))
+
+
+@when(parsers.parse('a source of dead letters for "{name}" is tried'), target_fixture="outcome")
+def tries_burying(bus: Bus, name: str) -> Outcome:
+    """Create a queue that is to forward its dead letters, whatever becomes of it."""
+    return bus.do(CreateQueue(queue=SOURCE, partitioned=True, forward_dead_letters_to=name))
+
+
+@given(parsers.parse('subscription "{name}" whose dead letters go to "{destination}"'))
+def subscribed_burying(bus: Bus, name: str, destination: str) -> None:
+    """A subscription of the topic that forwards its dead letters."""
+    settings = CreateSubscription(
+        topic=TOPIC, subscription=name, forward_dead_letters_to=destination
+    )
+    bus.expect(bus.do(settings), Done)
 
 
 @when("senders turn to the source", target_fixture="queue")

@@ -16,6 +16,7 @@ from busproof.model.commands import (
     Receive,
     RemoveRule,
     Send,
+    UpdateQueue,
 )
 from busproof.model.filters import DEFAULT_RULE, Filter
 from busproof.model.values import ReceiveMode, Tier
@@ -60,6 +61,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
             themes=(Theme.FORWARDING,),
             name="createsource",
         )
+    yield from _redirecting(scope, partitioned)
     yield Generator(
         kind=Send,
         draws={"queue": QUEUES},
@@ -76,6 +78,32 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
         themes=TOPICS,
         name="receivedirectly",
     )
+
+
+def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator[Generator]:
+    """Forwarding that begins or ends with an update, and that of dead letters."""
+    if Capability.REDIRECTION in scope.capabilities:
+        yield Generator(
+            kind=UpdateQueue,
+            draws={"queue": QUEUES, "number": _NUMBER, "ends": st.booleans()},
+            make=_redirected,
+            themes=(Theme.FORWARDING,),
+            name="redirect",
+        )
+    if Capability.DEAD_LETTER_FORWARDING in scope.capabilities:
+        yield Generator(
+            kind=CreateQueue,
+            draws={"partitioned": partitioned, "number": _NUMBER},
+            make=_source(scope, "forward_dead_letters_to"),
+            into=(QUEUES,),
+            when=lambda world: len(world.queues) < MOST_SOURCES,
+            themes=(Theme.FORWARDING,),
+            name="createburying",
+        )
+
+
+def _redirected(world: World, queue: CreateQueue, number: int, ends: bool) -> UpdateQueue:
+    return UpdateQueue(queue=queue.queue, forward_to="" if ends else _destination(world, number))
 
 
 def _sent_to_subscription(world: World, queue: CreateQueue) -> Send:
@@ -212,12 +240,14 @@ def _destination(world: World, number: int) -> str:
     return names[0] if names else "nowhere"
 
 
-def _source(scope: Scope) -> Callable[[World, bool, int], CreateQueue | None]:
+def _source(
+    scope: Scope, setting: str = "forward_to"
+) -> Callable[[World, bool, int], CreateQueue | None]:
     def made(world: World, partitioned: bool, number: int) -> CreateQueue | None:
         if len(world.queues) >= MOST_SOURCES:
             return None
-        onward = _destination(world, number)
-        kind = CreateQueue(queue="q", partitioned=partitioned, forward_to=onward)
+        onward: dict[str, Any] = {setting: _destination(world, number)}
+        kind = CreateQueue(queue="q", partitioned=partitioned, **onward)
         if not scope.allows(kind):
             return None
         world.queues.append(attrs.evolve(kind, queue=f"q{len(world.queues) + 1}"))

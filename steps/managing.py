@@ -1,5 +1,7 @@
 """Steps that manage queues, and what must come of it."""
 
+from typing import Any
+
 from pytest_bdd import given, parsers, then, when
 
 from busproof.adapters.base import Capability
@@ -25,7 +27,7 @@ from busproof.steps.patience import described, until
 from busproof.steps.wording import queue_settings, seconds
 
 KINDS = {"partitioned": True, "regular": False}
-UPDATES: dict[str, dict[str, bool]] = {
+UPDATES: dict[str, dict[str, Any]] = {
     "to be partitioned": {"partitioned": True},
     "to be regular": {"partitioned": False},
     "to require sessions": {"requires_session": True},

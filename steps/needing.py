@@ -95,6 +95,15 @@ def _needs_of_message(command: Command) -> Iterator[Capability]:
         yield Capability.TIME_TO_LIVE
 
 
+def _needs_of_destinations(command: Command) -> Iterator[Capability]:
+    """What forwarding needs, which a creation or an update asks for."""
+    if getattr(command, "forward_to", None) is not None:
+        changed = isinstance(command, UpdateQueue)
+        yield Capability.REDIRECTION if changed else Capability.FORWARDING
+    if getattr(command, "forward_dead_letters_to", None) is not None:
+        yield Capability.DEAD_LETTER_FORWARDING
+
+
 def needs(command: Command) -> Iterator[Capability]:
     """What an implementation has to declare before it is asked this."""
     if type(command) in NEEDED:
@@ -105,8 +114,7 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.DUPLICATE_DETECTION
     if isinstance(command, CreateQueue | CreateTopic) and not command.partitioned:
         yield Capability.REGULAR_QUEUES
-    if getattr(command, "forward_to", None) is not None:
-        yield Capability.FORWARDING
+    yield from _needs_of_destinations(command)
     if getattr(command, "transaction", None) is not None:
         yield Capability.TRANSACTIONS
     yield from _needs_of_message(command)

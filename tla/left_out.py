@@ -5,9 +5,9 @@ from typing import Final
 
 import attrs
 
+from busproof.model import entities
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.entities import subscription_path
 from busproof.model.outcomes import Done, Event
 from busproof.model.sources import with_lawful_locks
 from busproof.model.values import Message
@@ -34,11 +34,10 @@ def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
     return created
 
 
-def destinations(events: Iterable[Event]) -> set[str | None]:
+def destinations(events: Iterable[Event]) -> set[str]:
     """To which entities others forward."""
     commands = [event.command for event in events]
-    kinds = CreateQueue | CreateSubscription
-    return {command.forward_to for command in commands if isinstance(command, kinds)}
+    return {name for command in commands for name in entities.destinations(command)}
 
 
 def no_queues(scenario: str, events: Sequence[Event]) -> Iterator[LeftOut]:
@@ -56,7 +55,7 @@ def _topics(events: Iterable[Event]) -> set[str]:
         if isinstance(command, CreateTopic):
             topics.add(command.topic)
         elif isinstance(command, CreateSubscription):
-            topics.add(subscription_path(command.topic, command.subscription))
+            topics.add(entities.subscription_path(command.topic, command.subscription))
     return topics
 
 
@@ -72,6 +71,7 @@ _BEYOND: Final = {
     "requires_session": "it requires sessions",
     "duplicate_detection": "it has duplicate detection",
     "forward_to": "it forwards its messages",
+    "forward_dead_letters_to": "it forwards its dead letters",
     "time_to_live": "its messages have a time to live",
 }
 """Settings that the contract has no words for, and how that is told."""

@@ -145,6 +145,17 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
     (Capability.TIME_TO_LIVE, (c.CreateQueue(queue="mortal", time_to_live=HOUR),)),
     (Capability.FORWARDING, (c.CreateQueue(queue="forwards", forward_to="probe"),)),
     (
+        Capability.REDIRECTION,
+        (
+            c.UpdateQueue(queue="forwards", forward_to=""),
+            c.UpdateQueue(queue="forwards", forward_to="probe"),
+        ),
+    ),
+    (
+        Capability.DEAD_LETTER_FORWARDING,
+        (c.CreateQueue(queue="buries", forward_dead_letters_to="probe"),),
+    ),
+    (
         Capability.TOPICS,
         (c.CreateTopic(topic="topic"), c.CreateSubscription(topic="topic", subscription="s")),
     ),

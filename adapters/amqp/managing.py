@@ -42,6 +42,7 @@ WORDS: Final = {
     "max_delivery_count": "MaxDeliveryCount",
     "max_size": "MaxSizeInMegabytes",
     "forward_to": "ForwardTo",
+    "forward_dead_letters_to": "ForwardDeadLetteredMessagesTo",
     "time_to_live": "DefaultMessageTimeToLive",
     "dead_letter_expired": "DeadLetteringOnMessageExpiration",
 }
@@ -58,9 +59,11 @@ ORDER: Final = (
     "MaxDeliveryCount",
     "ForwardTo",
     "EnablePartitioning",
+    "ForwardDeadLetteredMessagesTo",
 )
 """A description is a sequence: a service that reads it as such finds nothing out of its place."""
 
+NAMES: Final = frozenset({"forward_to", "forward_dead_letters_to"})
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unknown"})
 
@@ -76,8 +79,8 @@ def _said(scenario: Scenario, command: Any) -> dict[str, str]:
             found[theirs] = duration(value)
         elif ours == "max_size":
             found[theirs] = str(value * MEGABYTES)
-        elif ours == "forward_to":
-            found[theirs] = scenario.path(value)
+        elif ours in NAMES:
+            found[theirs] = scenario.path(value) if value else ""
         else:
             found[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
     return _ordered(found)
@@ -119,7 +122,9 @@ def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> 
     entities, path = scenario.setting.entities, scenario.path(command.queue)
     known = {name: text for name, text in entities.get(path).items() if name in ORDER}
     said = known | _said(scenario, command)
-    entities.put(path, "QueueDescription", _ordered(said), change=True)
+    # What forwards no more is described without where to.
+    told = {name: text for name, text in said.items() if name != "ForwardTo" or text}
+    entities.put(path, "QueueDescription", _ordered(told), change=True)
     return o.Done()
 
 

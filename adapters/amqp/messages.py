@@ -76,14 +76,11 @@ def encoded(message: Message, due: int | None = None, *, counted: bool = False) 
     return bytes(sent.encode())
 
 
-def decoded(
-    raw: bytes, *, dead: bool, token: str | None = None, epoch: int | None = None
-) -> MessageView:
-    """A message that came.
+def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> MessageView:
+    """A message that came; why it is a dead letter goes with it wherever dead letters go.
 
     Args:
         raw: its bytes.
-        dead: whether it came from a dead-letter queue.
         token: of its lock, if it is locked.
         epoch: microseconds since 1970 of the recording's time 0; `None` where that is not known.
     """
@@ -91,9 +88,8 @@ def decoded(
     came.decode(raw)
     notes = {str(name): value for name, value in (came.annotations or {}).items()}
     properties = {_text(name): value for name, value in (came.properties or {}).items()}
-    reason = properties.pop(REASON, None) if dead else None
-    if dead:
-        properties.pop(DESCRIPTION, None)
+    reason = properties.pop(REASON, None)
+    properties.pop(DESCRIPTION, None)
     body = _body(came.body)
     text = body.rstrip(PADDING)
     until = notes.get(UNTIL)

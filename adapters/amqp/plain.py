@@ -62,7 +62,7 @@ def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
     connection.check(link)
     delivery, raw = taken(link)
     token = None if delivery.settled else link.name
-    view = attrs.evolve(scenario.seen(command.queue, raw, token), delivery_count=None)
+    view = attrs.evolve(scenario.seen(raw, token), delivery_count=None)
     if token is None:
         close(client, link)
     else:

@@ -43,7 +43,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
     delivery, raw = came
     lock = r.Lock(path=path, client=client, link=link, delivery=delivery, session_id=session_id)
     token = None if delivery.settled else _token(delivery, raw)
-    view = scenario.seen(command.queue, raw, token)
+    view = scenario.seen(raw, token)
     if token is not None and command.mode is ReceiveMode.RECEIVE_AND_DELETE:
         # A session's link was made before anybody said how messages would be taken from it.
         r.settled_on_link(lock, c.Complete(queue=command.queue, lock_token=token))
@@ -89,7 +89,7 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
     views = []
     for each in several(answer.get("messages")):
         token = str(each["lock-token"]) if locked else None
-        views.append(scenario.seen(command.queue, bytes(each["message"]), token))
+        views.append(scenario.seen(bytes(each["message"]), token))
         if token is not None:
             lock = r.Lock(path=path, client=client, session_id=command.session_id)
             scenario.locks[token] = lock
@@ -124,7 +124,7 @@ def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
     if status == NO_CONTENT or not answer:
         return o.Peeked()
     raws = [bytes(each["message"]) for each in several(answer.get("messages"))]
-    return o.Peeked(messages=tuple(scenario.seen(command.queue, raw) for raw in raws))
+    return o.Peeked(messages=tuple(scenario.seen(raw) for raw in raws))
 
 
 def _token(delivery: Any, raw: bytes) -> str:

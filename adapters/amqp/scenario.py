@@ -9,7 +9,6 @@ from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
 from busproof.adapters.amqp.messages import decoded
-from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.values import DEAD_LETTERS, MessageView
 
 __all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
@@ -76,10 +75,10 @@ class Scenario:
         bare = name.removesuffix(DEAD_LETTERS)
         return self.setting.prefix + bare + ("" if bare == name else ON_THE_WIRE)
 
-    def seen(self, queue: str, raw: bytes, token: str | None = None) -> MessageView:
-        """A message that came from an entity, and the token of its lock."""
+    def seen(self, raw: bytes, token: str | None = None) -> MessageView:
+        """A message that came, and the token of its lock."""
         epoch = self.setting.epoch if self.setting.tells_time else None
-        return decoded(raw, dead=is_dead_letter_queue(queue), token=token, epoch=epoch)
+        return decoded(raw, token=token, epoch=epoch)
 
     def part_of(self, name: str | None, client: Client) -> tuple[Client, bytes | None]:
         """Who asks for a part of a transaction, and how the service calls that.

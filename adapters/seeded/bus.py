@@ -69,6 +69,8 @@ class SeededBus(Limiting):
             Capability.FILTERS,
             Capability.SQL_FILTERS,
             Capability.FORWARDING,
+            Capability.REDIRECTION,
+            Capability.DEAD_LETTER_FORWARDING,
             Capability.NEXT_SESSION,
             Capability.SESSION_STATE,
             Capability.SESSION_LISTING,
@@ -234,6 +236,7 @@ class SeededBus(Limiting):
             forward_to=command.forward_to,
             time_to_live=command.time_to_live,
             dead_letter_expired=command.dead_letter_expired,
+            forward_dead_letters_to=command.forward_dead_letters_to,
         )
         created = self.create(settings)
         if isinstance(created, Done):

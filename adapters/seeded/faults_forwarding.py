@@ -1,4 +1,4 @@
-"""Faults of forwarding: FWD-01 to FWD-34."""
+"""Faults of forwarding: FWD-01 to FWD-36."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ import attrs
 
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
-from busproof.adapters.seeded.queues import Key, Queue, Staged, Transaction
+from busproof.adapters.seeded.queues import Held, Key, Queue, Staged, Transaction
 from busproof.model.commands import CreateQueue
 from busproof.model.outcomes import Outcome
 from busproof.model.values import Message
@@ -302,6 +302,72 @@ class _SessionsOfDestination(SeededBus):
         destination = self.destination_of(queue)
         onward = destination is not None and super().session_missing(destination, message)
         return onward or super().session_missing(queue, message)
+
+
+@faulty(
+    "forwarding-not-begun-by-update",
+    "FWD-05",
+    "A queue that is updated to forward says so and keeps its messages.",
+)
+class _NotBegunByUpdate(SeededBus):
+    def redirect(self, queue: Queue, destination: str | None) -> None:
+        if destination is None:
+            super().redirect(queue, destination)
+
+
+@faulty(
+    "forwarding-not-ended-by-update",
+    "FWD-05",
+    "A source goes on forwarding after an update that ends it.",
+)
+class _NotEndedByUpdate(SeededBus):
+    def redirect(self, queue: Queue, destination: str | None) -> None:
+        if destination is not None:
+            super().redirect(queue, destination)
+
+
+@faulty(
+    "key-does-not-wait-at-destination",
+    "FWD-22",
+    "A forwarded message whose partition is down goes to another one.",
+    deep=True,
+)
+class _KeyDoesNotWait(SeededBus):
+    def place_onward(self, destination: Queue, key: Key | None, partition: int) -> int:
+        placed = super().place_onward(destination, key, partition)
+        up = [each for each in range(destination.partitions) if each not in destination.down]
+        return up[0] if placed in destination.down and up else placed
+
+
+@faulty("dead-letters-not-forwarded", "FWD-35", "Dead letters go nowhere, whatever was asked for.")
+class _DeadLettersNotForwarded(SeededBus):
+    def destination_of_dead(self, owner: Queue) -> str | None:  # noqa: ARG002
+        return None
+
+
+@faulty(
+    "reason-lost-with-dead-letters",
+    "FWD-35",
+    "A dead letter arrives at its destination with another reason.",
+)
+class _ReasonLost(SeededBus):
+    def reason_onward(self, reason: str) -> str | None:
+        return f"forwarded: {reason}"
+
+
+@faulty(
+    "dead-letters-copied",
+    "FWD-36",
+    "A dead letter is forwarded and stays in its dead-letter queue, which gives it.",
+)
+class _DeadLettersCopied(SeededBus):
+    def bury(self, queue: Queue, held: Held, reason: str) -> None:
+        super().bury(queue, held, reason)
+        dead = queue.dead
+        if dead is not None and self.destination_of(dead) is not None:
+            dead.arrivals += 1
+            letter = Held(number=dead.arrivals, partition=held.partition, message=held.message)
+            dead.messages.append(letter)
 
 
 FAULTS: Final = faulty.all()

@@ -47,6 +47,21 @@ class Forwarding(Placing, ABC):
         queue.messages.append(held)
         self.bury(queue, held, reason)
 
+    def bury(self, queue: Queue, held: Held, reason: str) -> None:
+        """Make a dead letter of a message, or let it go on to where the dead letters go."""
+        destination = None if queue.dead is None else self.destination_of(queue.dead)
+        if queue.dead is None or destination is None:
+            super().bury(queue, held, reason)
+            return
+        queue.messages.remove(held)
+        hops, self.hops, self.buried_for = self.hops, 0, self.reason_onward(reason)
+        self.pass_on(queue.dead, destination, held.message, held.partition)
+        self.hops, self.buried_for = hops, None
+
+    def reason_onward(self, reason: str) -> str | None:
+        """The reason that goes on with a dead letter."""
+        return reason
+
     @abstractmethod
     def destination_of(self, queue: Queue) -> Queue | None:
         """Where the messages of a queue or subscription go on to, if it forwards."""

@@ -17,7 +17,12 @@ _DONE: Final = Done()
 
 
 class Life(Ageing):
-    """Stores messages, hands them out under locks and takes them back; every method is a hook."""
+    """Stores messages, hands them out under locks and takes them back; every method is a hook.
+
+    `buried_for` is why the message that is under way was dead-lettered, if it was.
+    """
+
+    buried_for: str | None = None
 
     def store(self, queue: Queue, message: Message, key: Key | None, partition: int) -> None:
         """Put a message into its partition, unless it is a copy of one accepted before."""
@@ -31,6 +36,7 @@ class Life(Ageing):
         """Put a message at the end of the queue."""
         queue.arrivals += 1
         held = Held(number=queue.arrivals, partition=partition, message=message)
+        held.reason = self.buried_for
         held.dies = self.dies_at(queue, message)
         queue.messages.append(held)
 

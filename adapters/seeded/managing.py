@@ -15,6 +15,7 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
+from busproof.model.entities import destinations
 from busproof.model.outcomes import Described, Done, Outcome, QueueDescription, Refused
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Availability, Error, Profile, Tier
 
@@ -67,7 +68,7 @@ class Managing(Transacting):
         """Why no queue is created like this, if none is."""
         if asked.queue.endswith(DEAD_LETTERS) or self.locks_too_long(asked):
             return Error.INVALID_OPERATION
-        if asked.forward_to is not None and not self.may_forward(asked):
+        if destinations(asked) and not self.may_forward(asked):
             return Error.INVALID_OPERATION
         if asked.partitioned and self.refuses_partitions(asked):
             return Error.INVALID_OPERATION
@@ -90,14 +91,25 @@ class Managing(Transacting):
             queue=owner.name + DEAD_LETTERS,
             requires_session=False,
             duplicate_detection=False,
-            forward_to=None,
+            forward_to=self.destination_of_dead(owner),
+            forward_dead_letters_to=None,
         )
         return Queue(settings=settings, partitions=owner.partitions, down=owner.down)
 
+    def destination_of_dead(self, owner: Queue) -> str | None:
+        """Where the dead letters of a new queue go on to, if anywhere."""
+        return owner.settings.forward_dead_letters_to
+
     def may_forward(self, settings: CreateQueue) -> bool:
-        """Whether a queue or subscription can be created that forwards in this way."""
-        there = self.queues.get(settings.forward_to or "")
-        return there is not None and there.topic is None and not settings.requires_session
+        """Whether a queue or subscription can be created or changed that forwards in this way."""
+        if settings.forward_to is not None and settings.requires_session:
+            return False
+        return all(self.can_be_reached(name) for name in destinations(settings))
+
+    def can_be_reached(self, name: str) -> bool:
+        """Whether messages can be forwarded to what has this name."""
+        there = self.queues.get(name)
+        return there is not None and there.topic is None
 
     def knows_partitions(self, version: str | None) -> bool:
         """Whether a request of this api-version can say that a queue is to be partitioned."""
@@ -168,6 +180,9 @@ class Managing(Transacting):
         fixed = any(self.would_change(queue, asked, name) for name in FIXED)
         if fixed or self.locks_too_long(asked):
             return Refused(error=Error.INVALID_OPERATION)
+        redirected = attrs.evolve(queue.settings, forward_to=asked.forward_to)
+        if asked.forward_to and not self.may_forward(redirected):
+            return Refused(error=Error.INVALID_OPERATION)
         if not self.reaches_all(queue):
             return self.refuse_update(queue, asked)
         self.put_into_force(queue, asked)
@@ -191,6 +206,12 @@ class Managing(Transacting):
         )
         if queue.dead is not None:
             queue.dead.settings = attrs.evolve(queue.dead.settings, lock_duration=lock)
+        if asked.forward_to is not None:
+            self.redirect(queue, asked.forward_to or None)
+
+    def redirect(self, queue: Queue, destination: str | None) -> None:
+        """Forward what is sent from now on, or nothing any more; what is there stays."""
+        queue.settings = attrs.evolve(queue.settings, forward_to=destination)
 
     def remove(self, queue: Queue) -> Outcome:
         """Delete a queue with all that it holds, or refuse and leave it whole."""

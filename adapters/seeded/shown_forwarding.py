@@ -7,7 +7,17 @@ found by the scenarios, which wait for it, and are listed without a run.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import PARTITIONS, Run, receive, send
+from busproof.adapters.seeded.runs import (
+    DEAD,
+    PARTITIONS,
+    QUEUE,
+    Run,
+    create,
+    dead_letter,
+    home,
+    receive,
+    send,
+)
 from busproof.model.commands import (
     AcceptSession,
     BeginTransaction,
@@ -15,6 +25,8 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     RollBackTransaction,
+    TakePartitionDown,
+    UpdateQueue,
 )
 
 __all__ = ["SHOWN"]
@@ -33,6 +45,13 @@ def _source(forward_to: str = "end", queue: str = "q", **settings: Any) -> Creat
 
 
 _PAIR: Final[Run] = (_end(), _source())
+_BURIED: Final[Run] = (
+    _end(),
+    create(forward_dead_letters_to="end"),
+    send("m1"),
+    receive(),
+    dead_letter(0),
+)
 _UNIQUE: Final[Run] = (_end(duplicate_detection=True), _source())
 _CHAIN: Final[Run] = (
     _end(),
@@ -144,4 +163,28 @@ SHOWN: Final[Mapping[str, Run]] = {
         _BEGIN,
         send("m1", within="t", **_KEYED),
     ),
+    "forwarding-not-begun-by-update": (
+        _end(),
+        create(),
+        UpdateQueue(queue=QUEUE, forward_to="end"),
+        send("m1"),
+        receive(delete=True),
+    ),
+    "forwarding-not-ended-by-update": (
+        *_PAIR,
+        UpdateQueue(queue=QUEUE, forward_to=""),
+        send("m1"),
+        receive(delete=True),
+    ),
+    "key-does-not-wait-at-destination": (
+        _end(),
+        send("m1", queue="end", **_KEYED),
+        TakePartitionDown(queue="end", partition=home("a")),
+        _source(),
+        send("m2", **_KEYED),
+        _TAKE,
+    ),
+    "dead-letters-not-forwarded": (*_BURIED, receive(queue=DEAD)),
+    "reason-lost-with-dead-letters": (*_BURIED, _TAKE),
+    "dead-letters-copied": (*_BURIED, receive(queue=DEAD)),
 }

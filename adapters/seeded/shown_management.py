@@ -1,7 +1,7 @@
 """The shortest runs in which the faults in the management of queues show."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from busproof.adapters.seeded.runs import (
     PARTITIONS,
@@ -37,7 +37,7 @@ _ALL_RECEIVED: Final[Run] = tuple(receive() for _ in range(PARTITIONS))
 _DETECTING: Final = create(duplicate_detection=True)
 
 
-def _fixed(**changes: bool) -> Run:
+def _fixed(**changes: Any) -> Run:
     return (create(), UpdateQueue(queue=QUEUE, **changes), _GET)
 
 

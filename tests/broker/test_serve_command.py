@@ -176,11 +176,12 @@ def test_a_bus_that_is_not_the_model_is_served_too(start: Start) -> None:
 def test_what_has_no_effect_is_said_at_the_start(tmp_path: Path) -> None:
     """And the broker serves all the same."""
     path = tmp_path / "Config.json"
-    queue = {"Name": "q", "Properties": {"ForwardDeadLetteredMessagesTo": "q"}}
-    path.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Queues": [queue]}]}}))
+    rule = {"Name": "r", "Properties": {"Action": {"SqlExpression": "SET a = 1"}}}
+    topic = {"Name": "t", "Subscriptions": [{"Name": "s", "Rules": [rule]}]}
+    path.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Topics": [topic]}]}}))
     process = launched(*FREE, "--config", str(path))
     assert process.stderr is not None
-    assert "ForwardDeadLetteredMessagesTo" in process.stderr.readline()
+    assert "Action" in process.stderr.readline()
     running(process)
     process.terminate()
     assert 0 == process.wait(30)

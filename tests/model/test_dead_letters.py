@@ -97,7 +97,7 @@ def test_ten_deliveries_are_the_default(told: Told) -> None:
     for count in range(1, 11):
         assert given(told, count)
         told.has(ABANDON)
-    assert told.saw(RECEIVE, received("m1", 1)).rules == ("DLQ-02", "DLQ-04")
+    assert told.saw(RECEIVE, received("m1", 1)).rules[:2] == ("DLQ-02", "DLQ-04")
     letter = received("m1", 1, dead_letter_reason=TOO_OFTEN)
     assert "DLQ-04" in told.saw(FROM_DEAD, letter).rules
 

@@ -1,12 +1,13 @@
-"""FWD-01 to FWD-34: where forwarded messages may be, and where they are not."""
+"""FWD-01 to FWD-34, but for FWD-05: where forwarded messages may be, and where they are not."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, received, telling, view
+from telling import DONE, INVALID, OTHER, Told, is_allowed, received, telling, view
 
 from busproof.adapters.model import ModelAdapter
 from busproof.model.commands import (
     AcceptSession,
     BeginTransaction,
+    BringPartitionUp,
     CommitTransaction,
     CreateQueue,
     CreateSubscription,
@@ -16,6 +17,7 @@ from busproof.model.commands import (
     RemoveRule,
     RollBackTransaction,
     Send,
+    TakePartitionDown,
 )
 from busproof.model.filters import DEFAULT_RULE
 from busproof.model.outcomes import Empty, Indeterminate, Outcome, Peeked, Received, Refused
@@ -336,3 +338,34 @@ def test_what_is_sent_in_a_transaction_is_at_no_hop_before_its_commit(told: Told
     told.has(BEGIN)
     told.has(send("m", transaction="x", partition_key="a"))
     assert not told.saw(TAKE, received("m", 1, partition_key="a")).possible
+
+
+def test_a_key_waits_at_the_destination_for_its_partition(told: Told) -> None:
+    pair(told)
+    at_end = {"queue": "end", "message": Message(body="first", partition_key="a")}
+    told.has(Send(**at_end), partition=2)
+    told.has(TakePartitionDown(queue="end", partition=2))
+    told.send(partition=1, partition_key="a")
+    elsewhere = told.saw(TAKE, received("m1", 1, partition_key="a"))
+    assert not elsewhere.possible
+    assert "FWD-22" in elsewhere.rules
+    told.has(BringPartitionUp(queue="end", partition=2))
+    told.has(TAKE, received("first", 2, partition_key="a"))
+    assert "FWD-22" in told.saw(TAKE, received("m1", 2, 2, partition_key="a")).rules
+
+
+def test_without_a_key_it_may_go_round_an_outage_of_the_destination(told: Told) -> None:
+    pair(told)
+    told.has(TakePartitionDown(queue="end", partition=2))
+    told.send(partition=1)
+    assert is_allowed(told, TAKE, Empty())
+    assert {"FWD-10", "FWD-24"} <= set(told.saw(TAKE, received("m1", 1)).rules)
+
+
+def test_keys_that_differ_may_arrive_or_not(told: Told) -> None:
+    told.has(CreateQueue(queue="end"))
+    told.queue(partitioned=False, forward_to="end")
+    both = {"session_id": "a", "partition_key": "b"}
+    assert told.send(**both).possible
+    assert is_allowed(told, TAKE, Empty())
+    assert "FWD-28" in told.saw(TAKE, received("m1", 1, **both)).rules

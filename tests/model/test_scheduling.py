@@ -92,18 +92,18 @@ def test_its_number_is_a_new_one(queue: Told) -> None:
     number = (1 << 48) + 9
     scheduled(queue, number)
     passes(queue, 6)
-    assert queue.saw(RECEIVE, received("m1", 1, sequence_number=number)).rules == ("SCHED-06",)
+    assert queue.saw(RECEIVE, received("m1", 1, sequence_number=number)).rules[0] == "SCHED-06"
     assert may_be_given(queue, sequence_number=None)
 
 
 def test_it_is_cancelled_until_it_is_due(queue: Told) -> None:
     scheduled(queue)
     assert queue.saw(CANCEL, NOT_FOUND).rules[0] == "SCHED-03"
-    assert queue.saw(CANCEL).rules == ("SCHED-03",)
-    assert queue.saw(CANCEL).rules == ("SCHED-05",)
-    assert queue.saw(CANCEL, NOT_FOUND).rules == ("SCHED-05",)
+    assert queue.saw(CANCEL).rules[0] == "SCHED-03"
+    assert queue.saw(CANCEL).rules[0] == "SCHED-05"
+    assert queue.saw(CANCEL, NOT_FOUND).rules[0] == "SCHED-05"
     passes(queue, 6)
-    assert queue.saw(RECEIVE, received("m1", 1)).rules == ("SCHED-04",)
+    assert queue.saw(RECEIVE, received("m1", 1)).rules[0] == "SCHED-04"
     assert "SCHED-04" in queue.saw(RECEIVE, Empty()).rules
     assert queue.saw(PEEK, Peeked(messages=(view("m1", 1),))).rules[0] == "SCHED-04"
 
@@ -129,7 +129,7 @@ def test_an_active_message_is_not_cancelled(queue: Told) -> None:
     passes(queue, 6)
     queue.has(RECEIVE, received("m1", 1, lock_token="l"))
     queue.has(Abandon(queue="q", lock_token="l"))
-    assert queue.saw(CANCEL).rules == ("SCHED-05",)
+    assert queue.saw(CANCEL).rules[0] == "SCHED-05"
     found = queue.saw(RECEIVE, Empty())
     assert not found.possible
     assert "SCHED-05" in found.rules
@@ -242,10 +242,10 @@ def test_an_outage_may_refuse_it_and_delays_it_at_most(queue: Told) -> None:
     queue.send(body="m0", partition=1, partition_key="k")
     queue.has(RECEIVE, received("m0", 1, partition_key="k"))
     queue.has(DOWN)
-    assert queue.saw(later("m9", partition_key="k"), GONE).rules == ("SCHED-10",)
-    assert queue.saw(later("m8"), GONE).rules == ("SCHED-10",)
+    assert queue.saw(later("m9", partition_key="k"), GONE).rules[0] == "SCHED-10"
+    assert queue.saw(later("m8"), GONE).rules[0] == "SCHED-10"
     found = queue.saw(later(partition_key="k"), Scheduled(sequence_number=NUMBER))
-    assert found.rules == ("SCHED-10",)
+    assert found.rules[0] == "SCHED-10"
     passes(queue, 6)
     queue.has(UP)
     assert "SCHED-11" in queue.saw(RECEIVE, received("m1", 1, 2, partition_key="k")).rules
@@ -266,10 +266,10 @@ def test_where_the_partition_is_chosen_is_a_matter_of_reading() -> None:
 def test_keys_that_contradict_each_other_are_refused(queue: Told) -> None:
     odd = later(session_id="a", partition_key="b")
     assert queue.saw(odd, Scheduled(sequence_number=1)).rules[0] == "SCHED-12"
-    assert queue.saw(odd, INVALID).rules == ("SCHED-12",)
+    assert queue.saw(odd, INVALID).rules[0] == "SCHED-12"
     passes(queue, 6)
     late = received("m1", 1, session_id="a", partition_key="b")
-    assert queue.saw(RECEIVE, late).rules == ("SCHED-12",)
+    assert queue.saw(RECEIVE, late).rules[0] == "SCHED-12"
 
 
 def test_a_regular_queue_may_take_them(told: Told) -> None:
@@ -315,7 +315,7 @@ def test_one_body_may_be_sent_now_and_later(queue: Told) -> None:
     queue.has(RECEIVE, received("m1", 1, lock_token="l"))
     other = CancelScheduled(queue="q", sequence_number=NUMBER + 1)
     queue.has(later(), Scheduled(sequence_number=NUMBER + 1))
-    assert queue.saw(other).rules == ("SCHED-03",)
+    assert queue.saw(other).rules[0] == "SCHED-03"
     passes(queue, 5)
     queue.has(RECEIVE, received("m1", 1, 2))
 
