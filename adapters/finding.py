@@ -39,8 +39,10 @@ _BROKER_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
 }
 """The same of the embedded broker, whose clock is always a virtual one."""
 
-_LATER: Final = {"spark": "spark"}
-"""A name, in lower case, to the extra that will bring its adapter."""
+_SPARK_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
+    "master": (str, "where Spark runs, such as local[2]"),
+}
+"""The same of the bus on Spark."""
 
 _ADDRESSES: Final = ("amqp://", "amqps://", "endpoint=")
 """What the address of a service begins with, in lower case."""
@@ -96,7 +98,10 @@ _BUILT_IN: Final = (
         summary="what the environment variable NAME says, which keeps keys off the command line",
     ),
     Available(
-        name="spark", kind="later", summary="the Spark pipeline; a later release, busproof[spark]"
+        name="spark",
+        kind="built in",
+        summary="the rules once more, as expressions that Spark folds; busproof[spark]; "
+        "?master=MASTER, local[1] by default",
     ),
 )
 
@@ -118,13 +123,12 @@ def find(name: str, *, timeout: float) -> Adapter:
         timeout: how long an adapter in another process may take for an answer, in seconds.
 
     Raises:
-        UsageError: there is no such adapter, or not in this release.
+        UsageError: there is no such adapter.
         AdapterError: there is, and its own code fails or returns no adapter.
     """
     name = resolved(name)
     if (built_in := _built_in(name, timeout)) is not None:
         return built_in
-    _refuse_later(name)
     for point in entry_points(group=GROUP, name=name):
         return _made(_loaded(point), name)
     if ":" in name:
@@ -142,6 +146,8 @@ def _built_in(name: str, timeout: float) -> Adapter | None:
     if name == "amqp" or name.startswith("amqp?"):
         settings = _settings("amqp", name.partition("?")[2], _BROKER_SETTINGS)
         return embedded(dict(settings), timeout)
+    if name == "spark" or name.startswith("spark?"):
+        return _spark(name.partition("?")[2])
     return service(name, timeout) if is_address(name) else None
 
 
@@ -149,6 +155,12 @@ def _model(query: str) -> Adapter:
     module = importlib.import_module("busproof.adapters.model")
     settings = dict(_settings("model", query, _MODEL_SETTINGS))
     return cast(Adapter, module.ModelAdapter(**settings))
+
+
+def _spark(query: str) -> Adapter:
+    settings = dict(_settings("spark", query, _SPARK_SETTINGS))
+    module = importlib.import_module("busproof.adapters.spark")
+    return cast(Adapter, module.SparkAdapter(**settings))
 
 
 def _settings(
@@ -193,15 +205,6 @@ def resolved(name: str) -> str:
     if not found or found.startswith(_FROM_ENVIRONMENT):
         raise UsageError(f"the environment variable {variable} names no adapter")
     return found
-
-
-def _refuse_later(name: str) -> None:
-    extra = _LATER.get(name.lower())
-    if extra is not None:
-        raise UsageError(
-            f"the {extra} adapter comes with a later release of busproof, "
-            f"with the extra busproof[{extra}]"
-        )
 
 
 def _loaded(point: EntryPoint) -> object:
@@ -278,7 +281,7 @@ def _said(error: Exception) -> str:
 
 
 def _unknown(name: str) -> str:
-    names = [each.name for each in available() if each.kind != "later"]
+    names = [each.name for each in available()]
     by_start = {each.partition(":")[0].partition("?")[0]: each for each in reversed(names)}
     near = difflib.get_close_matches(name.partition(":")[0], by_start, n=1)
     hint = f" (did you mean {by_start[near[0]]}?)" if near else ""

@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spec": set(),
     "model": {"spec"},
     "history": VOCABULARY,
-    "adapters": {"model", "spec", "history"},
+    "adapters": {"model", "spec", "history", "pipeline"},
     "broker": {"model", "spec"},
     "judging": {"model", "spec", "history", "adapters.base"},
     "steps": VOCABULARY

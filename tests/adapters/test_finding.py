@@ -201,10 +201,13 @@ def test_the_package_of_an_installed_adapter_is_named() -> None:
     assert finding._origin(point).startswith("hypothesis ")
 
 
-def test_what_comes_later_says_so() -> None:
-    said = "comes with a later release of busproof, with the extra busproof[spark]"
-    with pytest.raises(UsageError, match=re.escape(said)):
-        seek("spark")
+def test_spark_is_found_and_starts_nothing_yet() -> None:
+    assert "Spark SQL" == seek("spark?master=local[2]").declaration.implementation.language
+
+
+def test_a_setting_that_spark_does_not_have_is_told() -> None:
+    with pytest.raises(UsageError, match=re.escape("spark has no setting cores: it has master")):
+        seek("spark?cores=4")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""A bus of Spark expressions: the rules once more, without the model's, as a fold over commands."""

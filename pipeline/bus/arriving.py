@@ -1,0 +1,141 @@
+"""What becomes of messages that arrive: copies are dropped, topics pass on, queues forward."""
+
+from typing import Final
+
+from busproof.pipeline.bus.entities import entity
+from busproof.pipeline.bus.placing import home, key_of, turned
+from busproof.pipeline.bus.tables import ACCEPTED, ARRIVAL, HELD, KEY
+from busproof.pipeline.bus.terms import (
+    DEAD,
+    Expression,
+    let,
+    made,
+    row,
+    sequence_number,
+    state,
+    where,
+)
+from busproof.pipeline.schema import MESSAGE
+
+__all__ = ["arrival", "arrived"]
+
+_HOPS: Final = 4
+_ROUNDS: Final = 2 * _HOPS + 2
+"""Each hop leads to an entity, and maybe from a topic to its subscriptions."""
+
+_NOBODY: Final = "SessionIdMissing"
+_TOO_FAR: Final = "MaxTransferHopCountExceeded"
+
+
+def arrival(**given: Expression) -> Expression:
+    """A message that was sent to this entity itself."""
+    return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **given})
+
+
+def arrived(source: Expression, arrivals: Expression) -> Expression:
+    """The state after these messages, and all that comes of them, are where they stay."""
+    first = let("s", source, state(coming=arrivals))
+    each = (
+        f"aggregate(w.coming, {state('w', coming='slice(w.coming, 1, 0)')}, (s, a) -> {_taken()})"
+    )
+    return (
+        f"aggregate(sequence(1, {_ROUNDS}), {first}, "
+        f"(w, turn) -> IF(size(w.coming) = 0, w, {each}))"
+    )
+
+
+def _taken() -> Expression:
+    """One message `a` that reaches its entity, unless that was deleted."""
+    kept = let("s", _remembered(), _passed())
+    taken = f"IF({_is_copy()}, s, {kept})"
+    return let("e", entity("a.queue"), f"IF(e IS NULL, s, {taken})")
+
+
+def _is_identified() -> Expression:
+    return "e.duplicate_detection AND a.message.message_id IS NOT NULL AND NOT a.checked"
+
+
+def _is_copy() -> Expression:
+    """KEY-11, DUP-01: whether its MessageId is remembered under its key."""
+    return (
+        f"{_is_identified()} AND exists(s.accepted, x -> {_same()} "
+        "AND s.now - x.at < e.duplicate_window)"
+    )
+
+
+def _same() -> Expression:
+    return "x.queue = e.name AND x.key <=> a.key AND x.message_id = a.message.message_id"
+
+
+def _remembered() -> Expression:
+    new = row(ACCEPTED, queue="e.name", key="a.key", message_id="a.message.message_id", at="s.now")
+    others = where("s.accepted", "x", f"NOT ({_same()})")
+    return f"IF({_is_identified()}, {state(accepted=f'concat({others}, array({new}))')}, s)"
+
+
+def _passed() -> Expression:
+    """To the subscriptions, to where it is forwarded, to the dead letters, or into the queue."""
+    lost = "NOT a.direct AND e.requires_session AND a.message.session_id IS NULL"
+    return let(
+        "to",
+        entity("e.forward_to"),
+        f"CASE WHEN e.kind = 'topic' THEN {_published()} "
+        f"WHEN to IS NULL AND {lost} THEN {_stranded(_NOBODY)} "
+        f"WHEN to IS NULL THEN {_put()} "
+        f"WHEN a.hops < {_HOPS} THEN {_forwarded()} "
+        f"ELSE {_stranded(_TOO_FAR)} END",
+    )
+
+
+def _published() -> Expression:
+    """TOPIC-01: a copy for each subscription, in the partition that took the message."""
+    message = made(
+        MESSAGE, "a.message", time_to_live="least(e.time_to_live, a.message.time_to_live)"
+    )
+    nothing = f"CAST(NULL AS {KEY})"
+    copy = made(ARRIVAL, "a", queue="x.name", message=message, key=nothing, direct="false")
+    those = where("s.entities", "x", "x.kind = 'subscription' AND x.place = e.name")
+    return state(coming=f"concat(s.coming, transform({those}, x -> {copy}))")
+
+
+def _forwarded() -> Expression:
+    """FWD-08, FWD-09: a key places it anew; without one the destination's turn does."""
+    up = where(
+        "sequence(0L, to.partitions - 1)",
+        "i",
+        "NOT exists(s.dark, d -> d.queue = to.place "
+        "AND d.partition = pmod(to.turn + i, to.partitions))",
+    )
+    by_turns = f"coalesce(pmod(to.turn + get({up}, 0), to.partitions), 0L)"
+    going = made(
+        ARRIVAL, "a", queue="to.name", key="key", partition="at", hops="a.hops + 1", direct="false"
+    )
+    turns = f"IF(key IS NULL, {turned('to.name', 'at')}, s.entities)"
+    gone = state(entities=turns, coming=f"concat(s.coming, array({going}))")
+    where_to = f"IF(key IS NULL, {by_turns}, {home('key', 'to')})"
+    return let("key", key_of("a.message", "to"), let("at", where_to, gone))
+
+
+def _stranded(reason: str) -> Expression:
+    """FWD-18, FWD-27: a dead letter of the entity where it can go no further."""
+    return _kept(queue=f"concat(e.name, {DEAD})", reason=f"'{reason}'")
+
+
+def _put() -> Expression:
+    """LIFE-01: the last message of its queue."""
+    return _kept(queue="e.name", dies="a.at + least(e.time_to_live, a.message.time_to_live)")
+
+
+def _kept(**given: Expression) -> Expression:
+    held = row(
+        HELD,
+        owner="e.name",
+        sequence_number=sequence_number("a.partition", "(s.arrivals + 1)"),
+        order="s.arrivals + 1",
+        partition="a.partition",
+        message="a.message",
+        deliveries="0L",
+        deferred="false",
+        **given,
+    )
+    return state(arrivals="s.arrivals + 1", messages=f"concat(s.messages, array({held}))")

@@ -1,0 +1,74 @@
+"""The fold: a bus's state and its commands in, the state after them and what was told out."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from busproof.pipeline.bus import (
+    clock,
+    managing,
+    receiving,
+    sending,
+    sessions,
+    settling,
+    staging,
+)
+from busproof.pipeline.bus.tables import REQUEST, STATE
+from busproof.pipeline.bus.terms import Expression, let, state, told
+from busproof.pipeline.schema import ddl
+
+__all__ = ["COMMANDS", "SCHEMA", "folded"]
+
+COMMANDS: Final[Mapping[str, Callable[[], Expression]]] = {
+    "CreateQueue": managing.create_queue,
+    "CreateTopic": managing.create_topic,
+    "CreateSubscription": managing.create_subscription,
+    "RestoreQueue": managing.restore_queue,
+    "GetQueue": managing.get_queue,
+    "ListQueues": managing.list_queues,
+    "UpdateQueue": managing.update_queue,
+    "DeleteQueue": managing.delete_queue,
+    "Send": sending.send,
+    "Schedule": sending.schedule,
+    "CancelScheduled": sending.cancel,
+    "Receive": receiving.receive,
+    "ReceiveDeferred": receiving.receive_deferred,
+    "Peek": receiving.peek,
+    "Complete": settling.complete,
+    "Abandon": settling.abandon,
+    "DeadLetter": settling.dead_letter,
+    "Defer": settling.defer,
+    "RenewLock": settling.renew_lock,
+    "AcceptSession": sessions.accept,
+    "AcceptNextSession": sessions.accept_next,
+    "RenewSessionLock": sessions.renew,
+    "CloseSession": sessions.close,
+    "SetSessionState": sessions.set_state,
+    "GetSessionState": sessions.get_state,
+    "ListSessions": sessions.list_sessions,
+    "BeginTransaction": staging.begin,
+    "CommitTransaction": staging.commit,
+    "RollBackTransaction": staging.roll_back,
+    "TakePartitionDown": clock.take_down,
+    "BringPartitionUp": clock.bring_up,
+    "AdvanceClock": clock.advance,
+}
+"""What each command does to the state `s`, asked as `c` in the request `r`."""
+
+SCHEMA: Final = f"state STRUCT<{ddl(STATE)}>, requests ARRAY<STRUCT<{ddl(REQUEST)}>>"
+"""One row for each bus: how it stands, and what it is asked."""
+
+
+def folded(kinds: Collection[str] = tuple(COMMANDS)) -> Expression:
+    """The state of a row after its requests, all of which are of these kinds.
+
+    What was told of them stands in its `told`, in their order.
+    """
+    branches = " ".join(f"WHEN '{kind}' THEN {COMMANDS[kind]()}" for kind in kinds)
+    strange = state(told=told("Unsupported"))
+    step = let("c", "r.command", f"CASE c.type {branches} ELSE {strange} END")
+    return f"aggregate(requests, {_silent()}, (s, r) -> {step})"
+
+
+def _silent() -> Expression:
+    """The state as it is, with nothing told of it yet."""
+    return state("state", told="slice(state.told, 1, 0)")

@@ -1,0 +1,224 @@
+"""Queues, topics and subscriptions being created, got, listed, updated and deleted."""
+
+from typing import Final
+
+from busproof.model.values import MICROSECONDS, Error
+from busproof.pipeline.bus.entities import down, entity, of_queue
+from busproof.pipeline.bus.tables import ENTITY
+from busproof.pipeline.bus.terms import (
+    DEAD,
+    Expression,
+    changed,
+    done,
+    let,
+    refused,
+    row,
+    state,
+    told,
+    where,
+)
+from busproof.pipeline.schema import DESCRIPTION, SUBSCRIPTIONS
+
+__all__ = [
+    "create_queue",
+    "create_subscription",
+    "create_topic",
+    "delete_queue",
+    "get_queue",
+    "list_queues",
+    "restore_queue",
+    "update_queue",
+]
+
+_MOST_PARTITIONED: Final = 100
+_MOST: Final = 10_000
+_LONGEST_LOCK: Final = 300 * MICROSECONDS
+_OPTION_SINCE: Final = "2013-10"
+_LOCK: Final = f"{60 * MICROSECONDS}L"
+
+_QUEUE: Final = {
+    "name": "c.queue",
+    "kind": "'queue'",
+    "place": "c.queue",
+    "partitioned": "coalesce(c.partitioned, false)",
+    "requires_session": "c.requires_session",
+    "duplicate_detection": "c.duplicate_detection",
+    "duplicate_window": "c.duplicate_window",
+    "lock_duration": "c.lock_duration",
+    "max_delivery_count": "c.max_delivery_count",
+    "max_size": "coalesce(c.max_size, 1L)",
+    "forward_to": "c.forward_to",
+    "time_to_live": "c.time_to_live",
+    "dead_letter_expired": "c.dead_letter_expired",
+}
+
+
+def create_queue() -> Expression:
+    """MGMT-01, MGMT-03: a queue, once, if the tier allows it and all its partitions are up."""
+    return _created(_entity(_QUEUE), _too_many(), _has_no_size(), _forwards_badly())
+
+
+def create_topic() -> Expression:
+    """A topic, once; it is as partitioned as is asked."""
+    topic = {
+        **_QUEUE,
+        "name": "c.topic",
+        "kind": "'topic'",
+        "place": "c.topic",
+        "requires_session": "false",
+        "lock_duration": _LOCK,
+        "max_delivery_count": "10L",
+        "max_size": "1L",
+        "forward_to": "CAST(NULL AS STRING)",
+        "dead_letter_expired": "false",
+    }
+    return _created(_entity(topic), _too_many())
+
+
+def create_subscription() -> Expression:
+    """A subscription of a topic that is there, with its partitions."""
+    subscription = {
+        **_QUEUE,
+        "name": f"concat(c.topic, '{SUBSCRIPTIONS}', c.subscription)",
+        "kind": "'subscription'",
+        "place": "c.topic",
+        "partitioned": "t.partitioned",
+        "duplicate_detection": "false",
+        "duplicate_window": f"{600 * MICROSECONDS}L",
+        "max_size": "1L",
+    }
+    made = _created(_entity(subscription), _forwards_badly())
+    missing = "t IS NULL OR t.kind <> 'topic'"
+    return let("t", entity("c.topic"), f"IF({missing}, {refused(Error.NOT_FOUND)}, {made})")
+
+
+def restore_queue() -> Expression:
+    """PREM-03: a partitioned queue from before, whatever the tier creates now."""
+    old = {
+        **_QUEUE,
+        "partitioned": "true",
+        "duplicate_window": f"{600 * MICROSECONDS}L",
+        "lock_duration": _LOCK,
+        "max_delivery_count": "10L",
+        "dead_letter_expired": "false",
+    }
+    added = done(entities="concat(s.entities, array(e))")
+    body = f"IF({entity('e.name')} IS NULL, {added}, {refused(Error.ALREADY_EXISTS)})"
+    return let("e", _entity(old), body)
+
+
+def _entity(given: dict[str, Expression]) -> Expression:
+    count = f"IF({given['partitioned']}, s.most_partitions, 1L)"
+    return row(ENTITY, **{**given, "partitions": count, "turn": "0L"})
+
+
+def _created(new: Expression, *objections: Expression) -> Expression:
+    invalid = f"'{Error.INVALID_OPERATION.value}'"
+    refused_tier = "e.partitioned AND s.tier = 'premium' AND e.kind <> 'subscription'"
+    too_old = f"e.partitioned AND c.api_version < '{_OPTION_SINCE}'"
+    error = " ".join(
+        [
+            f"CASE WHEN {entity('e.name')} IS NOT NULL THEN '{Error.ALREADY_EXISTS.value}'",
+            *objections,
+            f"WHEN endswith(e.name, {DEAD}) OR e.lock_duration > {_LONGEST_LOCK} THEN {invalid}",
+            f"WHEN {refused_tier} THEN {invalid}",
+            f"WHEN {too_old} THEN {invalid}",
+            f"WHEN size({down()}) > 0 THEN '{Error.UNAVAILABLE.value}' END",
+        ]
+    )
+    added = done(entities="concat(s.entities, array(e))")
+    body = let("error", error, f"IF(error IS NULL, {added}, {refused('error')})")
+    return let("e", new, body)
+
+
+def _too_many() -> Expression:
+    """QUOTA-02, QUOTA-08: 100 partitioned entities, and 10,000 in all, but in Premium."""
+    counted = where("s.entities", "x", "x.kind <> 'subscription'")
+    partitioned = where("s.entities", "x", "x.kind <> 'subscription' AND x.partitioned")
+    full = (
+        f"e.partitioned AND size({partitioned}) >= {_MOST_PARTITIONED} "
+        f"OR size({counted}) >= {_MOST}"
+    )
+    return f"WHEN s.tier <> 'premium' AND ({full}) THEN '{Error.QUOTA_EXCEEDED.value}'"
+
+
+def _has_no_size() -> Expression:
+    """SIZE-02, PREM-08: Standard and Premium have no other sizes."""
+    known = (
+        "CASE s.tier WHEN 'standard' THEN array(1, 2, 3, 4, 5) "
+        "WHEN 'premium' THEN array(1, 2, 3, 4, 5, 10, 20, 40, 80) ELSE array(c.max_size) END"
+    )
+    return (
+        f"WHEN c.max_size IS NOT NULL AND NOT array_contains({known}, c.max_size) "
+        f"THEN '{Error.INVALID_OPERATION.value}'"
+    )
+
+
+def _forwards_badly() -> Expression:
+    """FWD-25, FWD-29: from a source that needs no sessions, to a queue or topic that is there."""
+    there = "exists(s.entities, x -> x.name = c.forward_to AND x.kind <> 'subscription')"
+    return (
+        f"WHEN c.forward_to IS NOT NULL AND (e.requires_session OR NOT {there}) "
+        f"THEN '{Error.INVALID_OPERATION.value}'"
+    )
+
+
+def _managed(body: Expression) -> Expression:
+    of_none = "grave OR e.kind = 'subscription'"
+    return of_queue(f"IF({of_none}, {refused(Error.INVALID_OPERATION)}, {body})")
+
+
+def get_queue() -> Expression:
+    """MGMT-11, MGMT-20, SIZE-04: what a queue was created with, and what all partitions hold."""
+    there = where("s.messages", "h", "h.queue = q AND NOT array_contains(unavailable, h.partition)")
+    sizes = "0L, (n, h) -> n + coalesce(h.message.size, 0L)"
+    held = f"aggregate(filter(s.messages, h -> h.owner = e.name), {sizes})"
+    late = f"aggregate(filter(s.planned, h -> h.queue = e.name), {sizes})"
+    shown = {name: f"e.{name}" for name in DESCRIPTION if name in ENTITY}
+    shown |= {
+        "queue": "e.name",
+        "max_size": "e.max_size * e.partitions",
+        "message_count": f"CAST(size({there}) AS BIGINT)",
+        "size": f"{held} + {late}",
+        "availability": "IF(size(unavailable) > 0, 'limited', 'available')",
+    }
+    return _managed(state(told=told("Described", description=row(DESCRIPTION, **shown))))
+
+
+def list_queues() -> Expression:
+    """MGMT-16: the name of every queue, once."""
+    names = "transform(filter(s.entities, x -> x.kind = 'queue'), x -> x.name)"
+    return state(told=told("Listed", names=names))
+
+
+def update_queue() -> Expression:
+    """MGMT-04, MGMT-12 to MGMT-14, MGMT-18: every partition changes, or none."""
+    fixed = " OR ".join(
+        f"coalesce(c.{name} <> e.{name}, false)"
+        for name in ("partitioned", "requires_session", "duplicate_detection")
+    )
+    new = {
+        name: f"coalesce(c.{name}, x.{name})"
+        for name in ("lock_duration", "max_delivery_count", "time_to_live")
+    }
+    changed_one = changed(ENTITY, "x", **new)
+    put = done(entities=f"transform(s.entities, x -> IF(x.name = q, {changed_one}, x))")
+    return _managed(
+        f"CASE WHEN {fixed} OR coalesce(c.lock_duration > {_LONGEST_LOCK}, false) "
+        f"THEN {refused(Error.INVALID_OPERATION)} "
+        f"WHEN size(unavailable) > 0 THEN {refused(Error.UNAVAILABLE)} ELSE {put} END"
+    )
+
+
+def delete_queue() -> Expression:
+    """MGMT-15, MGMT-18: a queue goes with all that it holds, or stays whole."""
+    gone = {
+        name: where(f"s.{name}", "x", "x.queue <> q")
+        for name in ("planned", "accepted", "sessions", "states", "staged")
+    }
+    removed = done(
+        entities=where("s.entities", "x", "x.name <> q"),
+        messages=where("s.messages", "x", "x.owner <> q"),
+        **gone,
+    )
+    return _managed(f"IF(size(unavailable) > 0, {refused(Error.UNAVAILABLE)}, {removed})")

@@ -1,0 +1,171 @@
+"""What receivers and browsers are given."""
+
+from busproof.model.values import Error
+from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.tables import HELD
+from busproof.pipeline.bus.terms import (
+    Expression,
+    changed,
+    let,
+    one,
+    refused,
+    row,
+    state,
+    told,
+    where,
+)
+from busproof.pipeline.schema import MESSAGE, VIEW
+
+__all__ = ["outside_session", "peek", "receive", "receive_deferred", "view"]
+
+
+def view(held: Expression, **more: Expression) -> Expression:
+    """A message as its receiver or a browser sees it, unchanged."""
+    sent = {name: f"{held}.message.`{name}`" for name in MESSAGE}
+    return row(VIEW, **{**sent, "sequence_number": f"{held}.sequence_number", **more})
+
+
+def outside_session() -> Expression:
+    """SESS-02: whether a session is named where none is required, or the reverse."""
+    return "(e.requires_session AND NOT grave) <> (c.session_id IS NOT NULL)"
+
+
+def _is_not_holder() -> Expression:
+    """SESS-12: whether a session is named that this connection does not hold."""
+    return (
+        "c.session_id IS NOT NULL AND NOT exists(s.sessions, x -> x.queue = q "
+        "AND x.session_id = c.session_id AND x.connection = r.connection)"
+    )
+
+
+def _receivable(given: Expression) -> Expression:
+    return of_queue(
+        f"CASE WHEN {outside_session()} THEN {refused(Error.INVALID_OPERATION)} "
+        f"WHEN {_is_not_holder()} THEN {refused(Error.SESSION_LOCK_LOST)} ELSE {given} END"
+    )
+
+
+def receive() -> Expression:
+    """LIFE-02, LIFE-09: the oldest message that nobody has, of whichever partition."""
+    free = where("s.messages", "h", f"h.queue = q AND {_is_free()}")
+    oldest = f"get(array_sort({free}, (x, y) -> CAST(x.`order` - y.`order` AS INT)), 0)"
+    gone = state(
+        messages=where("s.messages", "x", _other()),
+        told=told("Received", message=view("h", dead_letter_reason="h.reason")),
+    )
+    given = f"IF(c.mode = 'receive-and-delete', {gone}, {_locked()})"
+    nothing = state(told=told("Empty"))
+    return _receivable(let("h", oldest, f"IF(h IS NULL, {nothing}, {given})"))
+
+
+def _is_free() -> Expression:
+    return (
+        "h.token IS NULL AND NOT h.deferred AND NOT array_contains(unavailable, h.partition) "
+        "AND (c.session_id IS NULL OR h.message.session_id = c.session_id)"
+    )
+
+
+def _other() -> Expression:
+    return "x.sequence_number <> h.sequence_number OR x.queue <> q"
+
+
+def _until() -> Expression:
+    """LOCK-01, SESS-14: when a lock ends that begins now; in a session with the session's."""
+    mine = one("s.sessions", "x", "x.queue = q AND x.session_id = c.session_id")
+    return f"coalesce({mine}.until, s.now + e.lock_duration)"
+
+
+def _lock(held: Expression, ahead: Expression) -> Expression:
+    """LOCK-07: the message with one delivery more, under a lock of its own."""
+    return changed(
+        HELD,
+        held,
+        deliveries=f"{held}.deliveries + 1",
+        token=f"concat({held}.sequence_number, '/', s.given + {ahead})",
+        until="ends",
+        session="c.session_id",
+    )
+
+
+def _locked_view(held: Expression) -> Expression:
+    return view(
+        held,
+        delivery_count=f"{held}.deliveries",
+        lock_token=f"{held}.token",
+        locked_until=f"{held}.until",
+        dead_letter_reason=f"{held}.reason",
+    )
+
+
+def _locked() -> Expression:
+    taken = state(
+        given="s.given + 1",
+        messages=f"transform(s.messages, x -> IF({_other()}, x, taken))",
+        told=told("Received", message=_locked_view("taken")),
+    )
+    return let("ends", _until(), let("taken", _lock("h", "1"), taken))
+
+
+def receive_deferred() -> Expression:
+    """DEFER-02, DEFER-03, DEFER-10: all messages with these numbers, of one partition, or none."""
+    aside = (
+        "h.queue = q AND h.sequence_number = n AND h.deferred AND h.token IS NULL "
+        "AND NOT array_contains(unavailable, h.partition) "
+        "AND (c.session_id IS NULL OR h.message.session_id = c.session_id)"
+    )
+    found = f"transform(c.sequence_numbers, n -> {one('s.messages', 'h', aside)})"
+    lacking = (
+        "exists(found, h -> h IS NULL) OR size(array_distinct(c.sequence_numbers)) < size(found)"
+    )
+    spread = "size(array_distinct(transform(found, h -> h.partition))) > 1"
+    body = (
+        f"CASE WHEN {lacking} THEN {refused(Error.MESSAGE_NOT_FOUND)} "
+        f"WHEN {spread} THEN {refused(Error.INVALID_OPERATION)} "
+        f"WHEN c.mode = 'receive-and-delete' THEN {_several_gone()} ELSE {_several_locked()} END"
+    )
+    return _receivable(let("found", found, body))
+
+
+def _several_gone() -> Expression:
+    rest = where(
+        "s.messages",
+        "x",
+        "x.queue <> q OR NOT array_contains(c.sequence_numbers, x.sequence_number)",
+    )
+    seen = f"transform(found, h -> {view('h', dead_letter_reason='h.reason')})"
+    return state(messages=rest, told=told("ReceivedSeveral", messages=seen))
+
+
+def _several_locked() -> Expression:
+    locked = f"transform(found, (h, i) -> {_lock('h', 'i + 1')})"
+    mine = one("taken", "h", "h.sequence_number = x.sequence_number AND x.queue = q")
+    after = state(
+        given="s.given + size(taken)",
+        messages=f"transform(s.messages, x -> coalesce({mine}, x))",
+        told=told("ReceivedSeveral", messages=f"transform(taken, h -> {_locked_view('h')})"),
+    )
+    return let("ends", _until(), let("taken", locked, after))
+
+
+def peek() -> Expression:
+    """LIFE-07, PART-19: the oldest messages that can be reached, or those from a number on."""
+    mine = "(c.session_id IS NULL OR h.message.session_id = c.session_id)"
+    up = "NOT array_contains(unavailable, h.partition)"
+    start = "(c.from_sequence_number IS NULL OR h.sequence_number >= c.from_sequence_number)"
+    there = where("s.messages", "h", f"h.queue = q AND {up} AND {mine} AND {start}")
+    by_number = (
+        "IF(c.from_sequence_number IS NULL, sign(x.`order` - y.`order`), "
+        "sign(x.sequence_number - y.sequence_number))"
+    )
+    oldest = f"array_sort({there}, (x, y) -> CAST({by_number} AS INT))"
+    active = view("h", state="IF(h.deferred, 'deferred', 'active')", dead_letter_reason="h.reason")
+    behind = f"transform({oldest}, h -> {active})"
+    coming = where(
+        "s.planned",
+        "h",
+        f"h.queue = q AND {up} AND c.session_id IS NULL AND c.from_sequence_number IS NULL",
+    )
+    scheduled = view("h", state="'scheduled'")
+    later = f"transform({coming}, h -> {scheduled})"
+    shown = f"slice(concat({behind}, {later}), 1, CAST(c.count AS INT))"
+    return of_queue(state(told=told("Peeked", messages=shown)))

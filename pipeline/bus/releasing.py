@@ -1,0 +1,64 @@
+"""How messages come back from their receivers, and how they become dead letters."""
+
+from typing import Final
+
+from busproof.pipeline.bus.tables import HELD
+from busproof.pipeline.bus.terms import (
+    DEAD,
+    Expression,
+    changed,
+    let,
+    sequence_number,
+    state,
+    where,
+)
+
+__all__ = ["UNLOCKED", "buried", "released"]
+
+UNLOCKED: Final = {
+    "token": "CAST(NULL AS STRING)",
+    "until": "CAST(NULL AS BIGINT)",
+    "session": "CAST(NULL AS STRING)",
+}
+"""What a message has that nobody has locked."""
+
+_BACK: Final = "''"
+"""In the place of a token while it is not settled where a message that came back goes."""
+
+_SPENT: Final = "'MaxDeliveryCountExceeded'"
+
+
+def buried(condition: Expression, reason: Expression, source: Expression = "s") -> Expression:
+    """DLQ-05, DLQ-13: the messages `b` of which this holds move to their dead-letter queues."""
+    order = f"{source}.arrivals + i + 1"
+    letter = changed(
+        HELD,
+        "b",
+        queue=f"concat(b.owner, {DEAD})",
+        sequence_number=sequence_number("b.partition", f"({order})"),
+        order=order,
+        deliveries="0L",
+        deferred="false",
+        dies="CAST(NULL AS BIGINT)",
+        reason=reason,
+        **UNLOCKED,
+    )
+    going = where(f"{source}.messages", "b", condition)
+    staying = where(f"{source}.messages", "b", f"NOT coalesce({condition}, false)")
+    moved = state(
+        source,
+        messages=f"concat({staying}, transform(going, (b, i) -> {letter}))",
+        arrivals=f"{source}.arrivals + size(going)",
+    )
+    return let("going", going, f"IF(size(going) = 0, {source}, {moved})")
+
+
+def released(condition: Expression) -> Expression:
+    """LIFE-04, LIFE-05, DLQ-02: messages `b` of which this holds come back, or are spent."""
+    freed = changed(HELD, "b", **{**UNLOCKED, "token": _BACK})
+    marked = f"transform(s.messages, b -> IF({condition}, {freed}, b))"
+    limit = "exists(s.entities, x -> x.name = b.owner AND b.deliveries >= x.max_delivery_count)"
+    spent = f"b.token = {_BACK} AND NOT b.deferred AND b.queue = b.owner AND {limit}"
+    plain = changed(HELD, "b", **{"token": f"nullif(b.token, {_BACK})"})
+    unmarked = state(messages=f"transform(s.messages, b -> {plain})")
+    return let("s", state(messages=marked), let("s", buried(spent, _SPENT), unmarked))

@@ -1,0 +1,121 @@
+"""Messages that are sent, at once or in a transaction."""
+
+from typing import Final
+
+from busproof.model.values import Error
+from busproof.pipeline.bus.arriving import arrival, arrived
+from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.placing import conflict, key_of, placed, turned
+from busproof.pipeline.bus.staging import staged
+from busproof.pipeline.bus.tables import ACCEPTED, PLANNED
+from busproof.pipeline.bus.terms import (
+    Expression,
+    done,
+    let,
+    one,
+    refused,
+    row,
+    sequence_number,
+    state,
+    told,
+    where,
+)
+
+__all__ = ["cancel", "schedule", "send"]
+
+PLANNED_FROM: Final = 2**40
+"""What numbers of scheduled messages begin with, so that no message that arrived has one."""
+
+
+def send() -> Expression:
+    """KEY-01: one partition takes a message, or none does."""
+    ended = done(witness="at.partition")
+    there = arrival(queue="e.name", key="key", partition="at.partition", message="m", at="s.now")
+    stored = arrived(_after_turn(), f"array({there})")
+    in_transaction = staged(done(witness="home"))
+    return _sendable(let("s", stored, ended), "c.timeout", in_transaction)
+
+
+def schedule() -> Expression:
+    """SCHED-03, SCHED-09: a message is placed now, and arrives when it is due."""
+    number = sequence_number("at.partition", f"({PLANNED_FROM} + s.arrivals + 1)")
+    ended = state(arrivals="s.arrivals + 1", planned=_with_planned(), told=_scheduled("number"))
+    kept = let("s", _remembered(), ended)
+    planned = let("number", number, f"IF({_is_copy()}, {_dropped()}, {kept})")
+    stored = let("s", _after_turn(), planned)
+    late = sequence_number("home", f"({PLANNED_FROM} + s.arrivals + 1)")
+    in_transaction = staged(
+        let("number", late, state(arrivals="s.arrivals + 1", told=_scheduled("number"))),
+        sequence_number=late,
+        due="s.now + greatest(c.delay, 0L)",
+    )
+    return _sendable(stored, "60000000L", in_transaction)
+
+
+def _sendable(stored: Expression, timeout: Expression, in_transaction: Expression) -> Expression:
+    """A message `m` of key `key` is stored, `at` its place or in a transaction, or refused."""
+    barred = "grave OR e.requires_session AND m.session_id IS NULL"
+    at_once = (
+        f"IF(e.partitioned AND {conflict()}, {refused(Error.INVALID_OPERATION)}, "
+        + let("at", placed("m", timeout), f"IF(at.error IS NULL, {stored}, {refused('at.error')})")
+        + ")"
+    )
+    body = (
+        f"CASE WHEN {barred} THEN {refused(Error.INVALID_OPERATION)} "
+        f"WHEN c.transaction IS NULL THEN {at_once} ELSE {in_transaction} END"
+    )
+    return of_queue(let("m", "c.message", let("key", key_of("m"), body)), to_topics=True)
+
+
+def _after_turn() -> Expression:
+    turns = f"IF(key IS NULL, {turned('e.name', 'at.partition')}, s.entities)"
+    return state(entities=turns)
+
+
+def _scheduled(number: Expression) -> Expression:
+    return told("Scheduled", sequence_number=number)
+
+
+def _dropped() -> Expression:
+    """KEY-11: a copy is scheduled as if it were none, and never comes."""
+    return state(arrivals="s.arrivals + 1", told=_scheduled("number"))
+
+
+def _same() -> Expression:
+    return "x.queue = e.name AND x.key <=> key AND x.message_id = m.message_id"
+
+
+def _is_copy() -> Expression:
+    return (
+        f"e.duplicate_detection AND m.message_id IS NOT NULL AND exists(s.accepted, x -> {_same()} "
+        "AND s.now - x.at < e.duplicate_window)"
+    )
+
+
+def _remembered() -> Expression:
+    new = row(ACCEPTED, queue="e.name", key="key", message_id="m.message_id", at="s.now")
+    others = where("s.accepted", "x", f"NOT ({_same()})")
+    identified = "e.duplicate_detection AND m.message_id IS NOT NULL"
+    return f"IF({identified}, {state(accepted=f'concat({others}, array({new}))')}, s)"
+
+
+def _with_planned() -> Expression:
+    new = row(
+        PLANNED,
+        queue="e.name",
+        sequence_number="number",
+        partition="at.partition",
+        message="m",
+        due="s.now + greatest(c.delay, 0L)",
+    )
+    return f"concat(s.planned, array({new}))"
+
+
+def cancel() -> Expression:
+    """SCHED-04, SCHED-05: what is not due can be taken back."""
+    found = one("s.planned", "x", "x.queue = q AND x.sequence_number = c.sequence_number")
+    rest = where("s.planned", "x", "x.sequence_number <> c.sequence_number OR x.queue <> q")
+    return of_queue(
+        f"IF({found} IS NULL, {refused(Error.MESSAGE_NOT_FOUND)}, {done(planned=rest)})",
+        to_topics=True,
+    )

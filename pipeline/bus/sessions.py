@@ -1,0 +1,128 @@
+"""Who holds which session, and what is stored with it."""
+
+from busproof.model.values import Error
+from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.releasing import released
+from busproof.pipeline.bus.tables import HELD, TABLES
+from busproof.pipeline.bus.terms import (
+    Expression,
+    changed,
+    done,
+    let,
+    one,
+    refused,
+    row,
+    state,
+    told,
+    where,
+)
+
+__all__ = [
+    "accept",
+    "accept_next",
+    "close",
+    "get_state",
+    "list_sessions",
+    "renew",
+    "set_state",
+]
+
+_LOCKED = "b.queue = q AND b.session = {id}"
+
+
+def _given(session_id: Expression, answer: Expression) -> Expression:
+    """The connection holds this session from now on; what it had taken in it comes back."""
+    new = row(
+        TABLES["sessions"],
+        queue="q",
+        session_id=session_id,
+        connection="r.connection",
+        until="s.now + e.lock_duration",
+    )
+    others = where("s.sessions", "x", f"x.queue <> q OR x.session_id <> {session_id}")
+    held = state(sessions=f"concat({others}, array({new}))")
+    freed = released(_LOCKED.format(id=session_id))
+    return let("s", freed, let("s", held, answer))
+
+
+def _of_sessions(body: Expression) -> Expression:
+    return of_queue(
+        f"IF(e.requires_session AND NOT grave, {body}, {refused(Error.INVALID_OPERATION)})"
+    )
+
+
+def accept() -> Expression:
+    """LIFE-10: one connection holds a session."""
+    taken = (
+        "exists(s.sessions, x -> x.queue = q AND x.session_id = c.session_id "
+        "AND x.connection <> r.connection)"
+    )
+    return _of_sessions(
+        f"IF({taken}, {refused(Error.SESSION_CANNOT_BE_LOCKED)}, {_given('c.session_id', done())})"
+    )
+
+
+def accept_next() -> Expression:
+    """SESS-06, SESS-07: the session of the oldest message there, of those that nobody holds."""
+    free = (
+        "h.queue = q AND h.message.session_id IS NOT NULL "
+        "AND NOT array_contains(unavailable, h.partition) "
+        "AND NOT exists(s.sessions, x -> x.queue = q AND x.session_id = h.message.session_id)"
+    )
+    answer = state(told=told("SessionAccepted", session_id="id"))
+    body = f"IF(id IS NULL, {state(told=told('Empty'))}, {_given('id', answer)})"
+    return _of_sessions(let("id", f"{one('s.messages', 'h', free)}.message.session_id", body))
+
+
+def _held(body: Expression) -> Expression:
+    """What is asked by the connection that holds the session, and refused to all others."""
+    mine = (
+        "exists(s.sessions, x -> x.queue = q AND x.session_id = c.session_id "
+        "AND x.connection = r.connection)"
+    )
+    return of_queue(f"IF({mine}, {body}, {refused(Error.SESSION_LOCK_LOST)})")
+
+
+def renew() -> Expression:
+    """SESS-13, SESS-14: the lock of a session begins anew, and those of its messages with it."""
+    mine = "x.queue = q AND x.session_id = c.session_id"
+    longer = changed(TABLES["sessions"], "x", until="ends")
+    kept = changed(HELD, "b", until="ends")
+    locked = _LOCKED.format(id="c.session_id")
+    renewed = state(
+        sessions=f"transform(s.sessions, x -> IF({mine}, {longer}, x))",
+        messages=f"transform(s.messages, b -> IF({locked}, {kept}, b))",
+        told=told("Renewed", locked_until="ends"),
+    )
+    return _held(let("ends", "s.now + e.lock_duration", renewed))
+
+
+def close() -> Expression:
+    """SESS-08, SESS-09: a session is given back; deliveries that end so do not count."""
+    locked = _LOCKED.format(id="c.session_id")
+    uncounted = changed(HELD, "b", deliveries="b.deliveries - 1")
+    counted = state(messages=f"transform(s.messages, b -> IF({locked}, {uncounted}, b))")
+    others = where("s.sessions", "x", "x.queue <> q OR x.session_id <> c.session_id")
+    return _held(let("s", counted, let("s", released(locked), done(sessions=others))))
+
+
+def set_state() -> Expression:
+    """SESS-17, SESS-18: a text is stored with a session, or removed."""
+    others = where("s.states", "x", "x.queue <> q OR x.session_id <> c.session_id")
+    new = row(TABLES["states"], queue="q", session_id="c.session_id", state="c.state")
+    stored = f"IF(c.state IS NULL, {others}, concat({others}, array({new})))"
+    return _held(done(states=stored))
+
+
+def get_state() -> Expression:
+    """SESS-16, SESS-21: what is stored with a session is told as it was stored."""
+    stored = one("s.states", "x", "x.queue = q AND x.session_id = c.session_id")
+    return _held(state(told=told("SessionState", state=f"{stored}.state")))
+
+
+def list_sessions() -> Expression:
+    """SESS-22: the sessions that have messages or a state."""
+    with_messages = "transform(filter(s.messages, h -> h.queue = q), h -> h.message.session_id)"
+    with_state = "transform(filter(s.states, x -> x.queue = q), x -> x.session_id)"
+    names = f"array_distinct(filter(concat({with_messages}, {with_state}), n -> n IS NOT NULL))"
+    return of_queue(state(told=told("SessionsListed", session_ids=names)))

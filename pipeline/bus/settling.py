@@ -1,0 +1,64 @@
+"""What receivers do with the messages that they have locked."""
+
+from busproof.model.values import Error
+from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.releasing import UNLOCKED, buried, released
+from busproof.pipeline.bus.tables import HELD
+from busproof.pipeline.bus.terms import (
+    Expression,
+    changed,
+    done,
+    let,
+    one,
+    refused,
+    state,
+    told,
+    where,
+)
+
+__all__ = ["abandon", "complete", "dead_letter", "defer", "renew_lock"]
+
+_MINE = "b.queue = q AND b.token = c.lock_token"
+
+
+def _settled(settled: Expression) -> Expression:
+    """LIFE-06: what is done with the message `h` that is locked under this token, if one is."""
+    held = one("s.messages", "b", _MINE)
+    return of_queue(let("h", held, f"IF(h IS NULL, {refused(Error.LOCK_LOST)}, {settled})"))
+
+
+def complete() -> Expression:
+    """LIFE-03: the message is gone."""
+    return _settled(done(messages=where("s.messages", "b", f"NOT coalesce({_MINE}, false)")))
+
+
+def abandon() -> Expression:
+    """LIFE-04: the message can be received again."""
+    return _settled(let("s", released(_MINE), done()))
+
+
+def dead_letter() -> Expression:
+    """DLQ-05, DLQ-10: the message is a dead letter; one that is already cannot be."""
+    held = one("s.messages", "b", _MINE)
+    moved = let("s", buried(_MINE, "c.reason"), done())
+    return of_queue(
+        f"CASE WHEN grave THEN {refused(Error.INVALID_OPERATION)} "
+        f"WHEN {held} IS NULL THEN {refused(Error.LOCK_LOST)} ELSE {moved} END"
+    )
+
+
+def defer() -> Expression:
+    """DEFER-01: the message is set aside."""
+    free = changed(HELD, "b", deferred="true", **UNLOCKED)
+    aside = f"transform(s.messages, b -> IF({_MINE}, {free}, b))"
+    return _settled(done(messages=aside))
+
+
+def renew_lock() -> Expression:
+    """LOCK-04: a lock lasts for a whole duration from now; one of a session lasts as that does."""
+    longer = changed(HELD, "b", until="s.now + e.lock_duration")
+    renewed = state(
+        messages=f"transform(s.messages, b -> IF({_MINE}, {longer}, b))",
+        told=told("Renewed", locked_until="s.now + e.lock_duration"),
+    )
+    return _settled(f"IF(h.session IS NULL, {renewed}, {refused(Error.INVALID_OPERATION)})")

@@ -1,0 +1,126 @@
+"""What is sent in a transaction, and what becomes of it at its end."""
+
+from busproof.model.values import Error
+from busproof.pipeline.bus.arriving import arrival, arrived
+from busproof.pipeline.bus.entities import entity, is_down
+from busproof.pipeline.bus.placing import conflict, has_room, home
+from busproof.pipeline.bus.tables import PLANNED, STAGED, TABLES
+from busproof.pipeline.bus.terms import (
+    Expression,
+    changed,
+    done,
+    let,
+    refused,
+    row,
+    state,
+    where,
+)
+
+__all__ = ["begin", "commit", "roll_back", "staged"]
+
+
+def _is_open(name: Expression) -> Expression:
+    return f"exists(s.transactions, x -> x.name = {name} AND x.open)"
+
+
+def begin() -> Expression:
+    """A transaction under a new name."""
+    new = row(TABLES["transactions"], name="c.transaction", open="true")
+    return (
+        f"IF(exists(s.transactions, x -> x.name = c.transaction), {refused(Error.ALREADY_EXISTS)}, "
+        f"{done(transactions=f'concat(s.transactions, array({new}))')})"
+    )
+
+
+def staged(answer: Expression, **planned: Expression) -> Expression:
+    """TXN-02 to TXN-08: a message `m` of key `key` waits for the commit, in its partition."""
+    new = row(
+        STAGED,
+        transaction="c.transaction",
+        queue="e.name",
+        key="key",
+        partition="home",
+        message="m",
+        **planned,
+    )
+    taken = let("s", state(staged=f"concat(s.staged, array({new}))"), answer)
+    waiting = (
+        "aggregate(filter(s.staged, x -> x.transaction = c.transaction AND x.queue = e.name AND "
+        "x.partition = home), coalesce(m.size, 0L), (n, x) -> n + coalesce(x.message.size, 0L))"
+    )
+    fitting = let("together", waiting, has_room("home", "together"))
+    placed = (
+        f"CASE WHEN {is_down('home')} THEN {refused(Error.UNAVAILABLE)} "
+        f"WHEN {fitting} THEN {taken} ELSE {refused(Error.QUOTA_EXCEEDED)} END"
+    )
+    lies = f"IF(key IS NULL, 0L, {home('key')})"
+    return (
+        f"CASE WHEN NOT {_is_open('c.transaction')} THEN {refused(Error.NOT_FOUND)} "
+        f"WHEN {_objected()} THEN {refused(Error.INVALID_OPERATION)} "
+        f"ELSE {let('home', lies, placed)} END"
+    )
+
+
+def _objected() -> Expression:
+    """TXN-03, TXN-04, TXN-07, TXN-08: no key, two that differ, or another than before."""
+    other = (
+        "exists(s.staged, x -> x.transaction = c.transaction AND x.queue = e.name "
+        "AND x.key.value <> key.value)"
+    )
+    return f"e.partitioned AND ({conflict()} OR key IS NULL OR {other})"
+
+
+def _ended() -> Expression:
+    """The state once a transaction has ended, and nothing is left of it."""
+    closed = changed(TABLES["transactions"], "x", open="false")
+    return state(
+        transactions=(f"transform(s.transactions, x -> IF(x.name = c.transaction, {closed}, x))"),
+        staged=where("s.staged", "x", "x.transaction <> c.transaction"),
+    )
+
+
+def roll_back() -> Expression:
+    """TXN-13: forget all that was sent in the transaction."""
+    return (
+        f"IF({_is_open('c.transaction')}, {let('s', _ended(), done())}, {refused(Error.NOT_FOUND)})"
+    )
+
+
+def commit() -> Expression:
+    """TXN-12: all that was sent takes effect together, or none of it."""
+    unreached = (
+        "exists(sent, x -> exists(s.entities, e -> e.name = x.queue AND exists(s.dark, d -> "
+        "d.queue = e.place AND d.partition < e.partitions AND d.partition = x.partition)))"
+    )
+    stored = let("s", let("s", _ended(), _stored()), done())
+    ended = (
+        f"CASE WHEN {unreached} THEN {let('s', _ended(), refused(Error.UNAVAILABLE))} "
+        f"WHEN {_overfull()} THEN {let('s', _ended(), refused(Error.QUOTA_EXCEEDED))} "
+        f"ELSE {stored} END"
+    )
+    sent = where("s.staged", "x", "x.transaction = c.transaction")
+    return (
+        f"IF({_is_open('c.transaction')}, {let('sent', sent, ended)}, {refused(Error.NOT_FOUND)})"
+    )
+
+
+def _overfull() -> Expression:
+    """SIZE-14: whether there is no room for what was sent, all of one partition together."""
+    together = (
+        "aggregate(filter(sent, y -> y.queue = x.queue AND y.partition = x.partition), 0L, "
+        "(n, y) -> n + coalesce(y.message.size, 0L))"
+    )
+    fits = let("together", together, has_room("x.partition", "together"))
+    return f"exists(sent, x -> {let('e', entity('x.queue'), f'e IS NOT NULL AND NOT {fits}')})"
+
+
+def _stored() -> Expression:
+    """What was sent arrives; what was scheduled is planned."""
+    going = arrival(
+        queue="x.queue", key="x.key", partition="x.partition", message="x.message", at="s.now"
+    )
+    later = row(PLANNED, **{name: f"x.{name}" for name in PLANNED})
+    now_sent = where("sent", "x", "x.due IS NULL")
+    planned = where("sent", "x", "x.due IS NOT NULL")
+    noted = state(planned=f"concat(s.planned, transform({planned}, x -> {later}))")
+    return arrived(noted, f"transform({now_sent}, x -> {going})")

@@ -1,0 +1,130 @@
+"""The bus on Spark: what its expressions cover, how large they are, and that they fold as one."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from busproof.adapters.spark import SparkAdapter
+from busproof.history.codec import unstructure
+from busproof.model.commands import (
+    AdvanceClock,
+    BeginTransaction,
+    Command,
+    CommitTransaction,
+    CreateQueue,
+    Receive,
+    Send,
+)
+from busproof.model.outcomes import Done, Empty, Received, Refused
+from busproof.model.profiles import profile_for
+from busproof.model.values import MICROSECONDS, Error, Message
+from busproof.pipeline.bus.asking import Asking, plan
+from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
+from busproof.pipeline.bus.tables import TABLES
+from busproof.pipeline.schema import KNOWN_COMMANDS
+from busproof.spec import load
+
+MOST_TEXT = 45_000
+"""Characters of the largest expression; a value that is repeated and not bound doubles it."""
+
+FRESH: dict[str, Any] = {
+    "tier": "standard",
+    "most_partitions": 16,
+    **dict.fromkeys(("now", "arrivals", "given"), 0),
+    **{name: [] for name in (*TABLES, "told")},
+}
+SEQUENCE: list[Command] = [
+    CreateQueue(queue="q"),
+    BeginTransaction(transaction="t"),
+    Send(queue="q", message=Message(body="a", partition_key="k"), transaction="t"),
+    Send(queue="q", message=Message(body="b", partition_key="other"), transaction="t"),
+    Receive(queue="q"),
+    CommitTransaction(transaction="t"),
+    Receive(queue="q"),
+    Receive(queue="q"),
+    AdvanceClock(duration=61 * MICROSECONDS),
+    Receive(queue="q"),
+]
+ANSWERS = ["Done", "Done", "Done", "Refused", "Empty", "Done", "Received", "Empty", "Done"]
+"""Of all but the last of these commands, by the documents."""
+
+
+def requests() -> list[dict[str, Any]]:
+    return [{"connection": "c1", "command": unstructure(each, full=True)} for each in SEQUENCE]
+
+
+@pytest.fixture
+def adapter(spark: SparkSession) -> Iterator[SparkAdapter]:
+    """In the session that all tests of the pipeline share."""
+    assert spark is not None
+    started = SparkAdapter()
+    started.start(profile_for(load()))
+    yield started
+    started.stop()
+
+
+def test_every_command_is_covered_but_those_about_rules_of_subscriptions() -> None:
+    assert {"AddRule", "RemoveRule", "ListRules"} == set(KNOWN_COMMANDS) - set(COMMANDS)
+
+
+@pytest.mark.parametrize("kind", sorted(COMMANDS))
+def test_the_expression_of_a_command_stays_small(kind: str) -> None:
+    """Spark analyses it anew in each process."""
+    assert len(folded([kind])) <= MOST_TEXT
+
+
+def test_nothing_of_the_plan_is_python(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"state": FRESH, "requests": requests()}
+    (tmp_path / "one.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    frame = plan(spark.read.schema(SCHEMA).json(str(tmp_path)), *sorted(COMMANDS))
+    frame.explain("extended")
+    explained = capsys.readouterr().out
+    assert "Physical Plan" in explained
+    assert "Python" not in explained
+    (told,) = [json.loads(each.after)["told"] for each in frame.collect()]
+    assert [*ANSWERS, "Received"] == [each["type"] for each in told]
+
+
+def test_one_call_gives_what_many_give(spark: SparkSession) -> None:
+    """Each command alone over the state that the one before left."""
+    asking, state, kinds = Asking(spark), FRESH, []
+    for request in requests():
+        state, told = asking.ask(state, request)
+        kinds.append(told["type"])
+    asking.close()
+    assert [*ANSWERS, "Received"] == kinds
+
+
+def test_a_key_keeps_its_partition_and_the_rest_take_turns(adapter: SparkAdapter) -> None:
+    """KEY-02, KEY-14: as the witness has it."""
+    adapter.do(CreateQueue(queue="q"), "c1")
+    keyed = [Send(queue="q", message=Message(body=b, partition_key="k")) for b in "ab"]
+    free = [Send(queue="q", message=Message(body=b)) for b in "cd"]
+    taken = [adapter.do(each, "c1").witness for each in (*keyed, *free)]
+    partitions = [-1 if each is None else each.partition for each in taken]
+    assert partitions[0] == partitions[1]
+    assert [0, 1] == partitions[2:]
+
+
+def test_keys_that_differ_are_refused(adapter: SparkAdapter) -> None:
+    """KEY-08."""
+    adapter.do(CreateQueue(queue="q"), "c1")
+    message = Message(body="a", session_id="s", partition_key="k")
+    refusal = Refused(error=Error.INVALID_OPERATION)
+    assert refusal == adapter.do(Send(queue="q", message=message), "c1").outcome
+    assert Empty() == adapter.do(Receive(queue="q"), "c1").outcome
+
+
+def test_properties_come_back_with_their_types(adapter: SparkAdapter) -> None:
+    adapter.do(CreateQueue(queue="q"), "c1")
+    message = Message(body="a", properties={"n": 1, "text": "1", "yes": True})
+    assert Done() == adapter.do(Send(queue="q", message=message), "c1").outcome
+    received = adapter.do(Receive(queue="q"), "c1").outcome
+    assert isinstance(received, Received)
+    assert message.properties == received.message.properties
