@@ -57,6 +57,44 @@ Feature: Duplicate detection
         | partitioned |
         | regular     |
 
+    @DUP-03
+    Scenario Outline: No window is shorter than 20 seconds
+      Given perhaps a <kind> queue with duplicate detection over 10 seconds
+      When a message and, when only 15 of 20 seconds are over, its copy are sent, if there is a queue
+      Then 1 of the two is received, if there is a queue
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-03
+    Scenario Outline: No window is longer than 7 days
+      Given perhaps a <kind> queue with duplicate detection over 691200 seconds
+      When a message and, when 604800 seconds are over, its copy are sent, if there is a queue
+      Then 2 of the two are received, if there is a queue
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-03
+    Scenario Outline: Windows at these limits can be had
+      Given a <kind> queue with duplicate detection over <window> seconds
+      And a message with MessageId "x" was sent
+      When only 15 of 20 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | window |
+        | partitioned | 20     |
+        | partitioned | 604800 |
+        | regular     | 20     |
+        | regular     | 604800 |
+
   Rule: Nothing but the MessageId makes a copy
 
     @DUP-04
@@ -72,6 +110,20 @@ Feature: Duplicate detection
       When 8 messages with PartitionKey "a" and MessageId "x" are sent
       And everything is received and completed
       Then exactly 1 message was received
+
+    @DUP-06
+    Scenario Outline: On a partitioned queue a copy with another key may be none
+      Given a partitioned queue with duplicate detection
+      And a message with <key> "a" and MessageId "x" was sent
+      When a message with <key> "b" and MessageId "x" is sent
+      Then it is accepted
+      When everything is received and completed
+      Then at most 2 messages were received
+
+      Examples:
+        | key          |
+        | PartitionKey |
+        | SessionId    |
 
     @DUP-05
     Scenario: On a regular queue a copy with another key is one too

@@ -14,7 +14,7 @@ from busproof.model.values import DEAD_LETTERS, MessageView, RuleId
 __all__ = ["absence"]
 
 _BESIDES: Final[dict[RuleId, tuple[RuleId, ...]]] = {
-    "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11"),
+    "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
     "PART-03": ("KEY-03",),
 }
 """What is broken besides where what a rule kept out is shown: a copy, or what was refused."""

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.model.commands import CreateQueue
+from busproof.model.commands import CreateQueue, CreateTopic
+from busproof.model.duplicates import lawful_windows
 from busproof.model.measures import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.sizes import granted_sizes, may_refuse_size
@@ -11,7 +12,14 @@ from busproof.model.sources import with_lawful_locks
 from busproof.model.state import Namespace
 from busproof.model.values import Error, Profile, RuleId, Tier
 
-__all__ = ["created_rules", "is_beyond_basic", "objections", "options_of", "with_basic"]
+__all__ = [
+    "created_rules",
+    "is_beyond_basic",
+    "objections",
+    "options_of",
+    "windows_of",
+    "with_basic",
+]
 
 PARTITIONS_KNOWN_SINCE: Final = "2013-10"
 """MGMT-06: the first api-version that knows partitioned entities."""
@@ -20,6 +28,14 @@ PARTITIONS_KNOWN_SINCE: Final = "2013-10"
 def is_beyond_basic(command: CreateQueue) -> bool:
     """Whether public documentation denies Basic such a queue."""
     return command.requires_session or command.duplicate_detection
+
+
+def windows_of(
+    namespace: Namespace, command: CreateQueue | CreateTopic
+) -> tuple[tuple[int, tuple[RuleId, ...]], ...]:
+    """DUP-03: the duplicate windows that come of a request, and the rules for each."""
+    detects, asked = command.duplicate_detection, command.duplicate_window
+    return lawful_windows(namespace, detects=detects, asked=asked)
 
 
 def objections(
@@ -32,6 +48,8 @@ def objections(
     limits = with_lawful_locks(command)[1]
     if limits:
         yield Error.INVALID_OPERATION, limits, False
+    if windows_of(namespace, command)[0][1]:
+        yield Error.INVALID_OPERATION, ("DUP-03",), False
     asked = _asked_for(profile, wanted)
     may, must = partitions_refused(profile)
     if True in asked and profile.tier is Tier.PREMIUM and may:

@@ -5,10 +5,17 @@ from itertools import product
 
 import attrs
 
-from busproof.model.asking import created_rules, is_beyond_basic, objections, options_of
+from busproof.model.asking import (
+    created_rules,
+    is_beyond_basic,
+    objections,
+    options_of,
+    windows_of,
+)
 from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, RestoreQueue
 from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.duplicates import ASKED_BEYOND
 from busproof.model.entities import destinations
 from busproof.model.graves import with_forwarding_grave
 from busproof.model.outages import Outages
@@ -94,7 +101,9 @@ def _made(
     for source, why in sources(namespace, lawful):
         start = told_not_to_forward(namespace, command.forward_to or "") if why else namespace
         sizes = granted_sizes(start.profile, source)
-        for partitioned, size in product(options_of(start, source), sizes):
+        windows = windows_of(start, source)
+        for partitioned, size, given in product(options_of(start, source), sizes, windows):
+            window, windowed = given
             wanted = _wanted(start, source, partitioned)
             if not within_quota(start, wanted):
                 continue
@@ -102,23 +111,27 @@ def _made(
                 *created_rules(start, source, partitioned=partitioned),
                 *shown_by_creation(start, wanted),
             )
-            rules = (*limits, *why, *shown)
+            rules = (*limits, *windowed, *why, *shown)
             if in_outage:
                 rules = ("MGMT-18", *rules)
-            asked = attrs.evolve(source, partitioned=partitioned, max_size=size)
+            asked = attrs.evolve(
+                source, partitioned=partitioned, max_size=size, duplicate_window=window
+            )
             for settings in _given(start.profile, asked):
                 for made_so in _done(start, known, settings, rules):
                     yield _noted(made_so, source)
 
 
 def _noted(transition: Transition, asked: CreateQueue) -> Transition:
-    """SIZE-02, PREM-01: a queue that was asked for as there is none is another one."""
+    """SIZE-02, PREM-01, DUP-03: a queue that was asked for as there is none is another one."""
     queue = transition.next.queues[asked.queue]
     tried = queue.managed.tried
     if asked.max_size not in (None, queue.settings.max_size):
         tried |= {"max_size"}
     if asked.partitioned and not queue.settings.partitioned:
         tried |= {"partitions"}
+    if asked.duplicate_window != queue.settings.duplicate_window:
+        tried |= {ASKED_BEYOND}
     if tried == queue.managed.tried:
         return transition
     managed = attrs.evolve(queue.managed, tried=tried)
@@ -144,7 +157,8 @@ def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
     """What there may be parts of once the creation was refused in an outage."""
     partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
-    return attrs.evolve(with_lawful_locks(command)[0], partitioned=partitioned, max_size=size)
+    lawful, window = with_lawful_locks(command)[0], windows_of(namespace, command)[0][0]
+    return attrs.evolve(lawful, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
 def _taken(namespace: Namespace, known: Queue, command: CreateQueue) -> Transition:
@@ -209,8 +223,10 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, frayed="create")
-        several = len(options_of(namespace, command)) * len(
-            granted_sizes(namespace.profile, command)
+        several = (
+            len(options_of(namespace, command))
+            * len(granted_sizes(namespace.profile, command))
+            * len(windows_of(namespace, command))
         )
         open_ended = bool(destinations(command)) or several > 1
         return given_up(left, command.queue) if open_ended else left

@@ -7,15 +7,45 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof.model.measures import must_refuse_beyond
 from busproof.model.outages import Partitions
 from busproof.model.state import NEVER, Namespace, Queue
 from busproof.model.stored import Copy, Key
 from busproof.model.values import MICROSECONDS, Message, Profile, RuleId, Window
 
-__all__ = ["Fate", "declined", "fate", "noted", "why_dropped", "why_kept"]
+__all__ = [
+    "ASKED_BEYOND",
+    "Fate",
+    "declined",
+    "fate",
+    "lawful_windows",
+    "noted",
+    "why_dropped",
+    "why_kept",
+    "why_open",
+]
 
+SHORTEST_WINDOW: Final = 20 * MICROSECONDS
+LONGEST_WINDOW: Final = 7 * 86_400 * MICROSECONDS
+"""DUP-03: what a duplicate window lasts at the least and at the most."""
+ASKED_BEYOND: Final = "duplicate_window"
+"""What is noted of an entity that was asked for with another window."""
 DEFAULT_WINDOW: Final = 600 * MICROSECONDS
 """DUP-02: how long a MessageId is remembered where the entity was created without saying."""
+
+
+def lawful_windows(
+    namespace: Namespace, *, detects: bool, asked: int
+) -> tuple[tuple[int, tuple[RuleId, ...]], ...]:
+    """DUP-03: the windows that an entity may get, and the rules for each.
+
+    Who is not held to limits may give what was asked for.
+    """
+    lawful = min(max(asked, SHORTEST_WINDOW), LONGEST_WINDOW)
+    if not detects or asked == lawful:
+        return ((asked, ()),)
+    as_asked = () if must_refuse_beyond(namespace) else ((asked, ()),)
+    return ((lawful, ("DUP-03",)), *as_asked)
 
 
 class Fate(Enum):
@@ -118,6 +148,8 @@ def why_dropped(
     """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: what it shows that this is a copy."""
     yield "KEY-11"
     yield "DUP-04"
+    if ASKED_BEYOND in queue.managed.tried:
+        yield "DUP-03"
     for copy in queue.copies.get(message.message_id or "", ()):
         if not copy.certain or copy.key != key:
             continue
@@ -139,10 +171,29 @@ def why_kept(queue: Queue, message: Message, key: Key | None) -> Iterator[RuleId
     copies = queue.copies.get(message.message_id, ())
     if any(copy.certain and copy.key == key for copy in copies):
         yield "DUP-01"
+        if ASKED_BEYOND in queue.managed.tried:
+            yield "DUP-03"
         if queue.settings.duplicate_window == DEFAULT_WINDOW:
             yield "DUP-02"
     if not copies and message.message_id in queue.declined:
         yield queue.declined[message.message_id]
+
+
+def why_open(
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None
+) -> Iterator[RuleId]:
+    """DUP-06: what it shows that a message with another key was accepted (DUPLICATES-ACROSS-KEYS).
+
+    A copy of it with that key is no longer remembered, or there was none.
+    """
+    if not queue.settings.partitioned or not queue.settings.duplicate_detection:
+        return
+    window = queue.settings.duplicate_window
+    for copy in queue.copies.get(message.message_id or "", ()):
+        recent = namespace.now.latest - copy.sent.earliest < window
+        if copy.certain and copy.key != key and recent:
+            yield "DUP-06"
+            return
 
 
 def why_kept_here(namespace: Namespace, queue: Queue, message: Message) -> Iterator[RuleId]:

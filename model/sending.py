@@ -16,6 +16,7 @@ from busproof.model.duplicates import (
     why_dropped,
     why_kept,
     why_kept_here,
+    why_open,
 )
 from busproof.model.evolving import evolve
 from busproof.model.expiry import death
@@ -241,6 +242,7 @@ def _accepted(
             namespace = identified(namespace, queue, message)
         arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
         after = arrive(namespace, queue, arrival, {"copies": copies, **also})
+    rules = (*why_open(namespace, queue, message, key), *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(after, *rules, choice=choice)
 

@@ -1,12 +1,13 @@
 """Topics and subscriptions coming to be."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import attrs
 from immutables import Map
 
 from busproof.model.arriving import with_adrift
-from busproof.model.asking import with_basic
+from busproof.model.asking import windows_of, with_basic
 from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.model.creating import outages_of
@@ -82,11 +83,15 @@ def _made_of_tier(namespace: Namespace, command: CreateTopic) -> Iterator[Transi
             if must_refuse:
                 return
     counted = {each: _wanted(namespace, command, each) for each in options}
-    for partitioned, wanted in counted.items():
+    windows = windows_of(namespace, command)
+    if windows[0][1]:
+        yield refusal(namespace, Error.INVALID_OPERATION, "DUP-03", any_error=True)
+    for (partitioned, wanted), (window, rules) in product(counted.items(), windows):
         if within_quota(namespace, wanted):
-            created = _with_topic(namespace, attrs.evolve(command, partitioned=partitioned))
+            given = attrs.evolve(command, partitioned=partitioned, duplicate_window=window)
+            created = _with_topic(namespace, given)
             longest = ("LIMIT-17",) if is_longest_name(command.topic) else ()
-            yield done(created, *longest, *shown_by_creation(namespace, wanted))
+            yield done(created, *rules, *longest, *shown_by_creation(namespace, wanted))
     yield from over_quota(namespace, counted.values())
 
 

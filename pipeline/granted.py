@@ -11,10 +11,13 @@ from pyspark.sql import functions as sf
 from busproof.model.values import Tier
 from busproof.pipeline.terms import Held
 
-__all__ = ["LONGEST_LOCK", "beyond_basic", "is_partitioned"]
+__all__ = ["LONGEST_LOCK", "beyond_basic", "is_partitioned", "lawful_window"]
 
 LONGEST_LOCK: Final = 300_000_000
 """LOCK-03: no lock lasts longer than 5 minutes, in microseconds."""
+
+_LONGEST_WINDOW: Final = 7 * 86_400 * 1_000_000
+"""DUP-03: no duplicate window lasts longer than 7 days, in microseconds."""
 
 _PARTITIONS_KNOWN_SINCE: Final = "2013-10"
 """MGMT-06: the first api-version that knows partitioned entities."""
@@ -65,3 +68,8 @@ def beyond_basic(asked: Column, held: Held) -> Column:
     if held.profile.tier is not Tier.BASIC or held.reads("BASIC-FEATURES") == "offered":
         return asked
     return sf.when(~asked, sf.lit(False))
+
+
+def lawful_window(asked: Column) -> Column:
+    """A duplicate window that lasts as long as was asked for, or longer (DUP-03)."""
+    return sf.when(asked <= _LONGEST_WINDOW, asked)

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from busproof.model.values import DEAD_LETTERS
-from busproof.pipeline.granted import beyond_basic, is_partitioned
+from busproof.pipeline.granted import beyond_basic, is_partitioned, lawful_window
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
@@ -119,7 +119,7 @@ def _created(created: Column) -> tuple[Column, ...]:
         first("settings.api_version").alias("version"),
         first("settings.requires_session").alias("requires_session"),
         first("settings.duplicate_detection").alias("detecting"),
-        first("settings.duplicate_window").alias("window"),
+        lawful_window(first("settings.duplicate_window")).alias("window"),
         first("settings.lock_duration").alias("lock"),
         first("settings.max_delivery_count").alias("deliveries"),
         first("settings.max_size").alias("max_size"),

@@ -14,7 +14,7 @@ from busproof.model.commands import (
     SetSessionState,
 )
 from busproof.model.outcomes import Done, Outcome, Refused, Scheduled, SessionState
-from busproof.model.values import Error, Message, Tier
+from busproof.model.values import Clock, Error, Message, Tier
 from busproof.steps.creating import refuse_where_missing
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
@@ -159,3 +159,53 @@ def is_taken_or_too_large(outcome: Outcome) -> None:
     """The entity takes such messages, or none so large."""
     if not isinstance(outcome, Done | Scheduled):
         is_too_large(outcome)
+
+
+@when(
+    parsers.parse(
+        "a message and, when only {gap:d} of {window:d} seconds are over, its copy are sent, "
+        "if there is a queue"
+    ),
+    target_fixture="taken",
+)
+def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int:
+    """Send a MessageId twice, well within the window; how many messages then come."""
+    if maybe is None:
+        return 0
+    _send_copy(bus, maybe)
+    bus.pass_only(seconds(gap), seconds(window))
+    _send_copy(bus, maybe)
+    return len(bus.received(maybe))
+
+
+@when(
+    parsers.parse(
+        "a message and, when {gap:d} seconds are over, its copy are sent, if there is a queue"
+    ),
+    target_fixture="taken",
+)
+def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
+    """Send a MessageId twice, so long apart; how many messages then come.
+
+    Raises:
+        NotApplicable: time passes by itself.
+    """
+    if bus.clock is Clock.REAL:
+        raise NotApplicable("clock: nobody waits for days")
+    if maybe is None:
+        return 0
+    _send_copy(bus, maybe)
+    bus.pass_time(seconds(gap))
+    _send_copy(bus, maybe)
+    return len(bus.received(maybe))
+
+
+def _send_copy(bus: Bus, queue: str) -> None:
+    bus.expect(bus.send(Send(queue=queue, message=bus.message(message_id="x"))), Done)
+
+
+@then(parsers.parse("{number:d} of the two is received, if there is a queue"))
+@then(parsers.parse("{number:d} of the two are received, if there is a queue"))
+def so_many_of_two(maybe: str | None, taken: int, number: int) -> None:
+    """So many came, or there is no queue."""
+    assert maybe is None or taken == number

@@ -43,6 +43,18 @@ class _DefaultOfMinutes(SeededBus):
         return min(super().duplicate_window(queue), 300 * MICROSECONDS)
 
 
+@faulty("short-windows", "DUP-03", "A duplicate window can be shorter than 20 seconds.")
+class _ShortWindows(SeededBus):
+    def has_window(self, window: int) -> bool:
+        return super().has_window(max(window, 20 * MICROSECONDS))
+
+
+@faulty("long-windows", "DUP-03", "A duplicate window can be longer than 7 days.")
+class _LongWindows(SeededBus):
+    def has_window(self, window: int) -> bool:
+        return super().has_window(min(window, 20 * MICROSECONDS))
+
+
 @faulty(
     "alike-messages-dropped",
     "DUP-04",

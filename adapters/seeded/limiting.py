@@ -6,7 +6,7 @@ from busproof.adapters.seeded.counting import Counting
 from busproof.adapters.seeded.queues import Queue, Transaction
 from busproof.model.commands import CreateQueue, Schedule, Send, SetSessionState
 from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Error, Message, Tier
+from busproof.model.values import MICROSECONDS, Error, Message, Tier
 
 __all__ = ["KB", "Limiting"]
 
@@ -73,7 +73,14 @@ class Limiting(Counting):
         """Why no queue or topic is created like this, if none is."""
         if OF_A_TOPIC not in asked.queue and len(asked.queue) > self.longest_name():
             return Error.INVALID_OPERATION
+        window = asked.duplicate_window
+        if asked.duplicate_detection and not self.has_window(window):
+            return Error.INVALID_OPERATION
         return super().objection_to_queue(asked)
+
+    def has_window(self, window: int) -> bool:
+        """Whether a duplicate window can be so long: from 20 seconds to 7 days."""
+        return 20 * MICROSECONDS <= window <= 7 * 86_400 * MICROSECONDS
 
     def longest_name(self) -> int:
         """How many characters the name of a queue or topic may have."""

@@ -12,9 +12,11 @@ from busproof.model.commands import (
     RollBackTransaction,
     TakePartitionDown,
 )
+from busproof.model.values import MICROSECONDS
 
 __all__ = ["SHOWN"]
 
+_DAY: Final = 86_400
 _TAKE: Final = receive(delete=True)
 _BOTH: Final[Run] = (_TAKE, _TAKE)
 _BEGIN: Final = BeginTransaction(transaction="t")
@@ -50,6 +52,20 @@ SHOWN: Final[Mapping[str, Run]] = {
         _TAKE,
     ),
     "default-window-of-minutes": (_unique(), _x("m1"), wait(500), _x("m2"), *_BOTH),
+    "short-windows": (
+        _unique(duplicate_window=10 * MICROSECONDS),
+        _x("m1"),
+        wait(15),
+        _x("m2"),
+        *_BOTH,
+    ),
+    "long-windows": (
+        _unique(duplicate_window=8 * _DAY * MICROSECONDS),
+        _x("m1"),
+        wait(7 * _DAY + 1),
+        _x("m2"),
+        *_BOTH,
+    ),
     "alike-messages-dropped": (
         _unique(),
         _x("m1", partition_key="a"),

@@ -1,7 +1,7 @@
 """DUP-01 to DUP-13: which messages are copies, and what it shows that one is or is none."""
 
 import pytest
-from telling import GONE, LOST, Told, received, telling
+from telling import GONE, INVALID, LOST, Told, is_allowed, received, telling
 
 from busproof.model.commands import (
     AdvanceClock,
@@ -9,6 +9,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     CommitTransaction,
     CreateQueue,
+    CreateTopic,
     Receive,
     RollBackTransaction,
     Send,
@@ -187,3 +188,74 @@ def test_what_another_queue_has_taken_is_no_copy(told: Told) -> None:
     assert "DUP-13" in withheld.rules
     assert "DUP-13" in told.saw(TAKE, received("m1", 1, **X)).rules
     assert "DUP-13" not in told.saw(TAKE, received("m2", 1, 2, message_id="y")).rules
+
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("asked", "before"),
+    [(10 * SECOND, 15 * SECOND), (8 * DAY, 6 * DAY)],
+    ids=["short", "long"],
+)
+def test_no_window_is_shorter_than_20_seconds_or_longer_than_7_days(
+    asked: int, before: int
+) -> None:
+    """DUP-03: such a queue is refused, or gets the nearest window that there is."""
+    told = telling(limits=True)
+    command = CreateQueue(queue="q", duplicate_detection=True, duplicate_window=asked)
+    assert "DUP-03" in told.saw(command, INVALID).rules
+    assert "DUP-03" in told.saw(command).rules
+    told.send(partition=1, **X)
+    after(told, before)
+    assert "DUP-03" in told.send(partition=1, **X).rules
+    told.has(TAKE, received("m1", 1, **X))
+    shown = told.saw(TAKE, received("m2", 1, 2, **X))
+    assert not shown.possible
+    assert "DUP-03" in shown.rules
+
+
+def test_after_the_longest_window_a_message_is_none() -> None:
+    """DUP-03: whatever was asked for."""
+    told = unique(telling(limits=True), duplicate_window=8 * DAY)
+    told.send(partition=1, **X)
+    after(told, 7 * DAY + SECOND)
+    told.send(partition=1, **X)
+    told.has(TAKE, received("m1", 1, **X))
+    withheld = told.saw(TAKE, Empty())
+    assert not withheld.possible
+    assert "DUP-03" in withheld.rules
+
+
+def test_a_topic_has_no_other_window_either() -> None:
+    told = telling(limits=True)
+    topic = CreateTopic(topic="t", duplicate_detection=True, duplicate_window=SECOND)
+    assert "DUP-03" in told.saw(topic, INVALID).rules
+    assert "DUP-03" in told.saw(topic).rules
+
+
+def test_who_is_not_held_to_limits_may_give_any_window() -> None:
+    told = unique(telling(), duplicate_window=10 * SECOND)
+    told.send(partition=1, **X)
+    after(told, 15 * SECOND)
+    told.send(partition=1, **X)
+    told.has(TAKE, received("m1", 1, **X))
+    assert is_allowed(told, TAKE, received("m2", 1, 2, **X))
+    assert is_allowed(told, TAKE, Empty())
+
+
+def test_a_window_says_nothing_where_copies_are_not_detected() -> None:
+    told = telling(limits=True)
+    told.has(CreateQueue(queue="q", duplicate_window=SECOND))
+    assert not told.saw(CreateQueue(queue="r", duplicate_window=SECOND), INVALID).possible
+
+
+def test_another_key_may_make_another_message(told: Told) -> None:
+    """DUP-06: on a partitioned queue, and for as long as the window lasts."""
+    unique(told)
+    told.send(partition=1, partition_key="a", **X)
+    assert "DUP-06" in told.send(partition=1, partition_key="b", **X).rules
+    assert is_allowed(told, TAKE, received("m2", 1, 2, partition_key="b", **X))
+    after(told, 11 * MINUTE)
+    assert "DUP-06" not in told.send(partition=1, partition_key="c", **X).rules
