@@ -17,7 +17,7 @@ from busproof.model.deliveries import may_be_spent
 from busproof.model.expiry import may_have_died
 from busproof.model.heap import settled, smallest
 from busproof.model.outages import Partitions
-from busproof.model.state import Namespace, Queue, is_unsure, partition_count
+from busproof.model.state import Namespace, Queue, feeding, is_unsure, partition_count
 from busproof.model.stored import Stored
 from busproof.model.values import SEQUENCE_BITS, Clock, MessageView, RuleId
 
@@ -100,7 +100,8 @@ def _is_judged(namespace: Namespace, queue: Queue, command: Peek, rule: RuleId) 
     """
     anywhere = command.session_id is None and command.from_sequence_number is None
     told = not (namespace.vantage.partial or queue.receivers.lost or len(queue.sought))
-    copied = queue.fed or queue.role is not None
+    fed = queue.fed or any(feeding(namespace, queue.settings.queue))
+    copied = fed or queue.role is not None
     plain = not (copied or is_unsure(queue) or is_dead_letter_queue(queue.settings.queue))
     in_force = rule not in namespace.profile.silent
     return anywhere and told and plain and in_force and not queue.outages.any

@@ -48,11 +48,14 @@ def emptied(namespace: Namespace, name: str) -> Namespace:
 def seen_beyond(
     namespace: Namespace, dead: Queue, letter: Stored, name: str
 ) -> tuple[Namespace, Stored]:
-    """A dead letter at its destination, which may have been there, unseen, at any time before."""
+    """A dead letter at its destination, which may have been there, unseen, at any time before.
+
+    So it has no place among the messages of its key.
+    """
     after = _sent_on(namespace, dead, letter)
     queue = after.queues[name]
     late = queue.messages[queue.arrivals - 1]
-    newest = attrs.evolve(late, since=0, available_at=letter.available_at)
+    newest = attrs.evolve(late, line=None, since=0, available_at=letter.available_at)
     return with_queue(after, replace(queue, late, newest)), newest
 
 

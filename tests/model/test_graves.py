@@ -255,3 +255,16 @@ def test_it_does_so_with_what_has_died() -> None:
 def test_under_every_reading_of_dead_letters_they_go_on() -> None:
     told = buried(telling({"DLQ-PARTITIONS": "same-partition", "DEAD-LETTER-DELAY": "at-once"}))
     told.has(END, letter())
+
+
+def test_what_arrived_unseen_may_be_older_than_what_was_sent_there(told: Told) -> None:
+    keyed = {"partition_key": "a", "message_id": "x"}
+    pair(told).send(partition=1, **keyed)
+    told.has(RECEIVE, received("m1", 1, lock_token="l", **keyed))
+    told.has(BURY)
+    told.has(Send(queue="end", message=Message(body="m9", **keyed)), DONE, partition=1)
+    first = view("m1", 1, **keyed)
+    for _ in range(2):
+        told.has(Peek(queue="end"), Peeked(messages=(first,)))
+    told.has(END, received("m1", 1, dead_letter_reason="unreadable", **keyed))
+    told.has(END, received("m9", 1, 2, **keyed))
