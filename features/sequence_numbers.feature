@@ -34,6 +34,14 @@ Feature: Sequence numbers
       Then exactly 16 messages were received
       And the sequence numbers of each key rise in the order of sending
 
+    @SEQ-06
+    Scenario: Numbers of one key may leave gaps
+      Given a partitioned queue
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 8 of each
+      When everything is received and completed
+      Then exactly 24 messages were received
+      And the sequence numbers of each key rise in the order of sending
+
     @SEQ-05
     Scenario: An entity that is not partitioned numbers all that it takes in one row
       Given a regular queue

@@ -21,7 +21,7 @@ _ALL: Final = Key("", "")
 def misnumbered(
     namespace: Namespace, queue: Queue, stored: Stored, view: MessageView
 ) -> RuleId | None:
-    """SEQ-01, SEQ-03, SEQ-05, SEQ-07: the rule by which the message cannot have this number.
+    """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: the rule by which the message cannot have this number.
 
     Of two messages of one line, the one that surely arrived first has the smaller number.
     """
@@ -31,7 +31,10 @@ def misnumbered(
     if _is_unique(namespace, queue) and queue.numbers.get(number, stored.number) != stored.number:
         return "SEQ-03"
     latest = _latest(queue, stored)
-    return None if latest is None else _out_of_order(namespace, queue, stored, latest, number)
+    if latest is None:
+        return None
+    fallen = _out_of_order(namespace, queue, stored, latest, number)
+    return fallen or _beyond_a_gap(namespace, queue, stored, latest, number)
 
 
 def _out_of_order(
@@ -51,6 +54,30 @@ def _out_of_order(
     return None
 
 
+def _beyond_a_gap(
+    namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
+) -> RuleId | None:
+    """SEQ-06: the rule by which messages that follow each other have such numbers, if any.
+
+    Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
+    """
+    if namespace.profile.readings.get("SEQUENCE-GAPS") != "gap-free":
+        return None
+    steps = stored.number - latest.arrived
+    gap = abs(steps) == 1 and number - latest.number != steps
+    return "SEQ-06" if gap and _is_undisturbed(namespace, queue) else None
+
+
+def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
+    """Whether nothing but sends that were answered can have used a number up."""
+    settings, vantage = queue.settings, namespace.vantage
+    whole = not (vantage.left_out or vantage.partial)
+    lost = settings.queue in namespace.registry.haunted or queue.fed
+    others = queue.calendar.scheduled or len(namespace.transactions)
+    plain = bool(settings.partitioned) and not settings.duplicate_detection and queue.role is None
+    return whole and plain and not lost and not others
+
+
 def _is_unique(namespace: Namespace, queue: Queue) -> bool:
     """SEQ-03: whether no two messages of the whole entity have one number (SEQUENCE-UNIQUE)."""
     by_partition = namespace.profile.readings.get("SEQUENCE-UNIQUE") == "per-partition"
@@ -63,7 +90,7 @@ def _is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
 
 
 def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[RuleId]:
-    """SEQ-01 to SEQ-05, SEQ-07: what it shows that the message has this number."""
+    """SEQ-01 to SEQ-07: what it shows that the message has this number."""
     if view.sequence_number is None:
         return
     if stored.sequence_number is not None:
@@ -75,6 +102,9 @@ def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[Ru
         known = [each for each in latest if each is not None]
         if any(_is_behind(stored, view, each) for each in known):
             yield _order(queue)
+        behind = view.sequence_number - 1
+        if queue.settings.partitioned and any(each.number < behind for each in known):
+            yield "SEQ-06"
         if any(_is_of_one_commit(stored, each) for each in known):
             yield "SEQ-07"
     yield from _why_apart(queue, view)

@@ -119,7 +119,8 @@ def _send_with_key(
         pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
         yield staging.unavailable(namespace, queue, key, home, *because)
-    elif may_fail_in_a_large_outage(namespace, queue):
+    if may_fail_in_a_large_outage(namespace, queue):
+        # Then it need not be that of the key which is down.
         yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
 
 

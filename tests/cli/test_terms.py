@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from covering import covering
 
 from busproof.history.conformance import Verdict
 from busproof.spec import load
@@ -19,6 +20,7 @@ READINGS = [
     for reading in each.readings
     if reading != each.default
 ]
+SETS = covering({each.id: tuple(each.readings) for each in CATALOGUE.ambiguities})
 AT_GATE = {"SILENT-EDITION=carried-over", "KEY-ORDER=sessions-only"}
 AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
 """The scenarios of TXN-03 to TXN-08 say that a send is refused at once, and do not apply."""
@@ -86,6 +88,16 @@ def test_the_model_shows_every_rule_under_another_reading(busproof, reading):
         or cause.startswith(("edition: ", "tier: "))
         for cause in told.values()
     )
+
+
+@pytest.mark.parametrize("readings", SETS if FULL else SETS[:1])
+def test_no_scenario_accuses_the_model_whatever_is_read_together(busproof, readings):
+    """Every ambiguity at once; any two readings are together in one of these sets."""
+    words = [word for pair in readings.items() for word in ("--reading", "=".join(pair))]
+    ended = busproof("run", "--only", "features", "--name", "it", *words)
+    assert ended.code in (0, 3)
+    found = {each.verdict for each in busproof.run("it").report.rules}
+    assert found <= {Verdict.SHOWN, Verdict.NOT_APPLICABLE, Verdict.NOT_SHOWN}
 
 
 def test_the_model_shows_every_rule_of_the_premium_tier(busproof):

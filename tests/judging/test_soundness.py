@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
-from exploring import Explored, explored
+from exploring import accusation, explored
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import AssigningBus, SeededBus
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.history.words import event_words
-from busproof.judging.judge import Judge, vantage_of
+from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import judged
 from busproof.model.choosing import POLICIES
-from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
 from busproof.model.values import Clock, Profile, Tier
 from busproof.spec import load
@@ -29,18 +27,6 @@ SHARDS = 4
 REAL_SEQUENCES = 3400 if FULL else 4
 AT_ONCE = 8 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
-
-
-def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
-    """The accusation that an oracle raises, in words; empty if it raises none."""
-    exploration = found.exploration
-    vantage = vantage_of(exploration.adapter.declaration.vantage, oracle)
-    judge = Judge(exploration.terms.profile, vantage)
-    for number, event in enumerate(events):
-        if judge.saw(event) is not None:
-            told = "\n".join(event_words(each) for each in events[: number + 1])
-            return f"{judge.violation}\n{told}"
-    return judge.exhausted
 
 
 def accusations(adapter: Adapter, shard: int, sequences: int) -> list[str]:

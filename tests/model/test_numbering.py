@@ -13,8 +13,8 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
-from busproof.model.outcomes import Indeterminate, Peeked, Scheduled
-from busproof.model.values import ReceiveMode
+from busproof.model.outcomes import Done, Indeterminate, Outcome, Peeked, Scheduled
+from busproof.model.values import Message, ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 LOCK = Receive(queue="q")
@@ -201,3 +201,65 @@ def test_readings_decide_whether_partitions_give_out_the_same_numbers(
     told.send(partition=2)
     told.has(TAKE, received("m1", 0, 5))
     assert bool(told.saw(TAKE, received("m2", 0, 5)).possible) is allowed
+
+
+GAP_FREE = {"SEQUENCE-GAPS": "gap-free"}
+
+
+def test_numbers_may_leave_gaps(told: Told) -> None:
+    sent(told, K, K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    found = told.saw(TAKE, received("m2", 1, 7, **K))
+    assert found.possible
+    assert "SEQ-06" in found.rules
+
+
+def test_without_a_gap_none_is_shown(told: Told) -> None:
+    sent(told, K, K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    assert "SEQ-06" not in told.saw(TAKE, received("m2", 1, 6, **K)).rules
+
+
+def test_read_as_gap_free_they_leave_none() -> None:
+    told = sent(telling(GAP_FREE), K, K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    assert "SEQ-06" in told.saw(TAKE, received("m2", 1, 7, **K)).rules
+    told.has(TAKE, received("m2", 1, 6, **K))
+
+
+def test_nor_backwards() -> None:
+    told = sent(telling(GAP_FREE), K, K)
+    told.has(Peek(queue="q", count=2), Peeked(messages=(view("m1", 1, 5, **K),)))
+    assert not told.saw(TAKE, received("m1", 1, 4, **K)).possible
+    told.has(TAKE, received("m1", 1, 5, **K))
+    told.has(TAKE, received("m2", 1, 6, **K))
+
+
+def test_what_came_in_between_used_a_number_up() -> None:
+    told = sent(telling(GAP_FREE), K, {"partition_key": "o"}, K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    told.has(TAKE, received("m3", 1, 7, **K))
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        (Send(queue="q", message=Message(body="lost")), Indeterminate()),
+        (
+            Schedule(queue="q", message=Message(body="later"), delay=9),
+            Scheduled(sequence_number=99),
+        ),
+        (BeginTransaction(transaction="t"), Done()),
+    ],
+    ids=["lost", "scheduled", "in a transaction"],
+)
+def test_what_may_have_come_in_between_may_have_used_one_up(
+    command: object, outcome: Outcome
+) -> None:
+    told = telling(GAP_FREE)
+    told.queue()
+    told.has(command, outcome)
+    for _ in range(2):
+        told.send(partition=1, **K)
+    told.has(TAKE, received("m1", 1, 5, **K))
+    told.has(TAKE, received("m2", 1, 7, **K))

@@ -290,3 +290,11 @@ def test_numbers_that_tell_no_partition_may_be_of_several(told: Told) -> None:
     for each in (told, opaque):
         each.queue()
         assert not each.saw(asked, ReceivedSeveral()).possible
+
+
+def test_a_large_outage_tells_nothing_of_a_key_that_it_refuses() -> None:
+    told = telling({"AVAILABLE": "one-store"})
+    told.queue()
+    down(told, 1, 2)
+    assert told.send(GONE, partition_key="a").possible
+    assert told.send(partition=3, partition_key="a").possible

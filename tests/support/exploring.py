@@ -8,7 +8,17 @@ import attrs
 
 from busproof.adapters.base import Adapter, Declaration, Observed
 from busproof.history.files import HistoryWriter, load
-from busproof.history.records import EXPLORATION, Ended, Header, History, Record, Started
+from busproof.history.records import (
+    EXPLORATION,
+    Ended,
+    Header,
+    History,
+    Oracle,
+    Record,
+    Started,
+)
+from busproof.history.words import event_words
+from busproof.judging.judge import Judge, vantage_of
 from busproof.model.commands import Command
 from busproof.model.outcomes import Event
 from busproof.model.values import Profile
@@ -16,7 +26,7 @@ from busproof.steps.exploring import Exploration
 from busproof.steps.machine import terms_of
 from busproof.steps.sizes import SIZES
 
-__all__ = ["Explored", "Spoiled", "explored"]
+__all__ = ["Explored", "Spoiled", "accusation", "explored"]
 
 
 @attrs.define
@@ -123,3 +133,15 @@ class Spoiled:
 
     def stop(self) -> None:
         self.inner.stop()
+
+
+def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
+    """The accusation that an oracle raises, in words; empty if it raises none."""
+    exploration = found.exploration
+    vantage = vantage_of(exploration.adapter.declaration.vantage, oracle)
+    judge = Judge(exploration.terms.profile, vantage)
+    for number, event in enumerate(events):
+        if judge.saw(event) is not None:
+            told = "\n".join(event_words(each) for each in events[: number + 1])
+            return f"{judge.violation}\n{told}"
+    return judge.exhausted

@@ -1,0 +1,53 @@
+"""Any two readings of different ambiguities go together: the judge accuses no bus that keeps both.
+
+Each reading by itself is tried in `test_soundness.py`, and with all features in
+`tests/cli/test_terms.py`. Here every ambiguity is read in one way or another at once, in so few
+sets of readings that any two occur together in one: all sets at full size, some in the gate.
+"""
+
+import os
+
+import pytest
+from covering import Readings, couples, covering
+from exploring import accusation, explored
+
+from busproof.adapters.model import ModelAdapter
+from busproof.history.records import Oracle
+from busproof.model.profiles import profile_for
+from busproof.model.values import Tier
+from busproof.spec import load
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+AT_GATE = 3
+SEQUENCES = 60 if FULL else 8
+EDITION = "cs-2020-12"
+"""The edition that states the most."""
+
+CATALOGUE = load()
+CHOICES = {each.id: tuple(each.readings) for each in CATALOGUE.ambiguities}
+SETS = covering(CHOICES)
+TIERS = tuple(Tier) if FULL else (Tier.STANDARD,)
+
+
+def test_any_two_readings_are_together_in_a_set() -> None:
+    """And the sets are few, or nobody would try them all."""
+    together = set().union(*(couples(each) for each in SETS))
+    for one, mine in CHOICES.items():
+        for other, yours in CHOICES.items():
+            if one < other:
+                expected = {frozenset(((one, a), (other, b))) for a in mine for b in yours}
+                assert set() == expected - together
+    assert len(SETS) <= 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("readings", SETS if FULL else SETS[:AT_GATE])
+def test_readings_go_together(readings: Readings, tier: Tier) -> None:
+    """A bus that keeps all of them is asked what neither oracle may object to."""
+    profile = profile_for(CATALOGUE, edition=EDITION, tier=tier, readings=readings, partitions=3)
+    adapter = ModelAdapter(policy="random", seed=1)
+    found = explored(adapter, profile=profile, sequences=SEQUENCES, rules=99)
+    assert SEQUENCES == len(found.sequences)
+    said = [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
+    assert {""} == set(said), readings
