@@ -21,7 +21,14 @@ from busproof.model.state import Namespace, Queue, feeding, is_unsure, partition
 from busproof.model.stored import Stored
 from busproof.model.values import SEQUENCE_BITS, Clock, MessageView, RuleId
 
-__all__ = ["begins_wrongly", "continues_wrongly", "settled_fronts", "shows_too_little", "why_begun"]
+__all__ = [
+    "begins_wrongly",
+    "continues_wrongly",
+    "is_like_regular",
+    "settled_fronts",
+    "shows_too_little",
+    "why_begun",
+]
 
 _MOST_SHOWN: Final = 256 * 1024
 """PART-17: bytes beyond which a peek may show fewer messages than it was asked for."""
@@ -55,7 +62,7 @@ def begins_wrongly(
     rule = _rule(queue)
     if where.bit_count() > 1 or not _is_judged(namespace, queue, command, rule):
         return None
-    first = _foremost(queue, where)
+    first = _oldest(queue) if is_like_regular(namespace) else _foremost(queue, where)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
     alone = _is_one(queue, first) and _is_one(queue, shown)
@@ -114,6 +121,17 @@ def _foremost(queue: Queue, where: Partitions) -> Stored | None:
     return stored if stored is not None and stored.where == where else None
 
 
+def is_like_regular(namespace: Namespace) -> bool:
+    """PART-16: whether a peek begins with the oldest message of all partitions (LIKE-REGULAR)."""
+    return namespace.profile.readings.get("LIKE-REGULAR") == "identical"
+
+
+def _oldest(queue: Queue) -> Stored | None:
+    """The first message that surely is in any partition."""
+    firsts = [first for where in queue.fronts if (first := _foremost(queue, where)) is not None]
+    return min(firsts, key=lambda first: first.number, default=None)
+
+
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Whether nothing can have taken the message away, or put it into another place."""
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
@@ -169,7 +187,7 @@ def _why_first(
     namespace: Namespace, queue: Queue, command: Peek, first: Stored
 ) -> Iterator[RuleId]:
     """PART-14, PART-15, PART-16: what it shows that this message came first."""
-    if queue.settings.partitioned:
+    if queue.settings.partitioned and not is_like_regular(namespace):
         yield "PART-16"
     foremost = _foremost(queue, first.where)
     judged = _is_judged(namespace, queue, command, _rule(queue))

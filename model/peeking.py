@@ -8,6 +8,7 @@ import attrs
 from busproof.model.browsing import (
     begins_wrongly,
     continues_wrongly,
+    is_like_regular,
     settled_fronts,
     shows_too_little,
     why_begun,
@@ -204,7 +205,10 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
         yield _offered_from(namespace, queue, command, partitions)
         return
     later = [] if queue.outages.any else _later(queue, command)
-    for where in sorted(partitions):
+    answering = sorted(partitions)
+    if is_like_regular(namespace):
+        answering = sorted(partitions, key=lambda where: min(partitions[where]))[:1]
+    for where in answering:
         numbers = nsmallest(command.count, partitions[where])
         there = (_browsed(queue.messages[number]) for number in numbers)
         views = (*there, *later)[: command.count]

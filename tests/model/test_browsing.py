@@ -356,3 +356,33 @@ def test_it_shows_nothing_of_another_partition_only_where_that_is_read() -> None
     told.queue()
     told.send(partition=2)
     assert [len(each.outcome.messages) for each in told.step(SEVERAL)] == [1]
+
+
+@pytest.mark.parametrize(("reading", "allowed"), [("exceptions", True), ("identical", False)])
+def test_whether_a_peek_may_begin_with_another_than_the_oldest_of_all(
+    reading: str, allowed: bool
+) -> None:
+    told = telling({"LIKE-REGULAR": reading})
+    told.queue()
+    told.send(partition=1, partition_key="a")
+    told.send(partition=2, partition_key="b")
+    second = view("m2", 2, 2, partition_key="b")
+    found = told.saw(PEEK, Peeked(messages=(second,)))
+    assert bool(found.possible) is allowed
+    assert ("PART-15" if not allowed else "PART-16") in found.rules
+    first = told.saw(PEEK, Peeked(messages=(view("m1", 1, partition_key="a"),)))
+    assert ("PART-16" in first.rules) is allowed
+
+
+def test_read_as_on_a_regular_entity_our_own_bus_shows_the_oldest_of_all() -> None:
+    told = telling({"LIKE-REGULAR": "identical"}, decides=True)
+    told.queue()
+    for key in "abcd":
+        told.possible = (told.step(send_of(key))[0].next,)
+    (offered, *others) = told.step(PEEK)
+    assert ["a"] == [each.partition_key for each in offered.outcome.messages]
+    assert all(each.outcome == Peeked() for each in others)
+
+
+def send_of(key: str) -> Send:
+    return Send(queue="q", message=Message(body=key, partition_key=key))
