@@ -64,13 +64,6 @@ def limit_02(held: Held) -> Judgement | None:
     return _refused(held, _too_large(held) & _plain(), "it is larger than 256 KB")
 
 
-def limit_04(held: Held) -> Judgement | None:
-    """LIMIT-04: in Premium no message is larger than 100 MB."""
-    if LIMITS not in held.capabilities or held.profile.tier is not Tier.PREMIUM:
-        return None
-    return _refused(held, _too_large(held) & _plain(), "it is larger than 100 MB")
-
-
 def limit_06(held: Held) -> Judgement | None:
     """LIMIT-06: nor are those that are scheduled."""
     if LIMITS not in held.capabilities:
@@ -103,7 +96,6 @@ _NEEDS: Final = frozenset({"sent"})
 
 QUERIES = (
     Query(rule="LIMIT-02", frame=sends, judge=limit_02, needs=_NEEDS),
-    Query(rule="LIMIT-04", frame=sends, judge=limit_04, needs=_NEEDS),
     Query(rule="LIMIT-06", frame=sends, judge=limit_06, needs=_NEEDS),
     Query(rule="LIMIT-21", frame=sends, judge=limit_21, needs=frozenset({"sent", "transaction"})),
     Query(rule="LIMIT-08", frame=sends, judge=_too_long("message_id", "MessageId"), needs=_NEEDS),

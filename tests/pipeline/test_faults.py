@@ -29,6 +29,8 @@ MISSED = {
     "lost-at-commit": "what does not come after a commit is not looked at",
     "refused-conflict-comes": ELSEWHERE,
     "full-keeps-what-it-refused": ELSEWHERE,
+    "too-large-called-full": ERRORS,
+    "too-large-is-kept": ELSEWHERE,
     "scheduled-session-is-next": "which sessions have messages is not looked at",
     "subscription-lifetime-ignored": "the copies of subscriptions are not followed",
     "size-divided": "a refusal for want of room that comes too early is not looked at",
@@ -39,8 +41,9 @@ MISSED = {
 SAMPLE = frozenset(
     {
         "DEFER-01", "DEFER-05", "DEFER-08", "DLQ-01", "DLQ-06", "DLQ-10", "DLQ-11", "DLQ-14",
-        "KEY-08", "KEY-09", "LIFE-04", "SCHED-01", "SCHED-04", "SCHED-06", "SCHED-12", "SEQ-01",
-        "SESS-16", "SESS-17", "SIZE-04", "SIZE-06", "TTL-01", "TTL-08", "TXN-04", "TXN-08",
+        "KEY-08", "KEY-09", "LIFE-04", "LIMIT-08", "SCHED-01", "SCHED-04", "SCHED-06", "SCHED-12",
+        "SEQ-01", "SESS-16", "SESS-17", "SIZE-04", "SIZE-06", "TTL-01", "TTL-08", "TXN-04",
+        "TXN-08",
     }
 )  # fmt: skip
 """What is asked at gate size: rules of most frames, none that `test_checking.py` asks."""
