@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["is_active"]
 
 _OURS: Final = Path(__file__).resolve().parent.parent / "features" / "test_features.py"
+_BESIDE: Final = {
+    "test_exploration.py": "Exploration",
+    "test_paths.py": "Paths of the TLA+ specs",
+    "test_replay.py": "Replay",
+}
+"""What is tried beside the scenarios, by the module that has it: it belongs to no rule."""
+
 _ALLURE: Final = ("allure_pytest", "allure_pytest.plugin")
 """What allure-pytest is called: found by itself, or named by `-p` where plugins are not loaded."""
 
@@ -61,6 +68,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for kind, value in _labels(item):
             item.add_marker(pytest.mark.allure_label(value, label_type=kind))
         _name_after_scenario(item)
+    for item in items:
+        if epic := _beside(item.path):
+            item.add_marker(pytest.mark.allure_label(epic, label_type="epic"))
 
 
 def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
@@ -109,7 +119,7 @@ def _name_after_scenario(item: pytest.Item) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tell who is judged, and the values of an outline's row."""
-    if not _is_ours(item):
+    if not _is_ours(item) and not _beside(item.path):
         return
     import allure  # noqa: PLC0415
 
@@ -264,6 +274,13 @@ def _comma_separated(rows: Sequence[Sequence[object]]) -> str:
 
 def _is_ours(item: pytest.Item) -> bool:
     return _is_ours_at(item.path)
+
+
+@cache
+def _beside(path: Path) -> str:
+    """What a module is filed under that has no scenarios; empty for any that is not ours."""
+    here = path.resolve().parent == _OURS.parent
+    return _BESIDE.get(path.name, "") if here else ""
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Final
 
 HOME: Final = Path(__file__).parent / "allure"
 ALLURE: Final = HOME / "node_modules" / "allure"
-OLDEST_NODE: Final = 20
+OLDEST_NODE: Final = 18
 
 ANALYTICS: Final = re.compile(
     r"<script[^>]*\bsrc=[\"'][^\"']*googletagmanager[^\"']*[\"'][^>]*>\s*</script>"

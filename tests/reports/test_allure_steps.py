@@ -208,6 +208,8 @@ def project(tmp_path_factory) -> Path:
     (folder / "suite/features/keys.feature").write_text(FEATURE)
     (folder / "suite/features/host.feature").write_text(HOST_FEATURE)
     (folder / "suite/features/test_features.py").write_text(TESTS)
+    (folder / "suite/features/test_exploration.py").write_text("def test_exploration(): ...\n")
+    (folder / "host/test_exploration.py").write_text("def test_of_a_host(): ...\n")
     (folder / "suite/features/conftest.py").write_text(CONFTEST)
     (folder / "host/test_host.py").write_text(HOSTS)
     (folder / "pytest.ini").write_text(
@@ -277,6 +279,8 @@ def test_scenarios_are_titled_as_written(told) -> None:
         "A key is kept [a]",
         "A key is kept [b]",
         "test_exploring",
+        "test_exploration",
+        "test_of_a_host",
         "test_host",
         "test_a_scenario_of_the_host",
     }
@@ -316,6 +320,14 @@ def test_a_failed_step_is_the_last_and_has_its_reason(told) -> None:
 def test_a_step_that_does_not_end_well_is_told(told, scenario, step, status) -> None:
     assert steps(told[scenario]) == [("Given a bus", "passed"), (step, status)]
     assert told[scenario]["status"] == status
+
+
+def test_what_is_tried_beside_scenarios_is_filed_and_tells_who_was_judged(told) -> None:
+    """Without parameters a second adapter's exploration would pass for a retry of the first's."""
+    assert labels(told["test_exploration"], "epic", "feature") == [("epic", "Exploration")]
+    assert parameters(told["test_exploration"]).keys() >= {"adapter", "edition", "tier"}
+    assert labels(told["test_of_a_host"], "epic") == []
+    assert parameters(told["test_of_a_host"]) == {}
 
 
 def test_a_table_and_a_text_are_attached_to_their_step(told, folder) -> None:
@@ -394,13 +406,13 @@ def test_two_adapters_in_one_folder_never_pass_for_tries_of_one(project) -> None
     for adapter in adapters:
         run(project, "suite/features", "--alluredir", "both", "--bus-adapter", adapter)
     found = [json.loads(file.read_text()) for file in (project / "both").glob("*-result.json")]
-    assert len(found) == 11 * len(adapters)
+    assert len(found) == 12 * len(adapters)
     assert len({result["historyId"] for result in found}) == len(found)
 
 
 def test_labels_choose_what_runs(project) -> None:
     out = run(project, "suite/features", "--alluredir", "chosen", "--allure-features", "KEY-02")
-    assert "1 passed, 10 deselected" in out
+    assert "1 passed, 11 deselected" in out
 
 
 def test_without_results_asked_for_nothing_is_registered(project) -> None:
@@ -417,7 +429,7 @@ def test_it_works_on_several_workers(project) -> None:
 def test_cleaned_results_name_no_host(project) -> None:
     run(project, "suite/features", "--alluredir", "clean")
     changed = cleaned(project / "clean")
-    assert len([file for file in changed if file.name.endswith("-result.json")]) == 11
+    assert len([file for file in changed if file.name.endswith("-result.json")]) == 12
     for file in (project / "clean").glob("*.json"):
         text = file.read_text()
         assert f'"{socket.gethostname()}"' not in text
