@@ -92,6 +92,13 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert [] == broken
 
 
+def test_every_document_has_its_line_in_the_site() -> None:
+    """`make docs` would complain; this is sooner told."""
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    documents = [str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/**/*.md")]
+    assert [] == [name for name in documents if f": {name}\n" not in site]
+
+
 def assert_conforms(ended: subprocess.CompletedProcess[str], folder: Path, shown: int) -> None:
     """Nothing was violated or broke, and so many rules at least were shown."""
     report = folder / "reports" / "runs" / "latest" / "conformance.json"
