@@ -1,6 +1,7 @@
 """The Spark pipeline as an implementation under test: the rules as expressions, folded by Spark."""
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from busproof import __version__
@@ -15,7 +16,7 @@ from busproof.pipeline.bus.folding import COMMANDS
 from busproof.pipeline.bus.tables import TABLES
 from busproof.pipeline.session import said_by_spark, spark_session
 
-__all__ = ["SparkAdapter"]
+__all__ = ["SETTINGS", "SparkAdapter", "fresh", "observed", "request"]
 
 _CAPABILITIES: Final = frozenset(
     {
@@ -47,11 +48,15 @@ _CAPABILITIES: Final = frozenset(
     }
 )
 
-_SETTINGS: Final = {
+SETTINGS: Final = {
     "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.debug.maxToStringFields": "0",
     "spark.sql.shuffle.partitions": "1",
+    "spark.sql.subexpressionElimination.enabled": "false",
 }
 """For many small jobs one after another: compiled soon and lightly, planned once."""
 
@@ -78,47 +83,63 @@ class SparkAdapter:
         """Begin with an empty namespace; Spark is started before the first."""
         if self._asking is None:
             try:
-                session = spark_session(master=self._master, conf=_SETTINGS)
+                session = spark_session(master=self._master, conf=SETTINGS)
             except SparkError as error:
                 raise AdapterError(str(error)) from None
             self._asking = Asking(session)
-        self._state = {
-            "tier": profile.tier,
-            "most_partitions": profile.partitions,
-            **dict.fromkeys(("now", "arrivals", "given"), 0),
-            **{name: [] for name in (*TABLES, "told")},
-        }
+        self._state = fresh(profile)
 
     def do(self, command: Command, connection: str) -> Observed:
         """Fold one command over the state of the row."""
         if self._asking is None:
             raise AssertionError("an adapter is asked only between start and stop")
-        asked = unstructure(command, full=True)
-        if asked["type"] not in COMMANDS:
-            return Observed(Unsupported(detail=f"no expression for {asked['type']}"))
-        _with_properties(asked, json.dumps)
+        asked = request(command, connection)
+        kind = asked["command"]["type"]
+        if kind not in COMMANDS:
+            return Observed(Unsupported(detail=f"no expression for {kind}"))
         try:
-            self._state, told = self._asking.ask(
-                self._state, {"connection": connection, "command": asked}
-            )
+            self._state, told = self._asking.ask(self._state, asked)
         except Exception as error:
             said = said_by_spark(error)
             if said is None:
                 raise
-            raise AdapterError(f"Spark failed at {asked['type']}: {said}") from error
-        partition = told.pop("partition", None)
-        for seen in (told, *({"message": each} for each in told.get("messages", ()))):
-            _with_properties(seen, json.loads)
-        witness = None if partition is None else Witness(partition=partition)
-        return Observed(read_outcome(told), witness)
+            raise AdapterError(f"Spark failed at {kind}: {said}") from error
+        return observed(told)
 
     def stop(self) -> None:
         """Forget the namespace; Spark stays for the next one."""
         self._state = {}
 
 
-def _with_properties(holder: dict[str, Any], change: Any) -> None:
-    """Put an application's properties as the table has them: each a text of JSON, or back."""
+def fresh(profile: Profile) -> dict[str, Any]:
+    """The state of an empty namespace, as the table of the expressions has it."""
+    return {
+        "tier": profile.tier,
+        "most_partitions": profile.partitions,
+        **dict.fromkeys(("now", "arrivals", "given"), 0),
+        **{name: [] for name in (*TABLES, "told")},
+    }
+
+
+def request(command: Command, connection: str) -> dict[str, Any]:
+    """A command as the table has it."""
+    asked = unstructure(command, full=True)
+    _change_properties(asked, json.dumps)
+    return {"connection": connection, "command": asked}
+
+
+def observed(told: Mapping[str, Any]) -> Observed:
+    """What the table tells of a command."""
+    outcome = {name: value for name, value in told.items() if name != "partition"}
+    for holder in (outcome, *({"message": each} for each in outcome.get("messages", ()))):
+        _change_properties(holder, json.loads)
+    partition = told.get("partition")
+    witness = None if partition is None else Witness(partition=partition)
+    return Observed(read_outcome(outcome), witness)
+
+
+def _change_properties(holder: dict[str, Any], change: Callable[[Any], Any]) -> None:
+    """Put an application's properties as the table has them, each a text of JSON, or back."""
     message = holder.get("message")
     if message and message.get("properties"):
         properties = message["properties"]

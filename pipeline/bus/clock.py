@@ -3,7 +3,7 @@
 from busproof.model.values import Error
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, owner
-from busproof.pipeline.bus.releasing import buried, released
+from busproof.pipeline.bus.releasing import died, released
 from busproof.pipeline.bus.tables import TABLES
 from busproof.pipeline.bus.terms import (
     Expression,
@@ -22,7 +22,7 @@ def advance() -> Expression:
     """Time passes: locks end, what is due arrives, what has outlived its time to live dies."""
     later = state(now="s.now + c.duration")
     without = state(sessions=where("s.sessions", "x", "x.until > s.now"))
-    steps = [released("b.until <= s.now"), without, _come(), _buried(), done(messages=_alive())]
+    steps = [released("b.until <= s.now"), without, _come(), died(), done()]
     body = steps.pop()
     while steps:
         body = let("s", steps.pop(), body)
@@ -42,20 +42,6 @@ def _come() -> Expression:
     rest = state(planned=where("s.planned", "x", "x.due > s.now"))
     coming = f"transform(array_sort(due, (x, y) -> {earlier}), x -> {going})"
     return let("due", due, f"IF(size(due) = 0, s, {arrived(rest, coming)})")
-
-
-def _dead(name: str) -> Expression:
-    """TTL-01, TTL-05, TTL-10: whether it has outlived its time to live, and nobody has it."""
-    return f"{name}.dies <= s.now AND {name}.token IS NULL AND NOT {name}.deferred"
-
-
-def _buried() -> Expression:
-    wanted = "exists(s.entities, x -> x.name = b.owner AND x.dead_letter_expired)"
-    return buried(f"{_dead('b')} AND {wanted}", "'TTLExpiredException'")
-
-
-def _alive() -> Expression:
-    return where("s.messages", "b", f"NOT coalesce({_dead('b')}, false)")
 
 
 def _switched(after: Expression) -> Expression:

@@ -13,8 +13,8 @@ from busproof.pipeline.bus import (
     staging,
 )
 from busproof.pipeline.bus.tables import REQUEST, STATE
-from busproof.pipeline.bus.terms import Expression, let, state, told
-from busproof.pipeline.schema import ddl
+from busproof.pipeline.bus.terms import Expression, changed, let, state, told
+from busproof.pipeline.schema import COMMAND, ddl
 
 __all__ = ["COMMANDS", "SCHEMA", "folded"]
 
@@ -58,15 +58,24 @@ SCHEMA: Final = f"state STRUCT<{ddl(STATE)}>, requests ARRAY<STRUCT<{ddl(REQUEST
 """One row for each bus: how it stands, and what it is asked."""
 
 
-def folded(kinds: Collection[str] = tuple(COMMANDS)) -> Expression:
+def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False) -> Expression:
     """The state of a row after its requests, all of which are of these kinds.
 
-    What was told of them stands in its `told`, in their order.
+    What was told of them stands in its `told`, in their order. `referring`: a lock token may be
+    `@` and the number of the request, from 1, that was given the lock.
     """
     branches = " ".join(f"WHEN '{kind}' THEN {COMMANDS[kind]()}" for kind in kinds)
     strange = state(told=told("Unsupported"))
-    step = let("c", "r.command", f"CASE c.type {branches} ELSE {strange} END")
+    command = _resolved() if referring else "r.command"
+    step = let("c", command, f"CASE c.type {branches} ELSE {strange} END")
     return f"aggregate(requests, {_silent()}, (s, r) -> {step})"
+
+
+def _resolved() -> Expression:
+    lock = "r.command.lock_token"
+    given = f"get(s.told, CAST(substr({lock}, 2) AS INT) - 1).message.lock_token"
+    real = f"IF(startswith({lock}, '@'), coalesce({given}, {lock}), {lock})"
+    return changed(COMMAND, "r.command", **{"lock_token": real})
 
 
 def _silent() -> Expression:

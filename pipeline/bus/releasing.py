@@ -13,7 +13,7 @@ from busproof.pipeline.bus.terms import (
     where,
 )
 
-__all__ = ["UNLOCKED", "buried", "released"]
+__all__ = ["UNLOCKED", "buried", "died", "released"]
 
 UNLOCKED: Final = {
     "token": "CAST(NULL AS STRING)",
@@ -26,6 +26,10 @@ _BACK: Final = "''"
 """In the place of a token while it is not settled where a message that came back goes."""
 
 _SPENT: Final = "'MaxDeliveryCountExceeded'"
+_EXPIRED: Final = "'TTLExpiredException'"
+
+_IS_DEAD: Final = "b.dies <= s.now AND b.token IS NULL AND NOT b.deferred"
+"""TTL-01, TTL-05, TTL-10: it has outlived its time to live, and nobody has it or set it aside."""
 
 
 def buried(condition: Expression, reason: Expression, source: Expression = "s") -> Expression:
@@ -61,4 +65,15 @@ def released(condition: Expression) -> Expression:
     spent = f"b.token = {_BACK} AND NOT b.deferred AND b.queue = b.owner AND {limit}"
     plain = changed(HELD, "b", **{"token": f"nullif(b.token, {_BACK})"})
     unmarked = state(messages=f"transform(s.messages, b -> {plain})")
-    return let("s", state(messages=marked), let("s", buried(spent, _SPENT), unmarked))
+    steps = [state(messages=marked), buried(spent, _SPENT), unmarked]
+    body = died()
+    while steps:
+        body = let("s", steps.pop(), body)
+    return body
+
+
+def died() -> Expression:
+    """TTL-06 to TTL-08: what has outlived its time to live is gone, or a dead letter."""
+    wanted = "exists(s.entities, x -> x.name = b.owner AND x.dead_letter_expired)"
+    alive = where("s.messages", "b", f"NOT coalesce({_IS_DEAD}, false)")
+    return let("s", buried(f"{_IS_DEAD} AND {wanted}", _EXPIRED), state(messages=alive))

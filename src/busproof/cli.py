@@ -18,6 +18,7 @@ from busproof import (
     commands_rules,
     commands_run,
     commands_serve,
+    commands_simulate,
 )
 from busproof.errors import ConformanceError, SpecificationError, UsageError
 from busproof.saying import give_up_output, say
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         commands_check_adapter,
         commands_audit,
         commands_modelcheck,
+        commands_simulate,
         commands_serve,
         commands_clean,
         commands_doctor,

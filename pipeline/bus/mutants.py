@@ -1,0 +1,113 @@
+"""Faults of the bus on Spark: each breaks one rule, by one expression in place of another.
+
+All of them stand in one plan. Which of them a row has, its column `mutant` says.
+"""
+
+from typing import Final
+
+import attrs
+
+from busproof.model.values import RuleId
+from busproof.pipeline.bus.terms import Expression
+
+__all__ = ["MUTANTS", "Mutant", "guarded"]
+
+
+@attrs.frozen
+class Mutant:
+    """One fault: the rule that it breaks, what stands there, and what it puts there."""
+
+    name: str
+    rule: RuleId
+    old: Expression
+    new: Expression
+
+
+MUTANTS: Final = (
+    Mutant("key-by-length", "KEY-02", "crc32(encode(key.value, 'utf-8'))", "s.arrivals"),
+    Mutant(
+        "differing-keys-accepted",
+        "KEY-08",
+        "coalesce(m.session_id <> m.partition_key, false)",
+        "false",
+    ),
+    Mutant("first-partition-always", "KEY-14", "coalesce(r.choice, e.turn)", "0L"),
+    Mutant("down-keys-taken", "KEY-03", "array_contains(unavailable, at)", "false"),
+    Mutant("no-rerouting", "KEY-15", "size(up) = 0", "size(unavailable) > 0"),
+    Mutant("copies-kept", "KEY-11", "s.now - x.at < e.duplicate_window", "false"),
+    Mutant("copies-for-ever", "DUP-01", "s.now - x.at < e.duplicate_window", "true"),
+    Mutant("locked-given-again", "LIFE-02", "h.token IS NULL AND NOT h.deferred", "NOT h.deferred"),
+    Mutant("deferred-given", "DEFER-01", "NOT h.deferred", "true"),
+    Mutant("down-given", "LIFE-11", "array_contains(unavailable, h.partition)", "false"),
+    Mutant("sessions-mixed", "SESS-02", "h.message.session_id = c.session_id", "true"),
+    Mutant(
+        "newest-first", "KEY-17", "x.`order` - y.`order` AS INT", "y.`order` - x.`order` AS INT"
+    ),
+    Mutant("deletes-nothing", "LIFE-03", "x.sequence_number <> h.sequence_number", "true"),
+    Mutant("lock-halved", "LOCK-01", "s.now + e.lock_duration)", "s.now + e.lock_duration / 2)"),
+    Mutant("count-twice", "DLQ-01", "h.deliveries + 1", "h.deliveries + 2"),
+    Mutant("never-spent", "DLQ-02", "b.deliveries >= x.max_delivery_count", "false"),
+    Mutant(
+        "spent-late",
+        "DLQ-02",
+        "b.deliveries >= x.max_delivery_count",
+        "b.deliveries > x.max_delivery_count",
+    ),
+    Mutant(
+        "completes-nothing",
+        "LIFE-03",
+        "NOT coalesce(b.queue = q AND b.token = c.lock_token, false)",
+        "true",
+    ),
+    Mutant("any-token", "LIFE-06", "b.token = c.lock_token", "b.token IS NOT NULL"),
+    Mutant("locks-never-end", "LIFE-05", "b.until <= s.now", "false"),
+    Mutant("sessions-never-end", "SESS-11", "x.until > s.now", "true"),
+    Mutant("session-shared", "LIFE-10", "x.connection <> r.connection", "false"),
+    Mutant("anybody-holds", "SESS-12", "x.connection = r.connection", "true"),
+    Mutant("closing-counts", "SESS-09", "b.deliveries - 1", "b.deliveries"),
+    Mutant("keyless-staged", "TXN-03", "key IS NULL OR exists(", "exists("),
+    Mutant("keys-mixed", "TXN-04", "x.key.value <> key.value", "false"),
+    Mutant(
+        "rolled-back-stays-open",
+        "TXN-13",
+        "x.name = c.transaction AND x.open",
+        "x.name = c.transaction",
+    ),
+    Mutant("never-dies", "TTL-01", "b.dies <= s.now", "false"),
+    Mutant("dies-locked", "TTL-05", "b.dies <= s.now AND b.token IS NULL", "b.dies <= s.now"),
+    Mutant("expired-not-buried", "TTL-07", "x.name = b.owner AND x.dead_letter_expired", "false"),
+    Mutant("due-never", "SCHED-02", "x.due <= s.now", "false"),
+    Mutant("due-at-once", "SCHED-01", "x.due <= s.now", "true"),
+    Mutant("peeks-too-much", "PART-19", "CAST(c.count AS INT)", "CAST(c.count + 1 AS INT)"),
+    Mutant("counts-one-more", "MGMT-20", "n + coalesce(h.message.size, 0L)", "n + 1L"),
+    Mutant("size-of-one", "SIZE-04", "e.max_size * e.partitions", "e.max_size"),
+    Mutant("full-takes-more", "SIZE-10", "used_up + m.size <=", "0L <="),
+    Mutant("created-twice", "MGMT-09", "known.name = e.name", "false"),
+    Mutant("option-changes", "MGMT-04", "coalesce(c.partitioned <> e.partitioned, false)", "false"),
+    Mutant("long-locks", "LOCK-03", "coalesce(c.lock_duration > 300000000, false)", "false"),
+    Mutant(
+        "topic-gives-half",
+        "TOPIC-01",
+        "x.kind = 'subscription' AND x.place = e.name",
+        "x.kind = 'subscription' AND x.place = e.name AND x.forward_to IS NULL",
+    ),
+    Mutant("forwards-nothing", "FWD-01", "known.name = e.forward_to", "false"),
+)
+
+
+def guarded(fold: Expression) -> Expression:
+    """The fold with all faults in it, of which a row has the one that its `mutant` names.
+
+    Raises:
+        AssertionError: what a fault replaces does not stand in the fold.
+    """
+    places: dict[Expression, list[Mutant]] = {}
+    for mutant in MUTANTS:
+        places.setdefault(mutant.old, []).append(mutant)
+    # The longer first: what a shorter one replaces may stand within it.
+    for old in sorted(places, key=len, reverse=True):
+        if old not in fold:
+            raise AssertionError(f"no expression has {old}")
+        cases = " ".join(f"WHEN '{each.name}' THEN {each.new}" for each in places[old])
+        fold = fold.replace(old, f"CASE mutant {cases} ELSE {old} END")
+    return fold

@@ -1,0 +1,67 @@
+"""Random sequences in bulk: the bus on Spark against the model."""
+
+import os
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from busproof.history.commands import read_commands
+from busproof.model.profiles import profile_for
+from busproof.model.values import Profile
+from busproof.pipeline.bus.folding import folded
+from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
+from busproof.simulating import Difference, noticed, saved, seldom, simulated
+from busproof.spec import load
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+SEQUENCES = 2000 if FULL else 12
+LENGTH = 60 if FULL else 25
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return profile_for(load())
+
+
+def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
+    """SIMULATE: what Spark told of random sequences is all allowed, and judged to the end."""
+    found = simulated(spark, profile, range(SEQUENCES), LENGTH, tmp_path)
+    assert () == found.differences
+    assert (SEQUENCES, 0) == (found.sequences, found.undecided)
+    assert "KEY-02" not in seldom(found, ["KEY-02"])
+    assert ["NONE-1"] == seldom(found, ["NONE-1"])
+
+
+def test_a_difference_is_made_small_and_saved(
+    spark: SparkSession, profile: Profile, tmp_path: Path
+) -> None:
+    """Of a queue that is created twice: two creations of one name are enough."""
+    found = _first(spark, profile, tmp_path)
+    path = saved(spark, profile, found, LENGTH, tmp_path)
+    kept = read_commands(path)
+    assert "MGMT-09" == kept.rule
+    assert 2 == len(kept.commands)
+
+
+def _first(spark: SparkSession, profile: Profile, folder: Path) -> Difference:
+    """The first difference of the bus that lets a name be taken twice."""
+    return noticed(spark, profile, range(4), LENGTH, folder, ("created-twice",))["created-twice"]
+
+
+def test_each_fault_has_its_place_in_the_fold() -> None:
+    fold = folded(referring=True)
+    assert [] == [each.name for each in MUTANTS if each.old not in fold]
+    assert [] == [each.name for each in MUTANTS if f"'{each.name}'" not in guarded(fold)]
+
+
+def test_there_are_thirty_faults_of_rules_of_the_catalogue() -> None:
+    assert len({each.name for each in MUTANTS}) >= 30
+    assert set() == {each.rule for each in MUTANTS} - {rule.id for rule in load().rules}
+
+
+def test_a_fault_without_a_place_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = Mutant("lost", "KEY-02", "not in any fold", "true")
+    monkeypatch.setattr("busproof.pipeline.bus.mutants.MUTANTS", (lost,))
+    with pytest.raises(AssertionError, match="no expression has not in any fold"):
+        guarded(folded(["Send"]))
