@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
 
+EVERY_MUTANT: Final = tuple(mutant.name for mutant in MUTANTS)
 _COMMANDS: Final = "commands.parquet"
 _OUTCOMES: Final = "outcomes.parquet"
 _AT_ONCE: Final = 8
@@ -101,7 +102,7 @@ def noticed(
     seeds: Sequence[int],
     length: int,
     folder: Path,
-    names: Sequence[str] = tuple(each.name for each in MUTANTS),
+    names: Sequence[str] = EVERY_MUTANT,
 ) -> dict[str, Difference]:
     """The faults of the bus on Spark that the model tells from it, each by its first difference."""
     rows = ((seed, name, sequence(seed, length)) for name in names for seed in seeds)
@@ -146,7 +147,7 @@ def _written(
 
 def _judged(profile: Profile, outcomes: Path, length: int) -> Simulation:
     """What the model thinks of all outcomes, asked in as many processes as there are cores."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - of an extra
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415 - of an extra
 
     rows = pq.read_table(outcomes).to_pylist()
     rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
