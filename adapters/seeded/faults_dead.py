@@ -10,7 +10,7 @@ from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
 from busproof.model.commands import DeadLetter, Receive, Send
 from busproof.model.outcomes import Done, Outcome, Received, Refused
-from busproof.model.values import MessageView, Profile
+from busproof.model.values import DEAD_LETTERS, MessageView, Profile
 
 __all__ = ["FAULTS"]
 
@@ -244,11 +244,12 @@ class _OneGraveForAll(SeededBus):
 class _RefusedAndBuried(SeededBus):
     def dead_letter_on_request(self, queue: Queue, command: DeadLetter) -> Outcome:
         outcome = super().dead_letter_on_request(queue, command)
+        if not isinstance(outcome, Refused) or queue.name.endswith(DEAD_LETTERS):
+            return outcome
         number = command.lock_token.partition("/")[0]
         for held in [each for each in queue.messages if str(each.sequence_number) == number]:
-            if isinstance(outcome, Refused):
-                self.bury(queue, held, command.reason)
-                queue.messages.append(held)
+            self.bury(queue, held, command.reason)
+            queue.messages.append(held)
         return outcome
 
 
