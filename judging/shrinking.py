@@ -12,6 +12,7 @@ import attrs
 from busproof.history.commands import Asked
 from busproof.history.records import Oracle
 from busproof.judging.judge import Judge, vantage_of
+from busproof.judging.waiting import without_waiting
 from busproof.model.outcomes import Event
 from busproof.model.values import Profile, RuleId, Vantage
 
@@ -124,13 +125,14 @@ def off_the_wire(
     A guess at the smallest failure: the implementation might have answered differently, had it
     not been asked what is left out here.
     """
-    *before, last = events
+    last = len(events) - 1
 
-    def fails(candidate: Sequence[Event]) -> bool:
+    def fails(places: Sequence[int]) -> bool:
         judge = Judge(profile, vantage_of(vantage, oracle))
-        if any(judge.saw(event) for event in candidate):
+        *before, at_last = without_waiting(events, (*places, last))
+        if any(judge.saw(event) for event in before):
             return False
-        violation = judge.saw(last)
+        violation = judge.saw(at_last)
         return violation is not None and rule in violation.rules
 
-    return (*minimised(before, fails), last)
+    return without_waiting(events, (*minimised(range(last), fails), last))

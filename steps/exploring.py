@@ -36,10 +36,12 @@ from busproof.model.outcomes import Event
 from busproof.model.values import MICROSECONDS, Clock, RuleId
 from busproof.steps.ending import Undeclared
 from busproof.steps.generating import generators
-from busproof.steps.machine import LOCK, Watch, machine_of, scope_of
+from busproof.steps.machine import LOCK, Explored, Watch, machine_of, scope_of
 from busproof.steps.machine import Sequence as Run
+from busproof.steps.openings import openings, themes
 from busproof.steps.sizes import Size
 from busproof.steps.trying import Trial, Trials, blamed, ended_with
+from busproof.steps.worlds import GENERAL, Theme
 
 __all__ = ["Exploration", "Found"]
 
@@ -124,6 +126,7 @@ class Exploration(Watch):
         self._asking = 0.0
         self._breakdowns = 0
         self._is_first = True
+        self._machines: dict[tuple[Theme, ...], type[Explored]] = {}
         self._failure: tuple[RuleId, tuple[Event, ...]] | None = None
         self._ending: Ended | None = None
         self._pending: list[Record] | None = None
@@ -143,7 +146,6 @@ class Exploration(Watch):
                 cause=f"tier: {self.terms.profile.tier.value} has no queue that could be explored",
             )
         self._until = time.monotonic() + self._size.seconds
-        self._machine = machine_of(self, self._scope)
         with suppress(Enough):
             while self._goes_on():
                 self._round()
@@ -157,13 +159,24 @@ class Exploration(Watch):
 
     def _round(self) -> None:
         left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
-        machine = seed(self._random.getrandbits(64))(self._machine)
+        machine = seed(self._random.getrandbits(64))(self._machine())
         self._is_first = True
         with suppress(Flaky, Enough):
             run_state_machine_as_test(machine, settings=self._settings(min(ROUND, left)))
         if self._failure is not None:
             self._settle(*self._failure)
             self._failure = None
+
+    def _machine(self) -> type[Explored]:
+        """One for sequences about anything, as long as these have to begin in each way, or not."""
+        there = themes(self._scope)
+        due = self.sequences < TURNS * len(set(openings(self._scope)))
+        theme = Theme.QUEUES if due else self._random.choice(there)
+        general = tuple(each for each in there if each in GENERAL)
+        about = general if theme in GENERAL else (theme,)
+        if about not in self._machines:
+            self._machines[about] = machine_of(self, self._scope, about)
+        return self._machines[about]
 
     def _settings(self, sequences: int) -> settings:
         return settings(

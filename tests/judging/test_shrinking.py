@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import attrs
 import pytest
 from exploring import explored
 from telling import DONE, received
@@ -11,11 +12,22 @@ from busproof.history.commands import Asked, commands_of
 from busproof.history.records import Oracle
 from busproof.judging.judge import Judge
 from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
-from busproof.model.commands import CreateQueue, Peek, Receive, Send
-from busproof.model.outcomes import Empty, Event
-from busproof.model.values import Message, Profile, Vantage
+from busproof.judging.waiting import without_waiting
+from busproof.model.commands import (
+    AdvanceClock,
+    Command,
+    Complete,
+    CreateQueue,
+    Peek,
+    Receive,
+    RenewLock,
+    Send,
+)
+from busproof.model.outcomes import Empty, Event, Outcome, Peeked, Refused, Renewed
+from busproof.model.values import MICROSECONDS, Error, Message, Profile, Vantage
 
 PROFILE = Profile(edition="de-2021-04")
+LOCK_LOST = Refused(error=Error.LOCK_LOST)
 
 
 @pytest.mark.parametrize("needed", [(3,), (0, 99), (7, 8, 50), tuple(range(0, 100, 9))])
@@ -86,6 +98,37 @@ def test_events_that_the_judge_does_not_need_are_left_out() -> None:
     vantage = Vantage(partitions=False, witness=False)
     needed = off_the_wire(events, "LIFE-09", PROFILE, vantage, Oracle.CLIENT)
     assert (events[1], events[3], events[5]) == needed
+
+
+def test_time_that_the_judge_does_not_need_is_left_out_too() -> None:
+    """What came after it is as much earlier, the ends of locks among it."""
+    lock, idle = 30 * MICROSECONDS, 40 * MICROSECONDS
+
+    def at(moment: int, command: Command, outcome: Outcome) -> Event:
+        return Event(command=command, outcome=outcome, called=moment, returned=moment)
+
+    def story(now: int) -> list[Event]:
+        first = received("m1", lock_token="t", locked_until=now + lock)
+        seen = Peeked(messages=(attrs.evolve(first.message, lock_token=None, locked_until=None),))
+        half = AdvanceClock(duration=lock // 2)
+        until = now + lock // 2 + lock
+        return [
+            at(now, Send(queue="q", message=Message(body="m1")), DONE),
+            at(now, Receive(queue="q"), first),
+            at(now, half, DONE),
+            at(now + lock // 2, RenewLock(queue="q", lock_token="t"), Renewed(locked_until=until)),
+            at(now + lock // 2, half, DONE),
+            at(now + lock, Peek(queue="q"), seen),
+            at(now + lock, Complete(queue="q", lock_token="t"), LOCK_LOST),
+        ]
+
+    create = at(0, CreateQueue(queue="q", lock_duration=lock), DONE)
+    events = [create, at(0, AdvanceClock(duration=idle), DONE), *story(idle)]
+    kept = [place for place in range(len(events)) if place != 1]
+    assert (create, *story(0)) == without_waiting(events, kept)
+    vantage = Vantage(partitions=False, witness=False)
+    needed = off_the_wire(events, "LIFE-06", PROFILE, vantage, Oracle.CLIENT)
+    assert (create, *story(0)[:2], at(0, events[-1].command, LOCK_LOST)) == needed
 
 
 def test_what_is_left_of_a_recorded_violation_is_one() -> None:

@@ -1,0 +1,51 @@
+"""Events as they would have been recorded, had less time been let pass between them."""
+
+from collections.abc import Sequence
+
+import attrs
+
+from busproof.model.commands import AdvanceClock
+from busproof.model.outcomes import Event, Outcome, Peeked, Received, ReceivedSeveral, Renewed
+from busproof.model.values import MessageView
+
+__all__ = ["without_waiting"]
+
+
+def without_waiting(events: Sequence[Event], kept: Sequence[int]) -> tuple[Event, ...]:
+    """The events at these places, each earlier by the time that only others let pass before it.
+
+    Only on a virtual clock does a command let time pass.
+    """
+    saved, places = 0, frozenset(kept)
+    found = []
+    for place, event in enumerate(events):
+        if place in places:
+            found.append(_earlier(event, saved))
+        elif isinstance(event.command, AdvanceClock):
+            saved += event.command.duration
+    return tuple(found)
+
+
+def _earlier(event: Event, by: int) -> Event:
+    if by == 0:
+        return event
+    returned = None if event.returned is None else event.returned - by
+    outcome = _with_earlier_locks(event.outcome, by)
+    return attrs.evolve(event, called=event.called - by, returned=returned, outcome=outcome)
+
+
+def _with_earlier_locks(outcome: Outcome, by: int) -> Outcome:
+    match outcome:
+        case Received(message=view):
+            return attrs.evolve(outcome, message=_view(view, by))
+        case ReceivedSeveral(messages=views) | Peeked(messages=views):
+            return attrs.evolve(outcome, messages=tuple(_view(view, by) for view in views))
+        case Renewed(locked_until=int(until)):
+            return Renewed(locked_until=until - by)
+        case _:
+            return outcome
+
+
+def _view(view: MessageView, by: int) -> MessageView:
+    until = view.locked_until
+    return view if until is None else attrs.evolve(view, locked_until=until - by)
