@@ -116,7 +116,8 @@ def held_to_limits(
     if command.transaction is None and is_plain(command.message):
         yield from found
         return
-    must_refuse = must_refuse_beyond(namespace) and surely_beyond(namespace, command)
+    held = must_refuse_beyond(namespace) and not _may_be_refused_later(namespace, command)
+    must_refuse = held and surely_beyond(namespace, command)
     rules = within_limits(namespace, command)
     for transition in found:
         refused = isinstance(transition.outcome, Refused)
@@ -124,6 +125,15 @@ def held_to_limits(
             continue
         told = rules and not refused
         yield attrs.evolve(transition, rules=(*rules, *transition.rules)) if told else transition
+
+
+def _may_be_refused_later(namespace: Namespace, command: Send | Schedule) -> bool:
+    """TXN-REFUSAL: whether what is scheduled in a transaction may be refused at its commit.
+
+    Of a send it is kept that the commit has to be refused (`_is_doomed`).
+    """
+    within = isinstance(command, Schedule) and command.transaction is not None
+    return within and namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
 
 
 def _is_doomed(namespace: Namespace, command: Send | Schedule) -> bool:

@@ -139,6 +139,14 @@ class TestSizes:
         told.has(sent(told, "t", size=262_145, partition_key="a"))
         refuses(told, COMMIT, DONE)
 
+    def test_nor_need_its_scheduling_be(self) -> None:
+        """TXN-REFUSAL."""
+        told = telling({"TXN-REFUSAL": "either"}, limits=True)
+        told.queue()
+        told.has(BEGIN)
+        told.has(scheduled(told, "t", size=262_145, partition_key="a"), TOO_LARGE)
+        told.has(scheduled(told, "t", size=262_145, partition_key="a"), SCHEDULED)
+
 
 class TestKeys:
     @pytest.mark.parametrize(("key", "taken", "refused"), KEYS)
