@@ -135,7 +135,10 @@ def columns() -> list[Column]:
 
 
 def _settings() -> Column:
-    """What an entity is created with; an option that the request leaves out on purpose is null."""
+    """What an entity is created with; an option that the request leaves out on purpose is null.
+
+    Of an update what it names.
+    """
     left_out = sf.array_contains(sf.json_object_keys("r.command"), "partitioned")
     defaults = {
         "partitioned": sf.when(~left_out, sf.lit(True)),
@@ -152,7 +155,9 @@ def _settings() -> Column:
             for name in SETTINGS
         )
     )
-    return sf.when(sf.col("c.type").isin(*_CREATIONS), settings)
+    changed = sf.struct(*(sf.col(f"c.{name}").alias(name) for name in SETTINGS))
+    kind = sf.col("c.type")
+    return sf.when(kind.isin(*_CREATIONS), settings).when(kind == "UpdateQueue", changed)
 
 
 _CREATIONS = ("CreateQueue", "RestoreQueue", "CreateTopic", "CreateSubscription")

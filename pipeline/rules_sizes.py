@@ -113,6 +113,7 @@ def _created(frames: Frames) -> DataFrame:
         & sf.col("outcome").isin("Done", "Refused")
         & sf.col("settings.max_size").isNotNull()
         & sf.col("settings.forward_to").isNull()
+        & sf.col("settings.forward_dead_letters_to").isNull()
         & sf.col("settings.api_version").isNull()
         & sf.col("settings.time_to_live").isNull()
         & (sf.col("settings.lock_duration") <= 60_000_000)

@@ -169,6 +169,7 @@ SHOWN: Final[Mapping[str, Run]] = {
         UpdateQueue(queue=QUEUE, forward_to="end"),
         send("m1"),
         receive(delete=True),
+        _TAKE,
     ),
     "forwarding-not-ended-by-update": (
         *_PAIR,
