@@ -216,7 +216,7 @@ class Connection(asyncio.Protocol):
         self._batch = batch
         if batch:
             self._batch = False
-            self._dispatch()
+            self.pump()
             self._batch = True
         rest = piece
         while rest:
@@ -234,8 +234,7 @@ class Connection(asyncio.Protocol):
                 return
             rest = rest[min(room, PIECE) :]
             if rest or batch:
-                self._dispatch()
-                self.flush()
+                self.pump()
         self._batch = False
 
     def _dispatch(self) -> None:

@@ -96,6 +96,75 @@ def test_nothing_is_sent_via_another_entity(served: Served) -> None:
         connection.create_sender("plain", options=Via()).send(Message("never"))
 
 
+class NextSession(LinkOption):
+    """Asks for the next session."""
+
+    def apply(self, link: Any) -> None:
+        link.source.filter.put_dict({symbol("com.microsoft:session-filter"): None})
+
+
+class AllAtOnce(MessagingHandler):
+    """Asks for the next of two sessions while it sends much else, without waiting in between."""
+
+    def __init__(self, served: Served) -> None:
+        super().__init__()
+        self.served = served
+        self.given: list[str] = []
+        self.asked = 0
+        self.accepted = 0
+
+    def on_start(self, event: Any) -> None:
+        self.connection = event.container.connect(
+            f"amqp://127.0.0.1:{self.served.port}",
+            allow_insecure_mechs=True,
+            reconnect=False,
+            **LOGIN,
+        )
+        self.sender = event.container.create_sender(self.connection, "sessions")
+
+    def on_link_flow(self, _: Any) -> None:
+        if self.sender.credit > 0 and not self.accepted:
+            self.accepted = -1
+            self.send(2)
+
+    def on_accepted(self, event: Any) -> None:
+        self.accepted += 1
+        if self.accepted == 1:
+            self.ask(event)
+            self.send(300)
+
+    def send(self, count: int) -> None:
+        for number in range(count):
+            message = Message(b"x" * 200, inferred=True)
+            message.group_id = f"s{number % 2}"
+            self.sender.send(message)
+
+    def ask(self, event: Any) -> None:
+        self.asked += 1
+        event.container.create_receiver(
+            self.connection, "sessions", name=f"r{self.asked}", options=NextSession()
+        )
+
+    def on_link_opened(self, event: Any) -> None:
+        if event.link.is_sender:
+            return
+        tree = event.link.remote_source.filter
+        tree.rewind()
+        tree.next()
+        self.given += [str(each) for each in tree.get_object().values()]
+        if len(self.given) == 1:
+            self.ask(event)
+        else:
+            self.connection.close()
+
+
+def test_what_comes_all_at_once_is_handled_once(served: Served) -> None:
+    """Who asks for a session in the middle of much else is given one, and leaves the other."""
+    client = AllAtOnce(served)
+    Container(client).run()
+    assert ["s0", "s1"] == sorted(client.given)
+
+
 class InTransaction(MessagingHandler, TransactionHandler):
     """Sends messages in one transaction, and ends it."""
 
