@@ -94,7 +94,7 @@ class Entities:
         if len(parts) > 2 and low[-2] == "rules":
             return self._rule(request, "/".join(parts[:-2]), parts[-1])
         if request.method == "PUT":
-            return self._put(request, path)
+            return self._put(request, path, query.get("api-version"))
         if request.method == "GET":
             return 200, self._told(path, query)
         if request.method == "DELETE":
@@ -127,7 +127,7 @@ class Entities:
         self._hub.changed()
         return answer
 
-    def _put(self, request: Request, path: str) -> tuple[int, bytes]:
+    def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
         description = atom.read_description(request.body)
         if description.kind not in KINDS:
             raise atom.Unreadable(f"There is no {description.kind!r} to be had here.")
@@ -143,7 +143,7 @@ class Entities:
             )
         if "if-match" in request.headers:
             return self._updated(self._known(path), description.kind, said)
-        command = creation(path, description.kind, said)
+        command = creation(path, description.kind, said, version)
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())

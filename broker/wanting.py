@@ -18,6 +18,8 @@ BURYING: Final = "ForwardDeadLetteredMessagesTo"
 WINDOW: Final = "DuplicateDetectionHistoryTimeWindow"
 SIZE: Final = "MaxSizeInMegabytes"
 MB_IN_GB: Final = 1024
+TODAY: Final = "2015"
+"""Later api-versions are those of clients by now; the documents speak of earlier ones (MGMT-06)."""
 OF_ALL: Final = {LIFETIME, "Name"}
 OF_RECEIVERS: Final = {
     "LockDuration",
@@ -48,8 +50,10 @@ FIXED: Final = (
 """What has an effect and cannot be changed here."""
 
 
-def creation(path: str, kind: str, said: Said) -> CreateQueue | CreateTopic | CreateSubscription:
-    """The command for an entity that is to be created.
+def creation(
+    path: str, kind: str, said: Said, version: str | None = None
+) -> CreateQueue | CreateTopic | CreateSubscription:
+    """The command for an entity that is to be created, by a request of this api-version.
 
     Raises:
         Unreadable: there can be none like that.
@@ -80,6 +84,7 @@ def creation(path: str, kind: str, said: Said) -> CreateQueue | CreateTopic | Cr
     return CreateQueue(
         queue=path,
         partitioned=_truth_or_none(said, "EnablePartitioning"),
+        api_version=version if version and version < TODAY else None,
         requires_session=_truth(said, "RequiresSession"),
         duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
         duplicate_window=_window(said),
