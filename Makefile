@@ -8,6 +8,7 @@ JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 MATRIX ?= own
 ADAPTER ?= model
 RUNS ?=
+RESULTS ?=
 LABEL ?=
 
 BASE := .venv
@@ -99,7 +100,8 @@ wheel: $(DEV)/.installed ## build the wheel into dist/
 allure: $(DEV)/.installed node-there ## make reports/allure.html of the newest run (RUNS=… for others)
 	@test -n '$(RUNS)' || test -e reports/runs/latest || $(DEV)/bin/busproof run || true
 	rm -rf reports/allure-results
-	$(DEV)/bin/busproof report $(RUNS) --allure reports/allure-results $(TOLD)
+	$(DEV)/bin/busproof report $(RUNS) --allure reports/allure-results $(TOLD) \
+		$(RESULTS:%=--allure-from %)
 	$(DEV)/bin/python tools/allure_page.py reports/allure-results \
 		--output reports/allure.html --history reports/allure-history.jsonl
 

@@ -64,6 +64,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="write Allure results there, too: the runs' own, the verdicts, and what else is given",
     )
     parser.add_argument(
+        "--allure-from",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="for --allure: results of other tests, which are cleaned as ours are (repeatable)",
+    )
+    parser.add_argument(
         "--modelcheck",
         type=Path,
         metavar="FILE",
@@ -111,8 +119,9 @@ def run(args: argparse.Namespace) -> int:
 def _refuse_idle(args: argparse.Namespace) -> None:
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
-    if args.modelcheck is not None and args.allure is None:
-        raise UsageError("--modelcheck is told in Allure results only; give --allure, too")
+    for option, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
+        if given and args.allure is None:
+            raise UsageError(f"--{option} is told in Allure results only; give --allure, too")
 
 
 def _found(name: str) -> Path:
@@ -132,7 +141,7 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
 
 
 def _write_allure(comparison: "Comparison", places: list[Path], args: argparse.Namespace) -> None:
-    from busproof.reports.allure import RESULTS_NAME, collected  # noqa: PLC0415
+    from busproof.reports.allure import RESULTS_NAME, cleaned, collected  # noqa: PLC0415
     from busproof.reports.allure_cases import (  # noqa: PLC0415
         fault_cases,
         spec_cases,
@@ -147,7 +156,8 @@ def _write_allure(comparison: "Comparison", places: list[Path], args: argparse.N
     scenarios = [place / RESULTS_NAME for place in places if (place / RESULTS_NAME).is_dir()]
     verdicts = (verdict_cases(name, each, catalogue) for name, each in named.items())
     cases = chain(*verdicts, fault_cases(comparison.fates.values(), catalogue), spec_cases(checked))
-    collected(named, scenarios, cases, args.allure)
+    collected(named, [*scenarios, *args.allure_from], cases, args.allure)
+    cleaned(args.allure, catalogue=catalogue)
     write_aside(f"Allure results: {args.allure}")
 
 

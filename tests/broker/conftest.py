@@ -149,6 +149,13 @@ def running(process: "subprocess.Popen[str]") -> Served:
 Start = Callable[..., Served]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """File these tests under one name, where Allure results are asked for."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.allure_label("Official clients", label_type="epic"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def prompt_ends() -> Iterator[None]:
     """At gate size, receivers of the official client close at once, and in a second otherwise.

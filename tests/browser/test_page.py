@@ -259,8 +259,7 @@ def test_a_keyboard_is_enough(visit) -> None:
     assert page.get_by_label("Search").input_value() == "KEY-0"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1600, 360])
+@pytest.mark.parametrize(("width", "scheme"), [(1600, "dark"), (360, "light")])
 def test_screen_readers_find_nothing_serious(visit, axe, width, scheme) -> None:
     """In the list with everything unfolded, and in the view of a rule."""
     for fragment in ("#family=KEY", "#KEY-08"):

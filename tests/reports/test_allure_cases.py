@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import shutil
 from pathlib import Path
 
 import attrs
@@ -232,5 +233,24 @@ def test_the_command_writes_them(conformance, tmp_path, monkeypatch, capsys) -> 
     assert main(["report", "run", "--allure", "results"]) == 0
     assert "Allure results: results\n" in capsys.readouterr().err
     assert len(results(tmp_path / "results")) == len(conformance.rules)
+    assert main(["report", "run", "--allure-from", "results"]) == 2
+    assert "--allure-from is told in Allure results only" in capsys.readouterr().err
     assert main(["report", "run", "--modelcheck", "m.json"]) == 2
     assert "--modelcheck is told in Allure results only" in capsys.readouterr().err
+
+
+def test_results_of_other_tests_are_added_clean(conformance, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(conformance, "run")
+    Path("clients").mkdir()
+    labels = [{"name": "host", "value": "box7"}, {"name": "epic", "value": "Official clients"}]
+    told = {"name": "a client", "labels": labels, "statusDetails": {"trace": "/opt/x/y.py"}}
+    Path("clients/1-result.json").write_text(json.dumps(told))
+    options = ["--allure", "results", "--allure-from", "clients", "--allure-from", "nowhere"]
+    assert main(["report", "run", *options[:4]]) == 0
+    (found,) = [each for each in results(tmp_path / "results") if each["name"] == "a client"]
+    assert found["labels"] == labels[1:]
+    assert found["statusDetails"] == {"trace": "…/y.py"}
+    assert json.loads(Path("clients/1-result.json").read_text()) == told
+    shutil.rmtree("results")
+    assert main(["report", "run", *options]) == 3
