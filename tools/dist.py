@@ -17,10 +17,15 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+OLDEST = 315_619_200
+"""A day after the first of 1980, with which the times of zip files begin."""
 
 
 def epoch() -> int:
-    """Seconds since 1970 that the files bear: SOURCE_DATE_EPOCH, else the last commit's."""
+    """Seconds since 1970 that the files bear: SOURCE_DATE_EPOCH, else the last commit's.
+
+    Where there is no history that git reads, it is the oldest time that a wheel can tell.
+    """
     named = os.environ.get("SOURCE_DATE_EPOCH")
     if named is None:
         git = shutil.which("git")
@@ -30,7 +35,7 @@ def epoch() -> int:
                 log, cwd=ROOT, capture_output=True, check=True, text=True
             ).stdout
         except (OSError, subprocess.CalledProcessError):
-            sys.exit("tools/dist.py: there is no git history here; set SOURCE_DATE_EPOCH")
+            return OLDEST
     try:
         return int(named)
     except ValueError:

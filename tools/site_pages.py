@@ -138,7 +138,7 @@ def commands() -> Iterator[str]:
 
 def said(*arguments: str) -> str:
     """What the command line prints."""
-    os.environ["COLUMNS"] = "96"
+    os.environ["COLUMNS"] = "80"
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
         main(list(arguments))
