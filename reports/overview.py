@@ -17,6 +17,7 @@ from busproof.history.conformance import (
     Verdict,
 )
 from busproof.history.phrases import seconds
+from busproof.history.records import ScenarioVerdict
 from busproof.model.values import RuleId
 from busproof.spec import Catalogue, Rule
 
@@ -235,7 +236,11 @@ def reading_words(subject: Subject, catalogue: Catalogue) -> str:
 
 def scenario_words(conformance: Conformance) -> str:
     """How the scenarios ended, such as `60 passed, 2 failed`."""
-    counts = [f"{count} {ended}" for ended, count in conformance.scenarios.items() if count]
+    # A report that was read has them in any order.
+    names = dict.fromkeys((*map(str, ScenarioVerdict), *sorted(conformance.scenarios)))
+    counts = [
+        f"{conformance.scenarios[name]} {name}" for name in names if conformance.scenarios.get(name)
+    ]
     return ", ".join(counts) or "none"
 
 

@@ -17,6 +17,7 @@ from busproof.errors import HistoryError
 from busproof.evidence import evidence
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.sentences import VERDICT, request_of
+from busproof.reports import overview
 from busproof.reports.page import page, write_page
 from busproof.reports.page_data import Comparison, page_data
 from busproof.reports.printed import Fate, read_audit
@@ -278,6 +279,14 @@ def test_the_same_runs_make_the_same_page(comparison, tmp_path) -> None:
     write_page(comparison, tmp_path / "a" / "one.html")
     write_page(comparison, tmp_path / "two.html")
     assert (tmp_path / "a" / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_in_which_a_report_was_read_does_not_tell(conformance, order) -> None:
+    """Its maps have a different one in each process."""
+    ended = [("not-applicable", 3), ("passed", 60), ("strange", 1), ("failed", 2), ("errored", 0)]
+    run = attrs.evolve(conformance, scenarios=dict(ended[::order]))
+    assert overview.scenario_words(run) == "60 passed, 2 failed, 3 not-applicable, 1 strange"
 
 
 def test_a_fate_is_one_of_three() -> None:
