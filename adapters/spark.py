@@ -67,7 +67,7 @@ class SparkAdapter:
     def __init__(self, master: str = "local[1]") -> None:
         self._master = master
         self._asking: Asking | None = None
-        self._state: dict[str, Any] = {}
+        self._state = ""
 
     @property
     def declaration(self) -> Declaration:
@@ -87,7 +87,7 @@ class SparkAdapter:
             except SparkError as error:
                 raise AdapterError(str(error)) from None
             self._asking = Asking(session)
-        self._state = fresh(profile)
+        self._state = json.dumps(fresh(profile))
 
     def do(self, command: Command, connection: str) -> Observed:
         """Fold one command over the state of the row."""
@@ -108,7 +108,7 @@ class SparkAdapter:
 
     def stop(self) -> None:
         """Forget the namespace; Spark stays for the next one."""
-        self._state = {}
+        self._state = ""
 
 
 def fresh(profile: Profile) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
+from busproof.pipeline.bus.terms import let, state
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,8 +19,10 @@ __all__ = ["Asking", "plan"]
 
 
 def plan(frame: "DataFrame", *kinds: str) -> "DataFrame":
-    """For each bus of the frame its state after its requests, as a line of JSON."""
-    after = folded(kinds or tuple(COMMANDS))
+    """For each bus of the frame what was told, and its state as a text, in a line of JSON."""
+    kept = state("after", told="slice(after.told, 1, 0)")
+    both = f"named_struct('told', after.told, 'state', to_json({kept}))"
+    after = let("after", folded(kinds or tuple(COMMANDS)), both)
     return frame.selectExpr(f"to_json({after}) AS after")
 
 
@@ -31,20 +34,19 @@ class Asking:
         self._folder = tempfile.TemporaryDirectory(prefix="busproof-spark-")
         self._plans: dict[str, DataFrame] = {}
 
-    def ask(self, state: dict[str, Any], request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        """The state after this request, and what was told of it."""
+    def ask(self, before: str, request: dict[str, Any]) -> tuple[str, Any]:
+        """The state after this request, as JSON like the one before, and what was told of it."""
         kind = request["command"]["type"]
         file = Path(self._folder.name, f"{kind}.json")
-        file.write_text(
-            json.dumps({"state": state, "requests": [request]}) + "\n", encoding="utf-8"
-        )
+        line = f'{{"state": {before}, "requests": [{json.dumps(request)}]}}\n'
+        file.write_text(line, encoding="utf-8")
         if kind not in self._plans:
             read = self._spark.read.schema(SCHEMA).json(str(file))
             self._plans[kind] = plan(read, kind)
         (row,) = self._plans[kind].collect()
         after = json.loads(row.after)
-        (told,) = after.pop("told")
-        return {**after, "told": []}, told
+        (told,) = after["told"]
+        return after["state"], told
 
     def close(self) -> None:
         """Remove the files."""

@@ -67,7 +67,7 @@ def _objected() -> Expression:
         "exists(s.staged, x -> x.transaction = c.transaction AND x.queue = e.name "
         "AND x.key.value <> key.value)"
     )
-    return f"e.partitioned AND ({conflict()} OR key IS NULL OR {other})"
+    return f"e.partitioned AND ({conflict()} OR (key IS NULL) OR {other})"
 
 
 def _ended() -> Expression:

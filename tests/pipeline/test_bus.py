@@ -93,7 +93,7 @@ def test_nothing_of_the_plan_is_python(
 
 def test_one_call_gives_what_many_give(spark: SparkSession) -> None:
     """Each command alone over the state that the one before left."""
-    asking, state, kinds = Asking(spark), FRESH, []
+    asking, state, kinds = Asking(spark), json.dumps(FRESH), []
     for request in requests():
         state, told = asking.ask(state, request)
         kinds.append(told["type"])

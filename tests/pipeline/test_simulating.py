@@ -55,6 +55,12 @@ def test_each_fault_has_its_place_in_the_fold() -> None:
     assert [] == [each.name for each in MUTANTS if f"'{each.name}'" not in guarded(fold)]
 
 
+def test_each_fault_puts_a_whole_expression_in_place_of_one() -> None:
+    texts = [text for each in MUTANTS for text in (each.old, each.new)]
+    assert [] == [text for text in texts if text.count("(") != text.count(")")]
+    assert [] == [text for text in texts if text.rstrip("=<").strip() != text]
+
+
 def test_there_are_thirty_faults_of_rules_of_the_catalogue() -> None:
     assert len({each.name for each in MUTANTS}) >= 30
     assert set() == {each.rule for each in MUTANTS} - {rule.id for rule in load().rules}
