@@ -47,9 +47,6 @@ from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMo
 __all__ = ["sequence"]
 
 _S: Final = MICROSECONDS
-_PARTITIONS: Final = 4
-"""Few of the namespace's, so that outages hit what is there."""
-
 _CREATIONS: Final[tuple[Command, ...]] = (
     CreateQueue(queue="plain", lock_duration=30 * _S, max_delivery_count=2),
     CreateQueue(queue="regular", partitioned=False, time_to_live=90 * _S, dead_letter_expired=True),
@@ -61,22 +58,23 @@ _CREATIONS: Final[tuple[Command, ...]] = (
     CreateSubscription(topic="news", subscription="b", forward_to="detecting"),
 )
 _SENT_TO: Final = ("plain", "regular", "sessions", "detecting", "source", "news")
-_RECEIVED_FROM: Final = (
-    *("plain", "plain", "regular", "detecting", "news/subscriptions/a"),
-    "plain" + DEAD_LETTERS,
-    "regular" + DEAD_LETTERS,
-)
+_SUBSCRIPTION: Final = "news/subscriptions/a"
 _SESSIONS: Final = ("s", "t")
 _DURATIONS: Final = (1, 5 * _S, 20 * _S, 40 * _S, 70 * _S)
 _LARGE: Final = 600_000_000
 """Bytes, two of which fill a partition."""
 
+_FAITHFUL: Final = 0.8
+"""How much of a sequence is about its theme."""
+
 
 @attrs.define
 class _Author:
-    """What has been written of a sequence so far; a theme makes some commands far more likely."""
+    """What has been written of a sequence so far."""
 
     random: Random
+    partitions: int
+    theme: "_Theme"
     written: list[Asked] = attrs.field(factory=list)
     receives: list[tuple[int, str]] = attrs.field(factory=list)
     transactions: int = 0
@@ -85,10 +83,27 @@ class _Author:
         """Ask this next, over one of two connections."""
         connection = "c1" if self.random.random() < 0.8 else "c2"
         number = len(self.written) + 1
-        locks = isinstance(command, Receive) and command.mode is ReceiveMode.PEEK_LOCK
-        if isinstance(command, Receive) and locks:
+        if isinstance(command, Receive) and command.mode is ReceiveMode.PEEK_LOCK:
             self.receives.append((number, command.queue))
         self.written.append(Asked(number=number, connection=connection, command=command))
+
+    def next(self) -> Command:
+        """What is asked next: mostly something about the theme."""
+        writers = self.theme.writers if self.random.random() < _FAITHFUL else _WRITERS
+        often = [share for share, _ in writers]
+        return self.random.choices([writer for _, writer in writers], often)[0](self)
+
+    def queue(self) -> str:
+        """Where to send: mostly to where the theme is at home."""
+        faithful = self.random.random() < _FAITHFUL
+        return self.random.choice(self.theme.queues if faithful else _SENT_TO)
+
+    def entity(self) -> str:
+        """Where to receive from: the queue itself, its dead letters, or a subscription."""
+        queue = self.queue()
+        if queue in ("news", "source"):
+            return self.random.choice((_SUBSCRIPTION, "plain"))
+        return queue + DEAD_LETTERS if self.random.random() < 0.15 else queue
 
     def message(self, queue: str) -> Message:
         """A message with few keys, so that they meet."""
@@ -99,8 +114,8 @@ class _Author:
             body=f"m{len(self.written)}",
             session_id=session,
             partition_key=choose((None, None, "k", "l", session)),
-            message_id=choose((None, "1", "2")),
-            size=_LARGE if self.random.random() < 0.05 else None,
+            message_id=choose((None, "1", "1", "2")),
+            size=_LARGE if self.random.random() < self.theme.large else None,
             time_to_live=choose((None, None, None, None, 30 * _S)),
         )
 
@@ -108,7 +123,7 @@ class _Author:
         """Settle what one of the latest receives may have been given."""
         if not self.receives:
             return kind(queue="plain", lock_token="never given")  # noqa: S106 - no secret
-        number, queue = self.random.choice(self.receives[-3:])
+        number, queue = self.random.choice(self.receives[-2:])
         return kind(queue=queue, lock_token=f"@{number}")
 
     def of_session(self, kind: Callable[..., Command]) -> Command:
@@ -120,28 +135,40 @@ class _Author:
         return f"t{self.transactions}"
 
 
+_Writer = Callable[[_Author], Command]
+_Writers = tuple[tuple[int, _Writer], ...]
+
+
+@attrs.frozen
+class _Theme:
+    """What a sequence is mostly about: queues, what is asked, and how many messages are large."""
+
+    queues: tuple[str, ...]
+    writers: _Writers
+    large: float = 0.05
+
+
 def _send(author: _Author) -> Command:
-    queue = author.random.choice(_SENT_TO)
+    queue = author.queue()
     timeout = author.random.choice((10, 60)) * _S
     return Send(queue=queue, message=author.message(queue), timeout=timeout)
 
 
 def _send_within(author: _Author) -> Command:
-    queue = author.random.choice(("plain", "regular", "sessions", "detecting"))
+    queue = author.queue()
     return Send(queue=queue, message=author.message(queue), transaction=author.transaction())
 
 
 def _schedule(author: _Author) -> Command:
-    queue = author.random.choice(_SENT_TO)
+    queue = author.queue()
     delay = author.random.choice((0, 10, 30)) * _S
     return Schedule(queue=queue, message=author.message(queue), delay=delay)
 
 
 def _receive(author: _Author) -> Command:
-    queue = author.random.choice(_RECEIVED_FROM)
-    rarely = author.random.random() < 0.2
-    mode = ReceiveMode.RECEIVE_AND_DELETE if rarely else ReceiveMode.PEEK_LOCK
-    return Receive(queue=queue, mode=mode)
+    if author.random.random() < 0.2:
+        return Receive(queue=author.entity(), mode=ReceiveMode.RECEIVE_AND_DELETE)
+    return Receive(queue=author.entity())
 
 
 def _begin(author: _Author) -> Command:
@@ -150,73 +177,102 @@ def _begin(author: _Author) -> Command:
 
 
 def _peek(author: _Author) -> Command:
-    queue = author.random.choice((*_RECEIVED_FROM, "sessions"))
-    return Peek(queue=queue, count=author.random.choice((1, 3)))
+    return Peek(queue=author.entity(), count=author.random.choice((1, 3)))
 
 
 def _update(author: _Author) -> Command:
-    lock = author.random.choice((20, 50, 400)) * _S
-    return UpdateQueue(queue=author.random.choice(_SENT_TO), lock_duration=lock)
+    queue = author.queue()
+    if author.random.random() < 0.3:
+        return UpdateQueue(queue=queue, partitioned=author.random.random() < 0.5)
+    return UpdateQueue(queue=queue, lock_duration=author.random.choice((20, 50, 400)) * _S)
 
 
-def _switch(kind: Callable[..., Command]) -> "_Writer":
-    def write(author: _Author) -> Command:
-        queue = author.random.choice(_SENT_TO)
-        return kind(queue=queue, partition=author.random.randrange(_PARTITIONS))
-
-    return write
+def _down(author: _Author) -> Command:
+    partition = author.random.randrange(author.partitions)
+    return TakePartitionDown(queue=author.queue(), partition=partition)
 
 
-_Writer = Callable[[_Author], Command]
+def _up(author: _Author) -> Command:
+    partition = author.random.randrange(author.partitions)
+    return BringPartitionUp(queue=author.queue(), partition=partition)
 
-_WRITERS: Final[tuple[tuple[int, _Writer], ...]] = (
-    (24, _send),
-    (4, _send_within),
-    (2, _schedule),
-    (20, _receive),
-    (5, lambda author: author.of_session(Receive)),
-    (5, lambda author: author.of_session(AcceptSession)),
-    (1, lambda _: AcceptNextSession(queue="sessions")),
-    (1, lambda author: author.of_session(RenewSessionLock)),
-    (1, lambda author: author.of_session(CloseSession)),
-    (1, lambda author: author.of_session(GetSessionState)),
-    (
-        1,
-        lambda author: SetSessionState(
-            queue="sessions",
-            session_id=author.random.choice(_SESSIONS),
-            state=author.random.choice(("x", "y", None)),
-        ),
-    ),
-    (1, lambda _: ListSessions(queue="sessions")),
-    (5, lambda author: author.settled(Complete)),
+
+def _advance(author: _Author) -> Command:
+    return AdvanceClock(duration=author.random.choice(_DURATIONS))
+
+
+def _set_state(author: _Author) -> Command:
+    session_id, state = author.random.choice(_SESSIONS), author.random.choice(("x", "y", None))
+    return SetSessionState(queue="sessions", session_id=session_id, state=state)
+
+
+def _commit(author: _Author) -> Command:
+    return CommitTransaction(transaction=author.transaction())
+
+
+def _roll_back(author: _Author) -> Command:
+    return RollBackTransaction(transaction=author.transaction())
+
+
+_SETTLEMENTS: Final[_Writers] = (
+    (3, lambda author: author.settled(Complete)),
     (5, lambda author: author.settled(Abandon)),
     (2, lambda author: author.settled(DeadLetter)),
-    (1, lambda author: author.settled(Defer)),
+    (2, lambda author: author.settled(Defer)),
     (1, lambda author: author.settled(RenewLock)),
-    (3, _begin),
-    (3, lambda author: CommitTransaction(transaction=author.transaction())),
-    (1, lambda author: RollBackTransaction(transaction=author.transaction())),
-    (6, lambda author: AdvanceClock(duration=author.random.choice(_DURATIONS))),
-    (2, _switch(TakePartitionDown)),
-    (3, _switch(BringPartitionUp)),
-    (4, _peek),
-    (2, lambda author: GetQueue(queue=author.random.choice(_SENT_TO))),
+)
+_OF_SESSIONS: Final[_Writers] = (
+    (5, lambda author: author.of_session(Receive)),
+    (4, lambda author: author.of_session(AcceptSession)),
+    (1, lambda _: AcceptNextSession(queue="sessions")),
+    (1, lambda author: author.of_session(RenewSessionLock)),
+    (2, lambda author: author.of_session(CloseSession)),
+    (1, lambda author: author.of_session(GetSessionState)),
+    (1, _set_state),
+    (1, lambda _: ListSessions(queue="sessions")),
+)
+_OF_TRANSACTIONS: Final[_Writers] = ((3, _begin), (6, _send_within), (3, _commit), (2, _roll_back))
+_OUTAGES: Final[_Writers] = ((2, _down), (2, _up))
+_MANAGEMENT: Final[_Writers] = (
+    (4, lambda author: GetQueue(queue=author.queue())),
     (1, lambda _: ListQueues()),
-    (1, _update),
-    (1, lambda author: DeleteQueue(queue=author.random.choice(_SENT_TO[:4]))),
+    (2, _update),
+    (1, lambda author: DeleteQueue(queue=author.queue())),
     (2, lambda author: author.random.choice(_CREATIONS)),
 )
-"""What is asked, and how often."""
+_TRAFFIC: Final[_Writers] = ((8, _send), (8, _receive), (1, _peek))
+_TIME: Final[_Writers] = ((3, _advance), (2, _schedule))
+
+_WRITERS: Final = (
+    *(_TRAFFIC + _TIME + _SETTLEMENTS + _OF_SESSIONS),
+    *(_OF_TRANSACTIONS + _OUTAGES + _MANAGEMENT),
+)
+"""All that is asked, and how often."""
+
+_THEMES: Final = (
+    _Theme(("plain",), _TRAFFIC + _OUTAGES),
+    _Theme(("plain",), _TRAFFIC + _SETTLEMENTS + _SETTLEMENTS + ((2, _advance),)),
+    _Theme(("sessions",), ((8, _send), *_OF_SESSIONS, *_SETTLEMENTS, (2, _advance))),
+    _Theme(("detecting",), ((8, _send), (4, _receive), (2, _advance), *_OUTAGES)),
+    _Theme(("plain", "detecting"), (*_OF_TRANSACTIONS, (3, _receive), *_OUTAGES)),
+    _Theme(("regular",), _TRAFFIC + _TIME + _TIME + _SETTLEMENTS),
+    _Theme(("plain", "regular"), (*_MANAGEMENT, (8, _send), (3, _receive)), large=0.6),
+    _Theme(("news", "source"), (*_TRAFFIC, *_TIME)),
+)
 
 
-def sequence(seed: int, length: int) -> tuple[Asked, ...]:
-    """So many commands after those that create what they are about."""
-    author = _Author(Random(seed))  # noqa: S311 - repeatable, no secrets
+def sequence(seed: int, length: int, partitions: int) -> tuple[Asked, ...]:
+    """So many commands after those that create what they are about.
+
+    Args:
+        seed: of all that is drawn; seeds that follow each other take themes by turns.
+        length: how many commands there are besides.
+        partitions: how many a partitioned entity has.
+    """
+    random = Random(seed)  # noqa: S311 - repeatable, no secrets
+    author = _Author(random, partitions, _THEMES[seed % len(_THEMES)])
     for command in _CREATIONS:
         author.add(command)
-    often = [share for share, _ in _WRITERS]
-    writers = [writer for _, writer in _WRITERS]
-    for writer in author.random.choices(writers, often, k=length):
-        author.add(writer(author))
+    for _ in range(length):
+        author.add(author.next())
     return tuple(author.written)

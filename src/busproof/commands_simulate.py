@@ -41,6 +41,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--master", metavar="URL", help="where Spark runs: local[N], spark://…")
     parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST:PORT")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "--partitions", type=int, default=4, metavar="N", help="few, so that keys meet (default: 4)"
+    )
     parser.add_argument("--tier", default="standard", help="basic, standard (default) or premium")
     parser.set_defaults(run=run)
 
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from busproof.spec import load  # noqa: PLC0415
 
     _check(args)
-    profile = profile_for(load(), tier=args.tier)
+    profile = profile_for(load(), tier=args.tier, partitions=args.partitions)
     seed = randbits(SEED_BITS) if args.seed is None else args.seed
     conf = {**SETTINGS, **settings_from(args.conf)}
     with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
@@ -62,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    for name in ("sequences", "length"):
+    for name in ("sequences", "length", "partitions"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} is {getattr(args, name)}, and must be at least 1")
     if args.tier not in ("basic", "standard", "premium"):

@@ -89,7 +89,7 @@ def simulated(
     Raises:
         HistoryError: the folder cannot be written.
     """
-    rows = ((seed, None, sequence(seed, length)) for seed in seeds)
+    rows = ((seed, None, sequence(seed, length, profile.partitions)) for seed in seeds)
     frame = _written(spark, profile, rows, folder)
     answers = told(frame)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
@@ -105,7 +105,9 @@ def noticed(
     names: Sequence[str] = EVERY_MUTANT,
 ) -> dict[str, Difference]:
     """The faults of the bus on Spark that the model tells from it, each by its first difference."""
-    rows = ((seed, name, sequence(seed, length)) for name in names for seed in seeds)
+    rows = (
+        (seed, name, sequence(seed, length, profile.partitions)) for name in names for seed in seeds
+    )
     frame = _written(spark, profile, rows, folder)
     answers = told(frame, mutated=True)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
@@ -174,7 +176,7 @@ def _verdict(
     profile: Profile, length: int, row: dict[str, Any]
 ) -> tuple[int, Counter[RuleId], Difference | None, bool]:
     gc.disable()
-    commands = sequence(row["seed"], length)
+    commands = sequence(row["seed"], length, profile.partitions)
     judge, event = _heard(profile, commands, json.loads(row["told"])["told"])
     gc.enable()
     difference = None
@@ -238,7 +240,7 @@ def saved(
         judge, _ = _heard(profile, commands, answers)
         return judge.violation is not None and difference.rules[0] in judge.violation.rules
 
-    whole = sequence(difference.seed, length)[: difference.place]
+    whole = sequence(difference.seed, length, profile.partitions)[: difference.place]
     small = numbered(minimised(whole, differs))
     path = folder / f"commands-{difference.seed}.json"
     write_commands(path, CommandFile(rule=difference.rules[0], profile=profile, commands=small))

@@ -9,15 +9,15 @@ SEEDS = range(50)
 
 
 def test_the_same_seed_gives_the_same_sequence() -> None:
-    assert sequence(3, 30) == sequence(3, 30)
-    assert sequence(3, 30) != sequence(4, 30)
+    assert sequence(3, 30, 4) == sequence(3, 30, 4)
+    assert sequence(3, 30, 4) != sequence(4, 30, 4)
 
 
 def test_a_lock_is_named_by_a_receive_that_asks_for_one() -> None:
     """All settlements of fifty sequences are of receives before them, or of no lock at all."""
     named = 0
     for seed in SEEDS:
-        commands = sequence(seed, 40)
+        commands = sequence(seed, 40, 4)
         for asked in commands:
             receives = {each.number: "lock" for each in commands[: asked.number - 1]}
             told = resolved(asked.command, receives)
@@ -31,5 +31,5 @@ def test_a_lock_is_named_by_a_receive_that_asks_for_one() -> None:
 
 
 def test_fifty_sequences_ask_every_command_that_they_can() -> None:
-    kinds = {type(each.command).__name__ for seed in SEEDS for each in sequence(seed, 60)}
+    kinds = {type(each.command).__name__ for seed in SEEDS for each in sequence(seed, 60, 4)}
     assert 29 == len(kinds)

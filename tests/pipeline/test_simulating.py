@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from busproof.cli import main
 from busproof.history.commands import read_commands
 from busproof.model.profiles import profile_for
 from busproof.model.values import Profile
@@ -21,7 +22,7 @@ LENGTH = 60 if FULL else 25
 
 @pytest.fixture(scope="module")
 def profile() -> Profile:
-    return profile_for(load())
+    return profile_for(load(), partitions=4)
 
 
 def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
@@ -47,6 +48,22 @@ def test_a_difference_is_made_small_and_saved(
 def _first(spark: SparkSession, profile: Profile, folder: Path) -> Difference:
     """The first difference of the bus that lets a name be taken twice."""
     return noticed(spark, profile, range(4), LENGTH, folder, ("created-twice",))["created-twice"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--sequences", "0"], "--sequences is 0, and must be at least 1"),
+        (["--length", "-1"], "--length is -1, and must be at least 1"),
+        (["--tier", "gold"], "--tier is 'gold', and must be basic, standard or premium"),
+        (["--conf", "x"], "--conf is 'x', and must be spark.NAME=VALUE"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_told(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 2 == main(["simulate", *words])
+    assert said in capsys.readouterr().err
 
 
 def test_each_fault_has_its_place_in_the_fold() -> None:
