@@ -48,7 +48,7 @@ __all__ = ["sequence"]
 
 _S: Final = MICROSECONDS
 _CREATIONS: Final[tuple[Command, ...]] = (
-    CreateQueue(queue="plain", lock_duration=30 * _S, max_delivery_count=2),
+    CreateQueue(queue="plain", lock_duration=30 * _S, max_delivery_count=2, max_size=1),
     CreateQueue(queue="regular", partitioned=False, time_to_live=90 * _S, dead_letter_expired=True),
     CreateQueue(queue="sessions", requires_session=True, lock_duration=30 * _S),
     CreateQueue(queue="detecting", duplicate_detection=True, duplicate_window=60 * _S),
@@ -102,7 +102,7 @@ class _Author:
         """Where to receive from: the queue itself, its dead letters, or a subscription."""
         queue = self.queue()
         if queue in ("news", "source"):
-            return self.random.choice((_SUBSCRIPTION, "plain"))
+            return self.random.choice((_SUBSCRIPTION, "plain", "source"))
         return queue + DEAD_LETTERS if self.random.random() < 0.15 else queue
 
     def message(self, queue: str) -> Message:
@@ -184,7 +184,7 @@ def _update(author: _Author) -> Command:
     queue = author.queue()
     if author.random.random() < 0.3:
         return UpdateQueue(queue=queue, partitioned=author.random.random() < 0.5)
-    return UpdateQueue(queue=queue, lock_duration=author.random.choice((20, 50, 400)) * _S)
+    return UpdateQueue(queue=queue, lock_duration=author.random.choice((20, 400)) * _S)
 
 
 def _down(author: _Author) -> Command:

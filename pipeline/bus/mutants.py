@@ -81,13 +81,15 @@ MUTANTS: Final = (
     Mutant("size-of-one", "SIZE-04", "e.max_size * e.partitions", "e.max_size"),
     Mutant("full-takes-more", "SIZE-10", "used_up + m.size <= 1073741824 * e.max_size", "true"),
     Mutant("created-twice", "MGMT-09", "known.name = e.name", "false"),
-    Mutant("option-changes", "MGMT-04", "coalesce(c.partitioned <> e.partitioned, false)", "false"),
+    Mutant(
+        "update-ignored", "MGMT-12", "coalesce(c.lock_duration, x.lock_duration)", "x.lock_duration"
+    ),
     Mutant("long-locks", "LOCK-03", "coalesce(c.lock_duration > 300000000, false)", "false"),
     Mutant(
-        "topic-gives-half",
+        "subscription-forgotten",
         "TOPIC-01",
         "x.kind = 'subscription' AND x.place = e.name",
-        "x.kind = 'subscription' AND x.place = e.name AND x.forward_to IS NULL",
+        "x.kind = 'subscription' AND x.place = e.name AND x.forward_to IS NOT NULL",
     ),
     Mutant("forwards-nothing", "FWD-01", "known.name = e.forward_to", "false"),
 )

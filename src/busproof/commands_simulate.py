@@ -53,10 +53,11 @@ def run(args: argparse.Namespace) -> int:
     from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
     from busproof.model.profiles import profile_for  # noqa: PLC0415
     from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
+    from busproof.simulating import READINGS  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
 
     _check(args)
-    profile = profile_for(load(), tier=args.tier, partitions=args.partitions)
+    profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)
     seed = randbits(SEED_BITS) if args.seed is None else args.seed
     conf = {**SETTINGS, **settings_from(args.conf)}
     with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:

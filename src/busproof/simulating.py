@@ -29,7 +29,18 @@ from busproof.pipeline.bus.mutants import MUTANTS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
+__all__ = ["READINGS", "Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
+
+READINGS: Final = {
+    "OUTAGE-ERROR": "unavailable",
+    "REGULAR-KEYS": "accepted",
+    "ROUND-ROBIN": "strict",
+    "SCHEDULE-DELAY": "at-once",
+    "SCHEDULE-PLACE": "when-scheduled",
+    "SHORT-TIMEOUT": "must-fail",
+    "SILENT-EDITION": "carried-over",
+}
+"""How the bus on Spark reads what the documents leave open: it is held to that here."""
 
 EVERY_MUTANT: Final = tuple(mutant.name for mutant in MUTANTS)
 _COMMANDS: Final = "commands.parquet"

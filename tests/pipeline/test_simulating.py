@@ -12,7 +12,7 @@ from busproof.model.profiles import profile_for
 from busproof.model.values import Profile
 from busproof.pipeline.bus.folding import folded
 from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
-from busproof.simulating import Difference, noticed, saved, seldom, simulated
+from busproof.simulating import READINGS, Difference, noticed, saved, seldom, simulated
 from busproof.spec import load
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
@@ -22,7 +22,7 @@ LENGTH = 60 if FULL else 25
 
 @pytest.fixture(scope="module")
 def profile() -> Profile:
-    return profile_for(load(), partitions=4)
+    return profile_for(load(), readings=READINGS, partitions=4)
 
 
 def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
