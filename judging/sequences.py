@@ -59,7 +59,7 @@ _CREATIONS: Final[tuple[Command, ...]] = (
 )
 _SENT_TO: Final = ("plain", "regular", "sessions", "detecting", "source", "news")
 _SUBSCRIPTION: Final = "news/subscriptions/a"
-_SESSIONS: Final = ("s", "t")
+_SESSIONS: Final = ("s", "s", "s", "t")
 _DURATIONS: Final = (1, 5 * _S, 20 * _S, 40 * _S, 70 * _S)
 _LARGE: Final = 600_000_000
 """Bytes, two of which fill a partition."""
@@ -116,7 +116,7 @@ class _Author:
             partition_key=choose((None, None, "k", "l", session)),
             message_id=choose((None, "1", "1", "2")),
             size=_LARGE if self.random.random() < self.theme.large else None,
-            time_to_live=choose((None, None, None, None, 30 * _S)),
+            time_to_live=choose((None, None, 30 * _S)),
         )
 
     def settled(self, kind: Callable[..., Command]) -> Command:
@@ -187,6 +187,10 @@ def _update(author: _Author) -> Command:
     return UpdateQueue(queue=queue, lock_duration=author.random.choice((20, 400)) * _S)
 
 
+def _get(author: _Author) -> Command:
+    return GetQueue(queue=author.queue())
+
+
 def _down(author: _Author) -> Command:
     partition = author.random.randrange(author.partitions)
     return TakePartitionDown(queue=author.queue(), partition=partition)
@@ -231,10 +235,10 @@ _OF_SESSIONS: Final[_Writers] = (
     (1, _set_state),
     (1, lambda _: ListSessions(queue="sessions")),
 )
-_OF_TRANSACTIONS: Final[_Writers] = ((3, _begin), (6, _send_within), (3, _commit), (2, _roll_back))
+_OF_TRANSACTIONS: Final[_Writers] = ((2, _begin), (12, _send_within), (2, _commit), (1, _roll_back))
 _OUTAGES: Final[_Writers] = ((2, _down), (2, _up))
 _MANAGEMENT: Final[_Writers] = (
-    (4, lambda author: GetQueue(queue=author.queue())),
+    (4, _get),
     (1, lambda _: ListQueues()),
     (2, _update),
     (1, lambda author: DeleteQueue(queue=author.queue())),
@@ -253,9 +257,9 @@ _THEMES: Final = (
     _Theme(("plain",), _TRAFFIC + _OUTAGES),
     _Theme(("plain",), _TRAFFIC + _SETTLEMENTS + _SETTLEMENTS + ((2, _advance),)),
     _Theme(("sessions",), ((8, _send), *_OF_SESSIONS, *_SETTLEMENTS, (2, _advance))),
-    _Theme(("detecting",), ((8, _send), (4, _receive), (2, _advance), *_OUTAGES)),
+    _Theme(("detecting",), ((8, _send), (6, _receive), (3, _advance), (3, _get))),
     _Theme(("plain", "detecting"), (*_OF_TRANSACTIONS, (3, _receive), *_OUTAGES)),
-    _Theme(("regular",), _TRAFFIC + _TIME + _TIME + _SETTLEMENTS),
+    _Theme(("regular",), (*_TRAFFIC, *_TIME, *_TIME, *_SETTLEMENTS, (3, _get))),
     _Theme(("plain", "regular"), (*_MANAGEMENT, (8, _send), (3, _receive)), large=0.6),
     _Theme(("news", "source"), (*_TRAFFIC, *_TIME)),
 )

@@ -77,7 +77,12 @@ MUTANTS: Final = (
     Mutant("due-never", "SCHED-02", "x.due <= s.now", "false"),
     Mutant("due-at-once", "SCHED-01", "x.due <= s.now", "true"),
     Mutant("peeks-too-much", "PART-19", "CAST(c.count AS INT)", "CAST(c.count + 1 AS INT)"),
-    Mutant("counts-one-more", "MGMT-20", "n + coalesce(h.message.size, 0L)", "n + 1L"),
+    Mutant(
+        "dead-letters-counted",
+        "MGMT-20",
+        "h.queue = q AND NOT array_contains(unavailable, h.partition)",
+        "h.owner = q AND NOT array_contains(unavailable, h.partition)",
+    ),
     Mutant("size-of-one", "SIZE-04", "e.max_size * e.partitions", "e.max_size"),
     Mutant("full-takes-more", "SIZE-10", "used_up + m.size <= 1073741824 * e.max_size", "true"),
     Mutant("created-twice", "MGMT-09", "known.name = e.name", "false"),

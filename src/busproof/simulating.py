@@ -8,7 +8,7 @@ import gc
 import json
 import multiprocessing
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["READINGS", "Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
 
 READINGS: Final = {
+    "DEAD-LETTER-COUNT": "anew",
+    "DEAD-LETTER-DELAY": "at-once",
     "OUTAGE-ERROR": "unavailable",
     "REGULAR-KEYS": "accepted",
     "ROUND-ROBIN": "strict",
@@ -42,7 +44,7 @@ READINGS: Final = {
 }
 """How the bus on Spark reads what the documents leave open: it is held to that here."""
 
-EVERY_MUTANT: Final = tuple(mutant.name for mutant in MUTANTS)
+_NAMES: Final = tuple(fault.name for fault in MUTANTS)
 _COMMANDS: Final = "commands.parquet"
 _OUTCOMES: Final = "outcomes.parquet"
 _AT_ONCE: Final = 8
@@ -104,7 +106,7 @@ def simulated(
     frame = _written(spark, profile, rows, folder)
     answers = told(frame)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
-    return _judged(profile, folder / _OUTCOMES, length)
+    return _judged(spark, profile, folder / _OUTCOMES, length)
 
 
 def noticed(
@@ -113,7 +115,7 @@ def noticed(
     seeds: Sequence[int],
     length: int,
     folder: Path,
-    names: Sequence[str] = EVERY_MUTANT,
+    names: Sequence[str] = _NAMES,
 ) -> dict[str, Difference]:
     """The faults of the bus on Spark that the model tells from it, each by its first difference."""
     rows = (
@@ -123,7 +125,7 @@ def noticed(
     answers = told(frame, mutated=True)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
     found: dict[str, Difference] = {}
-    for each in _judged(profile, folder / _OUTCOMES, length).differences:
+    for each in _judged(spark, profile, folder / _OUTCOMES, length).differences:
         found.setdefault(each.mutant or "", each)
     return found
 
@@ -137,32 +139,36 @@ def seldom(simulation: Simulation, rules: Sequence[RuleId]) -> list[RuleId]:
 def _written(
     spark: "SparkSession",
     profile: Profile,
-    rows: Iterator[tuple[int, str | None, tuple[Asked, ...]]],
+    rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]],
     folder: Path,
 ) -> "DataFrame":
     """The sequences as Parquet, and what Spark reads of them."""
-    state = fresh(profile)
     lines = folder / "commands.jsonl"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with lines.open("w", encoding="utf-8") as file:
-            for seed, mutant, commands in rows:
-                asked = [request(each.command, each.connection) for each in commands]
-                row = {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
-                file.write(json.dumps(row) + "\n")
-    except OSError as error:
-        raise HistoryError(f"cannot write {lines}: {error.strerror}") from None
+    _write_lines(lines, profile, rows)
     table = str(folder / _COMMANDS)
     spark.read.schema(SEQUENCES).json(str(lines)).write.mode("overwrite").parquet(table)
     lines.unlink()
     return spark.read.parquet(table)
 
 
-def _judged(profile: Profile, outcomes: Path, length: int) -> Simulation:
-    """What the model thinks of all outcomes, asked in as many processes as there are cores."""
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415 - of an extra
+def _write_lines(
+    path: Path, profile: Profile, rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]]
+) -> None:
+    state = fresh(profile)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as file:
+            for seed, mutant, commands in rows:
+                asked = [request(each.command, each.connection) for each in commands]
+                row = {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
+                file.write(json.dumps(row) + "\n")
+    except OSError as error:
+        raise HistoryError(f"cannot write {path}: {error.strerror}") from None
 
-    rows = pq.read_table(outcomes).to_pylist()
+
+def _judged(spark: "SparkSession", profile: Profile, outcomes: Path, length: int) -> Simulation:
+    """What the model thinks of all outcomes, asked in as many processes as there are cores."""
+    rows = [row.asDict() for row in spark.read.parquet(str(outcomes)).collect()]
     rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
     decided: Counter[RuleId] = Counter()
     differences, commands, undecided = [], 0, 0
@@ -239,6 +245,7 @@ def saved(
     Raises:
         HistoryError: the folder cannot be written.
     """
+    again = _Again(spark, profile, difference.mutant, folder / "again.jsonl")
     left = _SMALLER
 
     def differs(candidate: Sequence[Asked]) -> bool:
@@ -247,8 +254,7 @@ def saved(
             raise Spent
         left -= 1
         commands = numbered(candidate)
-        answers = _asked_again(spark, profile, difference, commands, folder)
-        judge, _ = _heard(profile, commands, answers)
+        judge, _ = _heard(profile, commands, again.ask(commands))
         return judge.violation is not None and difference.rules[0] in judge.violation.rules
 
     whole = sequence(difference.seed, length, profile.partitions)[: difference.place]
@@ -258,19 +264,24 @@ def saved(
     return path
 
 
-def _asked_again(
-    spark: "SparkSession",
-    profile: Profile,
-    difference: Difference,
-    commands: Sequence[Asked],
-    folder: Path,
-) -> list[dict[str, Any]]:
-    frame = _written(
-        spark,
-        profile,
-        iter([(difference.seed, difference.mutant, tuple(commands))]),
-        folder / "again",
-    )
-    (row,) = told(frame, mutated=difference.mutant is not None).collect()
-    answers: list[dict[str, Any]] = json.loads(row.told)["told"]
-    return answers
+class _Again:
+    """Asks one sequence after another by a plan that is made once, over a file of one line."""
+
+    def __init__(
+        self, spark: "SparkSession", profile: Profile, mutant: str | None, file: Path
+    ) -> None:
+        self._profile = profile
+        self._mutant = mutant
+        self._file = file
+        self._spark = spark
+        self._plan: DataFrame | None = None
+
+    def ask(self, commands: Sequence[Asked]) -> list[dict[str, Any]]:
+        """What was told of each of these commands."""
+        _write_lines(self._file, self._profile, [(0, self._mutant, tuple(commands))])
+        if self._plan is None:
+            read = self._spark.read.schema(SEQUENCES).json(str(self._file))
+            self._plan = told(read, mutated=self._mutant is not None)
+        (row,) = self._plan.collect()
+        answers: list[dict[str, Any]] = json.loads(row.told)["told"]
+        return answers
