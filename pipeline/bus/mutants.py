@@ -80,8 +80,8 @@ MUTANTS: Final = (
     Mutant(
         "dead-letters-counted",
         "MGMT-20",
-        "h.queue = q AND NOT array_contains(unavailable, h.partition)",
-        "h.owner = q AND NOT array_contains(unavailable, h.partition)",
+        "filter(s.messages, h -> h.queue = q AND NOT array_contains(unavailable, h.partition))",
+        "filter(s.messages, h -> h.owner = q AND NOT array_contains(unavailable, h.partition))",
     ),
     Mutant("size-of-one", "SIZE-04", "e.max_size * e.partitions", "e.max_size"),
     Mutant("full-takes-more", "SIZE-10", "used_up + m.size <= 1073741824 * e.max_size", "true"),

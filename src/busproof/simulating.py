@@ -36,7 +36,6 @@ READINGS: Final = {
     "DEAD-LETTER-DELAY": "at-once",
     "OUTAGE-ERROR": "unavailable",
     "REGULAR-KEYS": "accepted",
-    "ROUND-ROBIN": "strict",
     "SCHEDULE-DELAY": "at-once",
     "SCHEDULE-PLACE": "when-scheduled",
     "SHORT-TIMEOUT": "must-fail",
