@@ -215,8 +215,9 @@ class _CacheIsGivenTwice(_Caching):
         self.again: set[tuple[str, int]] = set()
 
     def complete(self, queue: Queue, held: Held) -> None:
-        numbers = sorted(self.cached.get((queue.name, "c1"), ()))
-        second = held.number in numbers[1:] and (queue.name, held.number) not in self.again
+        caches = (sorted(each) for (name, _), each in self.cached.items() if name == queue.name)
+        second = any(held.number in numbers[1:] for numbers in caches)
+        second = second and (queue.name, held.number) not in self.again
         if second:
             self.again.add((queue.name, held.number))
             self.give_back(queue, held)
