@@ -153,7 +153,7 @@ class _Worker:
         small = self._small_message(session=session, detected=detected)
         if not self.habits.large or self.random.random() >= self.habits.large:
             return small
-        large = attrs.evolve(small, size=self.random.choice(LARGE))
+        large = attrs.evolve(small, size=self.random.choice(LARGE), stands_in=True)
         # Mostly of one key, for which there is soon no room.
         return large if small.partition_key is None else attrs.evolve(large, partition_key=KEYS[0])
 

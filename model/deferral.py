@@ -134,6 +134,9 @@ def _fresh(candidate: Seen) -> Seen:
     lock = stored.lock
     if lock is not None and (stored.deferred is None or lock.expiry.earliest == -NEVER):
         changes["lock"] = None
+    if lock is not None and lock.expiry.earliest == -NEVER:
+        # It was abandoned without an answer, or its session accepted again: that may count.
+        changes["uncounted"] = stored.uncounted + 1
     return attrs.evolve(candidate, stored=attrs.evolve(stored, **changes))
 
 

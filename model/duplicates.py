@@ -15,6 +15,8 @@ from busproof.model.values import MICROSECONDS, Message, Profile, RuleId, Window
 
 __all__ = [
     "ASKED_BEYOND",
+    "LONGEST_WINDOW",
+    "SHORTEST_WINDOW",
     "Fate",
     "declined",
     "fate",

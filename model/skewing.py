@@ -13,6 +13,7 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
+from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
 from busproof.model.outcomes import Outcome, QueueDescription, Received, Renewed
 from busproof.model.values import MICROSECONDS
 
@@ -54,7 +55,7 @@ class Skew:
         if isinstance(command, CreateQueue):
             return self._queue(command)
         if isinstance(command, CreateTopic):
-            window = self._duration(command.duplicate_window)
+            window = self._window(command.duplicate_window)
             life = self._life(command.time_to_live)
             return attrs.evolve(command, duplicate_window=window, time_to_live=life)
         if isinstance(command, CreateSubscription):
@@ -89,7 +90,7 @@ class Skew:
         skewed = attrs.evolve(
             command,
             lock_duration=self._duration(command.lock_duration),
-            duplicate_window=self._duration(command.duplicate_window),
+            duplicate_window=self._window(command.duplicate_window),
             time_to_live=self._life(command.time_to_live),
         )
         for each in SKEWED:
@@ -98,6 +99,12 @@ class Skew:
 
     def _duration(self, duration: int) -> int:
         return max(1, duration + self._random.randint(-self._slack, self._slack))
+
+    def _window(self, asked: int) -> int:
+        """DUP-03: one that can be had stays one, and one that cannot is as it was asked for."""
+        if not SHORTEST_WINDOW <= asked <= LONGEST_WINDOW:
+            return asked
+        return min(max(self._duration(asked), SHORTEST_WINDOW), LONGEST_WINDOW)
 
     def _life(self, life: int | None) -> int | None:
         return None if life is None else self._duration(life)

@@ -134,8 +134,8 @@ class MessageView:
     `sequence_number`, `delivery_count` and the lock are `None` where a client learns none.
     `delivery_count` counts this delivery too; `locked_until` is a time on the recording's clock.
     `dead_letter_reason` is why a message of a dead-letter queue is there; `state` is what a peek
-    tells of a message, `None` where it tells nothing; `size` and `time_to_live` may be those of the
-    sent message.
+    tells of a message, `None` where it tells nothing; `size`, `stands_in` and `time_to_live` may be
+    those of the sent message.
     """
 
     body: str
@@ -150,6 +150,7 @@ class MessageView:
     content_type: str | None = None
     properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
     size: int | None = None
+    stands_in: bool = False
     time_to_live: int | None = None
     sequence_number: int | None = None
     delivery_count: int | None = None

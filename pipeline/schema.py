@@ -52,7 +52,7 @@ MESSAGE: Final[Mapping[str, str]] = {
 }
 
 VIEW: Final[Mapping[str, str]] = {
-    **{name: kind for name, kind in MESSAGE.items() if name != "stands_in"},
+    **MESSAGE,
     "sequence_number": "BIGINT",
     "delivery_count": "BIGINT",
     "lock_token": "STRING",

@@ -149,6 +149,22 @@ def test_a_lock_that_may_have_ended_may_be_given_by_number_again() -> None:
     assert "DEFER-06" in told.saw(by(), one("o")).rules
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_session_accepted_again_may_have_given_a_deferred_message_back(count: int) -> None:
+    """Whether that delivery counts is not said."""
+    told = telling()
+    told.queue(requires_session=True)
+    told.send(partition=1, session_id="a")
+    told.has(AcceptSession(queue="q", session_id="a"))
+    of_session = {"session_id": "a"}
+    taken = Received(message=view("m1", 1, lock_token="l", delivery_count=1, **of_session))
+    told.has(Receive(queue="q", **of_session), taken)
+    told.has(DEFER)
+    told.has(by(session="a"), one("o", delivery_count=1, **of_session))
+    told.has(AcceptSession(queue="q", **of_session))
+    told.has(by(session="a"), one("p", delivery_count=count, **of_session))
+
+
 def test_a_lost_lock_defers_nothing(told: Told) -> None:
     locked(told)
     after(told, MINUTE + 1)

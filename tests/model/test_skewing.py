@@ -12,6 +12,7 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
+from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
 from busproof.model.outcomes import Done, Outcome, Received, Renewed
 from busproof.model.skewing import HOSTILE_SLACK, Skew
 from busproof.model.values import Message, MessageView
@@ -25,6 +26,22 @@ def skew(seed: int = 1, *, punctual: bool = True) -> Skew:
 
 def is_near(one: int | None, other: int) -> bool:
     return one is not None and 0 < abs(one - other) <= HOSTILE_SLACK
+
+
+@pytest.mark.parametrize("window", [20_000_000, 7 * 86_400_000_000])
+def test_a_window_that_can_be_had_stays_one(window: int) -> None:
+    """DUP-03: a bus that shortens the shortest one would refuse it."""
+    for seed in range(20):
+        taken = skew(seed).taken(CreateQueue(queue="q", duplicate_window=window))
+        assert isinstance(taken, CreateQueue)
+        assert SHORTEST_WINDOW <= taken.duplicate_window <= LONGEST_WINDOW
+
+
+def test_a_window_that_cannot_be_had_is_asked_for_as_it_is() -> None:
+    asked = CreateQueue(queue="q", duplicate_window=SHORTEST_WINDOW - 1)
+    taken = skew().taken(asked)
+    assert isinstance(taken, CreateQueue)
+    assert SHORTEST_WINDOW - 1 == taken.duplicate_window
 
 
 def test_a_queue_is_told_with_what_was_asked_for() -> None:
