@@ -44,9 +44,7 @@ __all__ = [
 def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transition]:
     """MGMT-10: what a queue answers that does not exist."""
     if isinstance(command, TakePartitionDown | BringPartitionUp):
-        if command.partition < namespace.profile.partitions:
-            yield done(_switched(namespace, command))
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield from _answered(namespace, command, _switched(namespace, command))
         return
     namespace = with_doubt(namespace, command)
     if isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
@@ -88,14 +86,23 @@ def _switched_if_there(
     namespace: Namespace, command: TakePartitionDown | BringPartitionUp, queue: Queue
 ) -> Iterator[Transition]:
     """The outage is that of the queue, if it is there, and of one that is created later."""
-    if command.partition < namespace.profile.partitions:
-        down = isinstance(command, TakePartitionDown)
-        switched = namespace
-        if 1 << command.partition & everywhere(namespace, queue.settings):
-            outages = queue.outages.switched(command.partition, down=down)
-            switched = in_outage(namespace, queue.settings.queue, outages)
-        yield done(_switched(switched, command))
-    yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+    down = isinstance(command, TakePartitionDown)
+    switched = namespace
+    if 1 << command.partition & everywhere(namespace, queue.settings):
+        outages = queue.outages.switched(command.partition, down=down)
+        switched = in_outage(namespace, queue.settings.queue, outages)
+    yield from _answered(namespace, command, _switched(switched, command))
+
+
+def _answered(
+    namespace: Namespace, command: TakePartitionDown | BringPartitionUp, switched: Namespace
+) -> Iterator[Transition]:
+    """Done, or refused; a bus of its own does what it is told of partitions that there may be."""
+    there = command.partition < namespace.profile.partitions
+    if there:
+        yield done(switched)
+    if not (there and namespace.vantage.decides):
+        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
 
 
 def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
