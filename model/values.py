@@ -166,10 +166,8 @@ class MessageView:
         return cls(**carried, **learned)
 
 
-_CARRIED: Final = tuple(
-    each.name for each in attrs.fields(Message) if each.name in attrs.fields_dict(MessageView)
-)
-"""What of a message comes back: all but what only its sender says."""
+_CARRIED: Final = tuple(each.name for each in attrs.fields(Message))
+"""What of a message comes back."""
 _carried_by: Final = attrgetter(*_CARRIED)
 
 
