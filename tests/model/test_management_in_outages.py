@@ -209,3 +209,11 @@ def test_the_model_uses_a_queue_that_is_there_in_part() -> None:
     told = frayed()
     assert any(isinstance(each.outcome, Refused) for each in told.step(receive()))
     assert [DONE, MISSING] == [each.outcome for each in told.step(down(2))]
+
+
+def test_the_model_s_own_bus_does_what_it_is_told_of_its_partitions() -> None:
+    """Of a queue that is not there too; of a partition that there is not it refuses it."""
+    told = telling(decides=True)
+    for command in (down(0), up(0)):
+        assert [DONE] == [each.outcome for each in told.step(command)]
+    assert [MISSING] == [each.outcome for each in told.step(down(16))]
