@@ -6,6 +6,7 @@ request was never answered is *uncertain*, present in some continuations and abs
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeVar
 
 import attrs
@@ -184,7 +185,13 @@ def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
 
 def forwarding_graves(namespace: Namespace) -> Iterator[str]:
     """The dead-letter queues that forward, to wherever (FWD-35)."""
-    return (source for source in namespace.forwarding if source.endswith(DEAD_LETTERS))
+    return iter(_graves_among(namespace.forwarding))
+
+
+@lru_cache(maxsize=64)
+def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
+    """Looked for once for each state of forwarding: most requests ask, and few change it."""
+    return tuple(source for source in forwarding if source.endswith(DEAD_LETTERS))
 
 
 def feeding(namespace: Namespace, name: str) -> Iterator[str]:
