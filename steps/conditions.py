@@ -1,7 +1,8 @@
 """What subscriptions filter by in an exploration, and what messages carry for it to decide on.
 
 Properties, values and conditions come from small universes, so that a message now and then meets a
-condition, and now and then fails it by very little.
+condition, and now and then fails it by very little. What a message carries is told by one number:
+any nine numbers in a row come to each pair of what `a` and `b` may be, to each color and each size.
 """
 
 from collections.abc import Mapping
@@ -20,10 +21,7 @@ from busproof.model.filters import (
 )
 from busproof.model.values import Message
 
-__all__ = ["MARKS", "Marks", "filters", "marked"]
-
-Marks = Mapping[str, Any]
-"""Fields of a message by name; `properties` are the application's own."""
+__all__ = ["MARKED", "MARKS", "filters", "marked"]
 
 _HEADERS: Final = (
     "correlation_id",
@@ -43,6 +41,12 @@ _PROPERTIES: Final[Mapping[str, tuple[PropertyValue, ...]]] = {
     "size": _NUMBERS,
     "color": _COLORS,
 }
+
+MARKED: Final = 9
+"""How many messages whose numbers follow each other carry whatever tells conditions apart."""
+
+_HEADERS_MOD: Final = 11
+"""A header is there in some of so many numbers, each header in others."""
 
 _TEXT: Final = st.sampled_from(tuple(f"'{each}'" for each in _COLORS))
 _NUMBER: Final = st.sampled_from(tuple(map(str, _NUMBERS)))
@@ -72,10 +76,8 @@ _ATOM: Final = st.one_of(
     _written("{} + {} * {} = 4", _NAME, _NUMBER, _NUMBER),
     _written("({} + {}) * 2 = 6", _NAME, _NUMBER),
 )
-_FORMS: Final = (
-    "{}",
-    "{}",
-    "NOT {}",
+_ALONE: Final = ("{}", "{}", "{}", "NOT {}")
+_TOGETHER: Final = (
     "{} AND {}",
     "{} OR {}",
     "NOT {} AND {}",
@@ -84,7 +86,11 @@ _FORMS: Final = (
     "NOT ({} AND {})",
 )
 _BROKEN: Final = st.sampled_from(("size =", "color = 'red", "(a = 1", "= 1 a", "color LIKE"))
-_CONDITION: Final = st.builds(str.format, st.sampled_from(_FORMS), _ATOM, _ATOM, _ATOM)
+_PART: Final = _EQUAL | _ATOM
+_CONDITION: Final = st.one_of(
+    st.builds(str.format, st.sampled_from(_ALONE), _ATOM),
+    st.builds(str.format, st.sampled_from(_TOGETHER), _PART, _PART, _PART),
+)
 
 _CONDITIONS: Final[st.SearchStrategy[Filter]] = st.one_of(
     *[_CONDITION.map(lambda written: SqlFilter(expression=written))] * 5,
@@ -108,8 +114,8 @@ _PROPERTY: Final = st.sampled_from(
     tuple((name, value) for name, values in _PROPERTIES.items() for value in values)
 )
 
-MARKS: Final[st.SearchStrategy[Marks]] = _some(4)
-"""What a message carries besides its keys."""
+MARKS: Final = st.integers(0, 9 * len((*_COLORS, None)) * len((*_NUMBERS, None)) * 11 - 1)
+"""What a message carries besides its keys, by number."""
 
 _CORRELATIONS: Final[st.SearchStrategy[Filter]] = st.one_of(
     st.just(TrueFilter()),
@@ -126,6 +132,21 @@ def filters(*, sql: bool) -> st.SearchStrategy[Filter]:
     return st.one_of(_CORRELATIONS, *(_CONDITIONS, _CONDITIONS) * sql)
 
 
-def marked(message: Message, marks: Marks) -> Message:
-    """The message with these fields too."""
-    return attrs.evolve(message, **marks)
+def marked(message: Message, number: int) -> Message:
+    """The message with the headers and properties of this number too."""
+    carried = {
+        "a": (None, 1, 2)[number % 3],
+        "b": (None, 1, 2)[number // 3 % 3],
+        "color": (None, *_COLORS)[number % (1 + len(_COLORS))],
+        "size": (None, *_NUMBERS)[number % (1 + len(_NUMBERS))],
+    }
+    there = {name: value for name, value in carried.items() if value is not None}
+    headers: dict[str, Any] = {
+        name: _header(number, place) for place, name in enumerate(_HEADERS, start=1)
+    }
+    return attrs.evolve(message, properties=there, **headers)
+
+
+def _header(number: int, place: int) -> str | None:
+    found = number * place % _HEADERS_MOD
+    return _WORDS[found % 2] if found < 2 * len(_WORDS) else None

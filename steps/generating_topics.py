@@ -20,13 +20,14 @@ from busproof.model.commands import (
 )
 from busproof.model.filters import DEFAULT_RULE, Filter
 from busproof.model.values import ReceiveMode, Tier
-from busproof.steps.conditions import MARKS, Marks, filters, marked
+from busproof.steps.conditions import MARKS, filters, marked
 from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
 from busproof.steps.worlds import Scope, Theme, World
 
 __all__ = ["rows_of_topics"]
 
 TOPICS: Final = (Theme.TOPICS, Theme.FORWARDING)
+_DECIDED: Final = (Theme.TOPICS, Theme.CONDITIONS)
 MOST_TOPICS: Final = 2
 MOST_SOURCES: Final = 6
 """Queues, with those that forward: as many as make a chain that is too long."""
@@ -149,7 +150,7 @@ def _rules(scope: Scope) -> Iterator[Generator]:
         times=st.sampled_from((1, 1, 2)),
         weight=3,
         when=_has_subscriptions,
-        themes=(Theme.TOPICS,),
+        themes=_DECIDED,
         name="sendmarked",
     )
     rule = {"number": _NUMBER, "rule": _RULES}
@@ -160,17 +161,17 @@ def _rules(scope: Scope) -> Iterator[Generator]:
         make=_added,
         weight=2,
         when=_has_subscriptions,
-        themes=(Theme.TOPICS,),
+        themes=_DECIDED,
     )
     yield Generator(
-        kind=RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=(Theme.TOPICS,)
+        kind=RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=_DECIDED
     )
     yield Generator(
         kind=ListRules,
         draws={"number": _NUMBER},
         make=_listed,
         when=_has_subscriptions,
-        themes=(Theme.TOPICS,),
+        themes=_DECIDED,
     )
     if Capability.TRANSACTIONS in scope.capabilities:
         within = {**added, "transaction": TRANSACTIONS}
@@ -262,7 +263,7 @@ def _added(
     return AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
 
 
-def _sent_marked(world: World, shape: int, marks: Marks) -> Send:
+def _sent_marked(world: World, shape: int, marks: int) -> Send:
     """What conditions are about, to the latest subscription's topic."""
     latest = world.subscriptions[-1]
     return Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))

@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from hypothesis import stateful
 from hypothesis import strategies as st
@@ -21,13 +21,22 @@ from busproof.model.outcomes import Event, Unsupported
 from busproof.model.profiles import profile_for
 from busproof.model.values import MICROSECONDS, Clock, Profile
 from busproof.spec import load
-from busproof.steps.conditions import MARKS, Marks, filters
+from busproof.steps.conditions import MARKS, filters
 from busproof.steps.ending import Undeclared, blaming_the_adapter
 from busproof.steps.generating import generators
 from busproof.steps.harness import Bus, Recording
 from busproof.steps.openings import begun_with, openings, themes
 from busproof.steps.rows import Generator
-from busproof.steps.worlds import KEYS, PALETTE, Receipt, Scope, Shape, Theme, World
+from busproof.steps.worlds import (
+    GENERAL,
+    KEYS,
+    PALETTE,
+    Receipt,
+    Scope,
+    Shape,
+    Theme,
+    World,
+)
 
 __all__ = [
     "LOCK",
@@ -46,10 +55,7 @@ LOCK = 30 * MICROSECONDS
 CONNECTIONS = ("c1", "c1", "c1", "c2")
 
 FILTERS = 3
-MARKED = 6
-"""Of a sequence that is about conditions: how many subscriptions, and how many messages."""
-
-T = TypeVar("T")
+"""Subscriptions of a sequence that is about conditions."""
 
 
 class Watch:
@@ -276,31 +282,28 @@ def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]
         theme: Theme,
         keys: tuple[str, ...],
         palette: list[Shape],
-        filters: list[Filter],
-        marks: list[Marks],
         opening: str,
+        filters: list[Filter] | None = None,
+        marks: int = 0,
         **drawn: Any,
     ) -> Any:
         due = self.watch.opening(ways)
         theme, opening = (theme, opening) if due is None else (Theme.QUEUES, due)
         self.world.theme, self.world.keys, self.world.palette = theme, keys, tuple(palette)
-        self.world.filters, self.world.marks = tuple(filters), tuple(marks)
+        self.world.filters, self.world.marks = tuple(filters or ()), marks
         return self.begin(row, opening, drawn)
 
     draws = {
         "theme": st.sampled_from(about),
         "keys": st.sampled_from(KEYS),
         "palette": PALETTE,
-        "filters": _exactly(FILTERS, filters(sql=Capability.SQL_FILTERS in scope.capabilities)),
-        "marks": _exactly(MARKED, MARKS),
         "opening": st.sampled_from(openings(scope)),
         **row.draws,
     }
+    if set(about) & {*GENERAL, Theme.CONDITIONS}:
+        one = filters(sql=Capability.SQL_FILTERS in scope.capabilities)
+        draws |= {"filters": st.lists(one, min_size=FILTERS, max_size=FILTERS), "marks": MARKS}
     return stateful.initialize(targets=row.into, **draws)(start)
-
-
-def _exactly(number: int, one: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
-    return st.lists(one, min_size=number, max_size=number)
 
 
 def _rule(row: Generator, name: str) -> Any:

@@ -76,6 +76,7 @@ _THEMES: Final = {
     Theme.DELIVERIES: Capability.PEEK_LOCK,
     Theme.TRANSACTIONS: Capability.TRANSACTIONS,
     Theme.COPIES: Capability.TOPICS,
+    Theme.CONDITIONS: Capability.FILTERS,
 }
 """What an implementation has to declare for a sequence to be about this."""
 
@@ -89,11 +90,14 @@ def openings(scope: Scope) -> tuple[str, ...]:
 def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]:
     """The commands of an opening that an implementation can be asked.
 
-    A sequence about one matter begins at random, one about copies with the subscriptions for them.
+    A sequence about one matter begins at random, one about copies with the subscriptions for them,
+    one about conditions with all that is to be decided on.
     """
     if world.theme is Theme.COPIES:
         return topics.topic_alike(world, queue)
-    if world.theme in FOCUSED:
+    if world.theme is Theme.CONDITIONS:
+        name = "conditions"
+    elif world.theme in FOCUSED:
         return iter(())
     (found,) = [each for each in _OPENINGS if each.name == name]
     asked = found.commands(world, queue)

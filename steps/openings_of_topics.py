@@ -18,7 +18,7 @@ from busproof.model.commands import (
 )
 from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
 from busproof.model.values import Message, ReceiveMode
-from busproof.steps.conditions import marked
+from busproof.steps.conditions import MARKED, marked
 from busproof.steps.openings_of_queues import OTHER, interrupted, keyed
 from busproof.steps.worlds import Theme, World
 
@@ -105,7 +105,7 @@ def subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 def conditions(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Subscriptions with one filter each take what they want of some messages."""
-    world.theme = Theme.TOPICS
+    world.theme = Theme.CONDITIONS
     topic = f"n{len(world.topics) + 1}"
     world.topics.append(topic)
     yield CreateTopic(topic=topic, partitioned=bool(queue.partitioned))
@@ -118,9 +118,9 @@ def conditions(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield AddRule(rule="r", filter=wanted, **rule)
         paths.append(f"{topic}/subscriptions/f{number}")
         world.subscriptions.append(CreateQueue(queue=paths[-1]))
-    for number, marks in enumerate(world.marks):
-        message = marked(world.message(world.subscriptions[-1], number), marks)
-        yield Send(queue=topic, message=message)
+    for number in range(MARKED):
+        message = world.message(world.subscriptions[-1], number)
+        yield Send(queue=topic, message=marked(message, world.marks + number))
     for path in paths:
-        for _ in world.marks:
+        for _ in range(MARKED):
             yield Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)

@@ -40,7 +40,6 @@ from busproof.model.outcomes import (
     SessionAccepted,
 )
 from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Error, Message, MessageView, Tier
-from busproof.steps.conditions import Marks
 from busproof.steps.needing import needs
 
 __all__ = [
@@ -88,10 +87,14 @@ class Theme(StrEnum):
     DELIVERIES = "deliveries"
     TRANSACTIONS = "transactions"
     COPIES = "copies"
+    CONDITIONS = "conditions"
 
 
 GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
 """Themes that leave out nothing of queues; the others are about little else than their matter."""
+
+OF_COPIES: Final = (Theme.COPIES, Theme.CONDITIONS)
+"""Themes of what subscriptions have, to which a queue is of no use."""
 
 FOCUSED: Final = tuple(each for each in Theme if each not in GENERAL)
 
@@ -141,7 +144,7 @@ class World:
     transactions: int = 0
     palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
     filters: tuple[Filter, ...] = attrs.field(default=(), converter=tuple)
-    marks: tuple[Marks, ...] = attrs.field(default=(), converter=tuple)
+    marks: int = 0
     connection: str = "c1"
     accepted: dict[tuple[str, str], str] = attrs.field(factory=dict)
     locks: list[Receipt] = attrs.field(factory=list)
@@ -154,7 +157,7 @@ class World:
 
     def at_hand(self) -> list[CreateQueue]:
         """What is sent to and received from, to begin with."""
-        of_queues = [] if self.theme is Theme.COPIES else self.queues
+        of_queues = [] if self.theme in OF_COPIES else self.queues
         return [*of_queues, *self.subscriptions]
 
     def with_sessions(self) -> list[CreateQueue]:
