@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.model.evolving import evolve
 from busproof.model.values import Window
 
 __all__ = ["MOST_PARTITIONED", "NOBODY", "Census", "Counted", "Kind"]
@@ -81,7 +82,7 @@ class Census:
 
     def with_unknown(self, names: int) -> "Census":
         """The census in which so many names more may be anything."""
-        return attrs.evolve(self, unknown=self.unknown + names)
+        return evolve(self, unknown=self.unknown + names)
 
     def _changed(self, entity: Counted, by: int) -> "Census":
         field, surely = entity.kind.value, entity.surely
@@ -93,7 +94,7 @@ class Census:
             partitioned = _moved(self.partitioned, by, surely=surely)
             crowded = self.crowded or partitioned.earliest >= MOST_PARTITIONED
             changes |= {"partitioned": partitioned, "crowded": crowded}
-        return attrs.evolve(self, **changes)
+        return evolve(self, **changes)
 
 
 def _moved(window: Window, by: int, *, surely: bool) -> Window:

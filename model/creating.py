@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from itertools import product
 
-import attrs
-
 from busproof.model.asking import (
     created_rules,
     is_beyond_basic,
@@ -17,6 +15,7 @@ from busproof.model.commands import CreateQueue, RestoreQueue
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.duplicates import ASKED_BEYOND
 from busproof.model.entities import destinations
+from busproof.model.evolving import evolve
 from busproof.model.graves import with_forwarding_grave
 from busproof.model.outages import Outages
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
@@ -89,9 +88,8 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
 
 def _wanted(namespace: Namespace, command: CreateQueue, partitioned: bool) -> Wanted:
     """What the queue counts as."""
-    settings = attrs.evolve(command, partitioned=partitioned)
     kind = Kind.QUEUE if partitioned else Kind.REGULAR
-    return Wanted(kind, partition_count(namespace, settings))
+    return Wanted(kind, partition_count(namespace, evolve(command, partitioned=partitioned)))
 
 
 def _made(
@@ -114,12 +112,21 @@ def _made(
             rules = (*limits, *windowed, *why, *shown)
             if in_outage:
                 rules = ("MGMT-18", *rules)
-            asked = attrs.evolve(
-                source, partitioned=partitioned, max_size=size, duplicate_window=window
-            )
+            asked = _asked(source, partitioned, size, window)
             for settings in _given(start.profile, asked):
                 for made_so in _done(start, known, settings, rules):
                     yield _noted(made_so, source)
+
+
+def _asked(source: CreateQueue, partitioned: bool, size: int | None, window: int) -> CreateQueue:
+    """What is asked for with these settings, which it mostly has."""
+    if (partitioned, size, window) == (
+        source.partitioned,
+        source.max_size,
+        source.duplicate_window,
+    ):
+        return source
+    return evolve(source, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
 def _noted(transition: Transition, asked: CreateQueue) -> Transition:
@@ -134,9 +141,9 @@ def _noted(transition: Transition, asked: CreateQueue) -> Transition:
         tried |= {ASKED_BEYOND}
     if tried == queue.managed.tried:
         return transition
-    managed = attrs.evolve(queue.managed, tried=tried)
-    left = with_queue(transition.next, attrs.evolve(queue, managed=managed))
-    return attrs.evolve(transition, next=left)
+    managed = evolve(queue.managed, tried=tried)
+    left = with_queue(transition.next, evolve(queue, managed=managed))
+    return evolve(transition, next=left)
 
 
 def _given(profile: Profile, asked: CreateQueue) -> Iterator[CreateQueue]:
@@ -144,7 +151,7 @@ def _given(profile: Profile, asked: CreateQueue) -> Iterator[CreateQueue]:
     yield asked
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
     if profile.tier is Tier.BASIC and not offered and is_beyond_basic(asked):
-        yield attrs.evolve(asked, requires_session=False, duplicate_detection=False)
+        yield evolve(asked, requires_session=False, duplicate_detection=False)
 
 
 def _is_repeated(namespace: Namespace, known: Queue, command: CreateQueue) -> bool:
@@ -158,21 +165,21 @@ def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
     partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
     lawful, window = with_lawful_locks(command)[0], windows_of(namespace, command)[0][0]
-    return attrs.evolve(lawful, partitioned=partitioned, max_size=size, duplicate_window=window)
+    return evolve(lawful, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
 def _taken(namespace: Namespace, known: Queue, command: CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken, by a queue that is there or is whole from now on."""
     if _is_repeated(namespace, known, command):
-        managed = attrs.evolve(known.managed, frayed="")
-        whole = with_queue(namespace, attrs.evolve(known, doubtful=False, managed=managed))
+        managed = evolve(known.managed, frayed="")
+        whole = with_queue(namespace, evolve(known, doubtful=False, managed=managed))
         if known.managed.touched:
             whole = given_up(whole, known.settings.queue)
         return refusal(whole, Error.ALREADY_EXISTS, "MGMT-19")
     if is_unsure(known):
         return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
-    managed = attrs.evolve(known.managed, tried=known.managed.tried | {"queue"})
-    kept = with_queue(namespace, attrs.evolve(known, managed=managed))
+    managed = evolve(known.managed, tried=known.managed.tried | {"queue"})
+    kept = with_queue(namespace, evolve(known, managed=managed))
     return refusal(kept, Error.ALREADY_EXISTS, "MGMT-09")
 
 
@@ -215,8 +222,8 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
     Where the queue may be there already, it may now be so in part, or as it was asked for now.
     """
     registry = namespace.registry
-    refused = attrs.evolve(registry, refused=registry.refused.set(command.queue, None))
-    namespace = attrs.evolve(namespace, registry=refused)
+    refused = evolve(registry, refused=registry.refused.set(command.queue, None))
+    namespace = evolve(namespace, registry=refused)
     if outage_reading(namespace) != "either":
         return namespace
     settings = _whole(namespace, command)
@@ -238,7 +245,7 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
     name, registry, queues = settings.queue, namespace.registry, namespace.queues
     buried = registry.buried.get(name)
     outages = outages_of(namespace, settings)
-    managed = attrs.evolve(
+    managed = evolve(
         as_created(settings),
         frayed=frayed,
         disturbed=outages.any,
@@ -246,7 +253,7 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
     )
     if buried is not None:
         other = buried.partitioned is not settings.partitioned
-        managed = attrs.evolve(
+        managed = evolve(
             managed,
             before=buried.bodies,
             other_before=other,
@@ -259,10 +266,10 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
         managed=managed,
         remembers=not namespace.vantage.decides,
     )
-    registry = attrs.evolve(registry, creations=registry.creations + 1)
+    registry = evolve(registry, creations=registry.creations + 1)
     if name + DEAD_LETTERS in queues:
         queues = queues.delete(name + DEAD_LETTERS)
-    created = with_queue(attrs.evolve(namespace, queues=queues, registry=registry), queue)
+    created = with_queue(evolve(namespace, queues=queues, registry=registry), queue)
     return made(namespace, with_forwarding_grave(created, name), name)
 
 
@@ -286,5 +293,5 @@ def _restored(namespace: Namespace, command: RestoreQueue) -> Namespace:
     )
     created = _created(namespace, settings)
     queue = created.queues[command.queue]
-    managed = attrs.evolve(queue.managed, restored=True)
-    return with_queue(created, attrs.evolve(queue, managed=managed))
+    managed = evolve(queue.managed, restored=True)
+    return with_queue(created, evolve(queue, managed=managed))

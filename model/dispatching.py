@@ -67,8 +67,10 @@ def dispatched(
     queue = namespace.queues.get(concerned(command) or "")
     if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
         return iter(wrong)
-    if queue is not None and (at_source := tuple(given_by_source(namespace, queue, command, seen))):
-        return iter(at_source)
+    if queue is not None:
+        at_source = tuple(given_by_source(namespace, queue, command, connection, seen))
+        if at_source:
+            return iter(at_source)
     match command:
         case c.Send():
             return held_to_limits(namespace, command, send(namespace, command, seen))

@@ -2,10 +2,10 @@
 
 A command changes a few fields of an entity that has forty, several times over; `attrs` asks each
 field by its name and makes the value anew from all of them, which took a third of a receive. Here
-what stays is copied as it is. Values that check or convert what they are given are left to `attrs`.
+what stays is copied as it is. What is checked or converted when it is given is left to `attrs`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,25 @@ else:
 def _copy_of(kind: type) -> Copy:
     """How values of this kind are copied."""
     fields = attrs.fields(kind)
-    checks = any(each.validator or each.converter or not each.init for each in fields)
-    if checks or hasattr(kind, "__attrs_post_init__") or len(fields) < 2:
-        return lambda instance, changes: attrs.evolve(instance, **changes)
+    apart = any(not each.init for each in fields) or hasattr(kind, "__attrs_post_init__")
+    if apart or len(fields) < 2:
+        return _by_attrs
+    checked = frozenset(each.name for each in fields if each.validator or each.converter)
+    copy = _unchecked_copy_of(kind, fields)
+    if not checked:
+        return copy
+
+    def checking(instance: Any, changes: dict[str, Any]) -> Any:
+        return (copy if checked.isdisjoint(changes) else _by_attrs)(instance, changes)
+
+    return checking
+
+
+def _by_attrs(instance: Any, changes: dict[str, Any]) -> Any:
+    return attrs.evolve(instance, **changes)
+
+
+def _unchecked_copy_of(kind: type, fields: Sequence["attrs.Attribute[Any]"]) -> Copy:
     names = tuple(each.name for each in fields)
     slots = [vars(kind)[name] for name in names if name in vars(kind)]
     if len(slots) < len(names):

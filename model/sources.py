@@ -9,6 +9,7 @@ from busproof.model.commands import Command, CreateQueue, CreateSubscription, Pe
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import destinations
 from busproof.model.outcomes import Empty, Peeked
+from busproof.model.receiving import receive
 from busproof.model.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import MICROSECONDS, Error, RuleId, Tier
@@ -77,15 +78,20 @@ def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespa
 
 
 def given_by_source(
-    namespace: Namespace, queue: Queue, command: Command, seen: Sighting
+    namespace: Namespace, queue: Queue, command: Command, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """FWD-15, FWD-36: what waits to be forwarded is given to nobody; a peek may show it.
 
-    Nothing where the entity does not forward, or is asked something else.
+    Nothing where the entity does not forward, or is asked something else. What a queue held when an
+    update let it forward may be received from it all the same, for nobody says where that is.
     """
     if queue.settings.forward_to is None:
         return
-    if isinstance(command, Receive):
+    if isinstance(command, Receive) and queue.managed.redirected and queue.messages:
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield Transition(outcome=Empty(), next=namespace)
+        yield from receive(namespace, command, connection, seen)
+    elif isinstance(command, Receive):
         rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
         yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
         yield Transition(outcome=Empty(), next=namespace, rules=(rule,))

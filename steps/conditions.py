@@ -6,7 +6,7 @@ any nine numbers in a row come to each pair of what `a` and `b` may be, to each 
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 from hypothesis import strategies as st
@@ -22,6 +22,8 @@ from busproof.model.filters import (
 from busproof.model.values import Message
 
 __all__ = ["MARKED", "MARKS", "filters", "marked"]
+
+T = TypeVar("T")
 
 _HEADERS: Final = (
     "correlation_id",
@@ -54,13 +56,17 @@ _NAME: Final = st.sampled_from(("a", "b", "size", "SIZE", "user.size"))
 _COLOR: Final = st.sampled_from(("color", "color", "Color", "user.color"))
 
 
+def _mostly(weight: int, often: st.SearchStrategy[T], other: st.SearchStrategy[T]) -> Any:
+    """The other one once in so many times; of `one_of`, Hypothesis takes each but once."""
+    return st.integers(1, weight).flatmap(lambda drawn: other if drawn == weight else often)
+
+
 def _written(form: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.builds(form.format, *parts)
 
 
 _EQUAL: Final = _written("{} = {}", st.sampled_from(("a", "b")), st.sampled_from(("1", "2")))
 _ATOM: Final = st.one_of(
-    _EQUAL,
     _EQUAL,
     _written("{} {} {}", _NAME, st.sampled_from(("=", "<>", "<", "<=", ">", ">=")), _NUMBER),
     _written("{} {} {}", _COLOR, st.sampled_from(("=", "<>")), _TEXT),
@@ -86,15 +92,14 @@ _TOGETHER: Final = (
     "NOT ({} AND {})",
 )
 _BROKEN: Final = st.sampled_from(("size =", "color = 'red", "(a = 1", "= 1 a", "color LIKE"))
-_PART: Final = _EQUAL | _ATOM
+_PART: Final = _mostly(2, _EQUAL, _ATOM)
 _CONDITION: Final = st.one_of(
     st.builds(str.format, st.sampled_from(_ALONE), _ATOM),
     st.builds(str.format, st.sampled_from(_TOGETHER), _PART, _PART, _PART),
 )
 
-_CONDITIONS: Final[st.SearchStrategy[Filter]] = st.one_of(
-    *[_CONDITION.map(lambda written: SqlFilter(expression=written))] * 5,
-    _BROKEN.map(lambda written: SqlFilter(expression=written)),
+_CONDITIONS: Final[st.SearchStrategy[Filter]] = _mostly(6, _CONDITION, _BROKEN).map(
+    lambda written: SqlFilter(expression=written)
 )
 """Conditions in the service's SQL, a few of which are none."""
 
@@ -117,19 +122,24 @@ _PROPERTY: Final = st.sampled_from(
 MARKS: Final = st.integers(0, 9 * len((*_COLORS, None)) * len((*_NUMBERS, None)) * 11 - 1)
 """What a message carries besides its keys, by number."""
 
-_CORRELATIONS: Final[st.SearchStrategy[Filter]] = st.one_of(
-    st.just(TrueFilter()),
-    st.just(FalseFilter()),
-    st.just(CorrelationFilter(session_id="a")),
-    st.just(CorrelationFilter(message_id="a")),
-    *[_some(2).map(lambda fields: CorrelationFilter(**fields))] * 3,
+_CORRELATIONS: Final[st.SearchStrategy[Filter]] = _mostly(
+    2,
+    _some(2).map(lambda fields: CorrelationFilter(**fields)),
+    st.sampled_from(
+        (
+            TrueFilter(),
+            FalseFilter(),
+            CorrelationFilter(session_id="a"),
+            CorrelationFilter(message_id="a"),
+        )
+    ),
 )
 """Filters of the other kinds."""
 
 
 def filters(*, sql: bool) -> st.SearchStrategy[Filter]:
     """What a rule may take, mostly by conditions in SQL where there are any."""
-    return st.one_of(_CORRELATIONS, *(_CONDITIONS, _CONDITIONS) * sql)
+    return _mostly(4, _CONDITIONS, _CORRELATIONS) if sql else _CORRELATIONS
 
 
 def marked(message: Message, number: int) -> Message:

@@ -38,6 +38,9 @@ Found = TypeVar("Found")
 METHOD: Final = "forkserver"
 """Of starting a process; where there is none of that kind, each imports for itself."""
 
+NEW_OBJECTS: Final = 50_000
+"""How many come to be before garbage is looked for; by default it is 700."""
+
 IMPORTED: Final = (
     "pytest_bdd.plugin",
     "busproof.auditing",
@@ -142,7 +145,9 @@ def _context() -> DefaultContext | ForkServerContext:
 
 
 def _tell(writer: Connection, work: Callable[..., object], *about: object) -> None:
-    gc.disable()  # The process ends before it could need what it would find.
+    # Little of it is garbage for long; a thousand sequences leave a gigabyte of it all the same.
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
     try:
         writer.send(work(*about))
     except ConformanceError as error:

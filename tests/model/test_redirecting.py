@@ -68,12 +68,24 @@ def test_what_is_sent_after_the_update_goes_on(told: Told) -> None:
 def test_what_was_there_before_may_be_in_either_place(told: Told) -> None:
     two(told).send(partition=1)
     told.has(BEGIN)
-    assert not told.saw(HERE, received("m1", 1)).possible
+    assert is_allowed(told, HERE, INVALID)
+    assert is_allowed(told, HERE, Empty())
+    assert is_allowed(told, HERE, received("m1", 1))
     assert is_allowed(told, THERE, Empty())
     assert is_allowed(told, THERE, received("m1", 2))
     told.has(END)
     assert is_allowed(told, HERE, Empty())
     told.has(HERE, received("m1", 1))
+
+
+def test_what_came_later_goes_on_even_where_something_older_is_left(told: Told) -> None:
+    two(told).send(partition=1)
+    told.has(BEGIN)
+    told.send(partition=1)
+    assert not told.saw(HERE, received("m2", 2)).possible
+    told.has(HERE, received("m1", 1))
+    assert not told.saw(HERE, received("m1", 1)).possible
+    told.has(THERE, received("m2", 2))
 
 
 def test_what_is_sent_after_its_end_stays(told: Told) -> None:
