@@ -5,13 +5,12 @@ are asked and judged once more without Hypothesis, and asked once more without t
 missing each time is what the part left out had cost. All times are the processor's.
 """
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
 
 import attrs
+from figures import at_least, parser, tell
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.finding import find
@@ -88,32 +87,26 @@ def measured(name: str, sequences: int) -> dict[str, float]:
 
 def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--sequences", type=int, default=SEQUENCES)
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--sequences", type=int, default=SEQUENCES)
+    arguments = options.parse_args()
     found = {name: measured(name, arguments.sequences) for name in ADAPTERS}
-    figures = [
-        {
-            "figure": f"judged commands a second, generate phase, {name.partition(':')[0]}",
-            "value": shares["a second"],
-            "bound": BOUND,
-            "holds": shares["a second"] >= BOUND,
-        }
-        for name, shares in found.items()
-    ]
-    if arguments.json:
-        print(json.dumps(figures))
-    else:
+    if not arguments.json:
         for name, shares in found.items():
             print(
                 f"{name.partition(':')[0]:>7}: {shares['commands']:,.0f} commands, "
                 f"{shares['a second']:,.0f} a second; Hypothesis {shares['engine']:.0%}, "
                 f"judging and recording {shares['judge']:.0%}, the adapter {shares['adapter']:.0%}"
             )
-        for figure in figures:
-            print(f"{figure['figure']}: {figure['value']:,.0f} (at least {figure['bound']:,})")
-    return 0 if all(figure["holds"] for figure in figures) else 1
+    figures = (
+        at_least(
+            f"judged commands a second, generate phase, {name.partition(':')[0]}",
+            shares["a second"],
+            BOUND,
+        )
+        for name, shares in found.items()
+    )
+    return tell(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

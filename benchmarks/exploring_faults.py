@@ -5,21 +5,21 @@ one rule is broken, which is then made small. Nothing of this depends on the clo
 machine is so slow that time ends the search for a smaller failure.
 """
 
-import argparse
 import json
 import statistics
 import subprocess
 import sys
+
+from figures import at_least, at_most, parser, tell
 
 LEAST_KILLED, MOST_COMMANDS = 0.9, 8
 
 
 def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("faults", nargs="*")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("faults", nargs="*")
+    arguments = options.parse_args()
     ended = subprocess.run(  # noqa: S603 - our own command
         [
             *(sys.executable, "-m", "busproof", "audit", "--by", "exploration"),
@@ -34,31 +34,17 @@ def main() -> int:
     silent = [each for each in found if each["result"] == "silent"]
     share = len(killed) / (len(killed) + len(silent))
     median = statistics.median(each["commands"] for each in killed)
-    figures = [
-        {
-            "figure": "seeded faults found by exploration alone",
-            "value": share,
-            "bound": LEAST_KILLED,
-            "holds": share >= LEAST_KILLED,
-        },
-        {
-            "figure": "median commands of a shrunk failure",
-            "value": median,
-            "bound": MOST_COMMANDS,
-            "holds": median <= MOST_COMMANDS,
-        },
-    ]
-    if arguments.json:
-        print(json.dumps(figures))
-    else:
+    figures = (
+        at_least("seeded faults found by exploration alone", share, LEAST_KILLED),
+        at_most("median commands of a shrunk failure", median, MOST_COMMANDS),
+    )
+    if not arguments.json:
         for each in sorted(killed, key=lambda one: one["commands"]):
             print(f"{each['commands']:>4} commands: {each['id']} ({each['rule']})")
         own = sum(each["rule"] in each["violated"] for each in killed)
         print(f"{len(killed)} found, {own} of them as the rule that the fault breaks")
         print(f"not found: {', '.join(each['id'] for each in silent) or 'none'}")
-        for figure in figures:
-            print(f"{figure['figure']}: {figure['value']:.2f} (bound {figure['bound']})")
-    return 0 if all(figure["holds"] for figure in figures) else 1
+    return tell(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

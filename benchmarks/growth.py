@@ -5,16 +5,15 @@ the window of duplicate detection, scheduled messages, deferred messages, messag
 transactions. The answers are those of a bus that keeps one list a partition; witnesses are given.
 """
 
-import argparse
 import gc
 import itertools
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
+from figures import at_most, parser, tell
 
 from busproof.model.commands import (
     AcceptSession,
@@ -255,22 +254,18 @@ def measured(name: str, held: int) -> float:
 
 def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    arguments = options.parse_args()
     figures = []
     for name in SITUATIONS:
         found = {held: measured(name, held) for held in sorted(arguments.sizes)}
         growth = found[max(found)] / found[min(found)]
-        holds = growth <= GROWTH_BOUND
-        figures.append({"figure": name, "value": growth, "bound": GROWTH_BOUND, "holds": holds})
+        figures.append(at_most(f"{name}, growth", growth, GROWTH_BOUND))
         if not arguments.json:
             row = ", ".join(f"{held:,}: {cost:.0f} µs" for held, cost in found.items())
-            print(f"{name}: a round at {row}; growth {growth:.2f} (at most {GROWTH_BOUND})")
-    if arguments.json:
-        print(json.dumps(figures))
-    return 0 if all(figure["holds"] for figure in figures) else 1
+            print(f"{name}: a round at {row}")
+    return tell(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

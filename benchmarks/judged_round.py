@@ -4,13 +4,13 @@ A round is send, receive, complete; every fifth receive is abandoned first and r
 every fifth round also peeks, every tenth lets no time pass. Witnesses are given.
 """
 
-import argparse
 import gc
-import json
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+
+from figures import at_most, parser, tell
 
 from busproof.model.commands import (
     Abandon,
@@ -71,7 +71,10 @@ class PlainBus:
                 self.stores[number >> SEQUENCE_BITS].appendleft(number)
             case Peek():
                 store = next(store for store in self.stores if store)
-                return Peeked(messages=(self.view(store[0], None),)), store[0] >> SEQUENCE_BITS
+                here = store[0] >> SEQUENCE_BITS
+                # What is locked is shown as well, and comes before what was sent after it.
+                locked = (each for each in self.locks.values() if each >> SEQUENCE_BITS == here)
+                return Peeked(messages=(self.view(min((store[0], *locked)), None),)), here
             case AdvanceClock(duration=duration):
                 self.now += duration
         return Done(), None
@@ -159,39 +162,24 @@ def measured(held: int) -> tuple[float, float]:
 
 def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    arguments = options.parse_args()
     found = {held: measured(held) for held in arguments.sizes}
     first, last = found[min(found)], found[max(found)]
     growth = last[0] / first[0]
     ratio = max(judged / plain for judged, plain in found.values())
-    figures = [
-        {
-            "figure": "judged round, growth",
-            "value": growth,
-            "bound": GROWTH_BOUND,
-            "holds": growth <= GROWTH_BOUND,
-        },
-        {
-            "figure": "judged round / plain round",
-            "value": ratio,
-            "bound": RATIO_BOUND,
-            "holds": ratio <= RATIO_BOUND,
-        },
-    ]
-    if arguments.json:
-        print(json.dumps(figures))
-    else:
+    figures = (
+        at_most("judged round, growth", growth, GROWTH_BOUND),
+        at_most("judged round / plain round", ratio, RATIO_BOUND),
+    )
+    if not arguments.json:
         for held, (judged, plain) in found.items():
             print(
                 f"{held:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
                 f" ratio {judged / plain:5.1f}"
             )
-        for figure in figures:
-            print(f"{figure['figure']}: {figure['value']:.2f} (at most {figure['bound']})")
-    return 0 if all(figure["holds"] for figure in figures) else 1
+    return tell(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@ and by the CPU time of the processes, so that what else the machine does matters
 The sizes of what the gate and the nightly run compare are those that the manifest has pinned.
 """
 
-import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from figures import at_least, parser, tell
 
 from busproof.tla.checking import task_of
 from busproof.tla.comparing import compared
@@ -26,11 +26,6 @@ BESIDE_TLC = 0.7
 """Of TLC's own states a second; our runs also count actions, tell progress and make folders."""
 
 TURNS = 3
-
-
-def figure(name: str, value: float, bound: float) -> dict[str, object]:
-    """A figure that must not be below its bound."""
-    return {"figure": name, "value": round(value, 3), "bound": bound, "holds": value >= bound}
 
 
 def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
@@ -84,9 +79,8 @@ def beside_tlc(manifest: Manifest, configuration: Configuration) -> float:
 
 def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    arguments = options.parse_args()
     manifest = load()
     gate, full = manifest.of_size(Size.GATE), manifest.of_size(Size.FULL)
     graphs = [each for each in gate if each.graph is not None]
@@ -94,21 +88,17 @@ def main() -> int:
     plain = [each for each in gate if each.graph is None and each.expect == SUCCESS]
     spec = max(plain, key=lambda each: each.distinct)
     figures = [
-        figure(
+        at_least(
             "edges a second, read and compared", edges_a_second(manifest, largest), EDGES_A_SECOND
         ),
-        figure("states a CPU second beside TLC alone", beside_tlc(manifest, spec), BESIDE_TLC),
-        figure("edges compared at the gate", _edges(gate), GATE_EDGES),
-        figure("edges compared at full size", _edges(full), FULL_EDGES),
-        figure("distinct states at full size", _states(full), FULL_STATES),
+        at_least("states a CPU second beside TLC alone", beside_tlc(manifest, spec), BESIDE_TLC),
+        at_least("edges compared at the gate", _edges(gate), GATE_EDGES),
+        at_least("edges compared at full size", _edges(full), FULL_EDGES),
+        at_least("distinct states at full size", _states(full), FULL_STATES),
     ]
-    if arguments.json:
-        print(json.dumps(figures))
-    else:
+    if not arguments.json:
         print(f"graph: {largest.name}; spec: {spec.name}")
-        for each in figures:
-            print(f"{each['figure']:36} {each['value']:>14,} (at least {each['bound']:,})")
-    return 0 if all(each["holds"] for each in figures) else 1
+    return tell(figures, as_json=arguments.json)
 
 
 def _states(configurations: tuple[Configuration, ...]) -> int:

@@ -6,9 +6,7 @@ queues, each request open for up to 20 ms. Beside each stands the same history j
 order, as if it were known.
 """
 
-import argparse
 import gc
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from random import Random
 from typing import Final
 
 import attrs
+from figures import Figure, at_most, parser, tell
 
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.overlap import Judged, judged
@@ -72,26 +71,20 @@ def timed(events: list[Event], vantage: Vantage) -> tuple[float, Judged]:
     return time.perf_counter() - began, found
 
 
-def figures(rows: list[Row]) -> Iterator[dict[str, object]]:
+def figures(rows: list[Row]) -> Iterator[Figure]:
     """The figures and their bounds."""
     steps = max(each.steps for each in rows)
-    yield bounded("events tried for an operation, at most", steps, STEPS_BOUND)
+    yield at_most("events tried for an operation, at most", steps, STEPS_BOUND)
     dearest = max(each.searched / each.ordered for each in rows)
-    yield bounded("searched beside known order, at most", dearest, SEARCH_BOUND)
-    yield bounded("histories without a verdict", sum(each.verdict != "judged" for each in rows), 0)
-
-
-def bounded(figure: str, value: float, bound: float) -> dict[str, object]:
-    """One figure beside its bound."""
-    return {"figure": figure, "value": round(value, 2), "bound": bound, "holds": value <= bound}
+    yield at_most("searched beside known order, at most", dearest, SEARCH_BOUND)
+    yield at_most("histories without a verdict", sum(each.verdict != "judged" for each in rows), 0)
 
 
 def main() -> int:
     """Measure and print; 1 if a bound does not hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    args = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    args = options.parse_args()
     rows = []
     if not args.json:
         print("clients  operations  searched µs  in order µs  ratio  steps  verdict")
@@ -105,13 +98,7 @@ def main() -> int:
                     f"{ratio:5.1f}  {one.steps:5.2f}  {one.verdict}",
                     flush=True,
                 )
-    found = list(figures(rows))
-    if args.json:
-        print(json.dumps(found, indent=2))
-    else:
-        for each in found:
-            print(f"{each['figure']}: {each['value']} (at most {each['bound']})")
-    return 0 if all(each["holds"] for each in found) else 1
+    return tell(figures(rows), as_json=args.json)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ beside the first 150 rules of the catalogue, which is what the bounds are for, a
 Making is the whole command with its start; usable means drawn, with filters that answer.
 """
 
-import argparse
-import json
 import random
 import subprocess
 import sys
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+from figures import at_most, parser, tell
 from playwright.sync_api import Browser, sync_playwright
 
 from busproof import spec
@@ -145,9 +144,8 @@ def _visited(browser: Browser, page: Path) -> tuple[float, float]:
 
 def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    arguments = options.parse_args()
     browser_path = chromium()
     if browser_path is None:
         print("report_page.py: Chromium is missing (Debian: apt-get install chromium)")
@@ -160,26 +158,19 @@ def main() -> int:
         }
         browser.close()
     bounded = found[RULES]
-    figures = [
-        {"figure": name, "value": value, "bound": bound, "holds": value <= bound}
-        for name, value, bound in (
-            ("page, MB", bounded.size, MOST_MB),
-            ("made, s", bounded.building, MOST_BUILDING),
-            ("usable, s", bounded.usable, MOST_USABLE),
-        )
-    ]
-    if arguments.json:
-        print(json.dumps(figures))
-    else:
+    figures = (
+        at_most("page, MB", bounded.size, MOST_MB),
+        at_most("made, s", bounded.building, MOST_BUILDING),
+        at_most("usable, s", bounded.usable, MOST_USABLE),
+    )
+    if not arguments.json:
         for count, each in found.items():
             print(
                 f"{count} rules beside {IMPLEMENTATIONS}: {each.size:.2f} MB, made in "
                 f"{each.building:.2f} s, usable in {each.usable:.2f} s, a filter in "
                 f"{each.choosing:.3f} s"
             )
-        for figure in figures:
-            print(f"{figure['figure']}: {figure['value']:.2f} (at most {figure['bound']})")
-    return 0 if all(figure["holds"] for figure in figures) else 1
+    return tell(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

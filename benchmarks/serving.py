@@ -9,7 +9,6 @@ RabbitMQ is started from Debian's package in a folder of its own, with its AMQP 
 is not installed, the ratios are missing and the run fails.
 """
 
-import argparse
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+from figures import Figure, at_least, at_most, parser, tell
 from proton import Delivery, Endpoint, Handler, Message
 from proton.reactor import Container
 
@@ -314,7 +314,7 @@ def measured(
             yield one
 
 
-def grown(rows: list[Row]) -> Iterator[dict[str, object]]:
+def grown(rows: list[Row]) -> Iterator[Figure]:
     """How the rates of ours change with what it holds, and with the connections."""
     first = rows[0]
     most, widest = rows[-len(CONNECTIONS)], rows[len(CONNECTIONS) - 1]
@@ -322,17 +322,17 @@ def grown(rows: list[Row]) -> Iterator[dict[str, object]]:
         (most, f"at {most.held:,} held, beside {first.held:,}"),
         (widest, f"over {widest.connections} connections, beside {first.connections}"),
     ):
-        yield bounded(f"sends {words}", other.sends[0] / first.sends[0], LEAST_GROWTH)
-        yield bounded(f"receives {words}", other.receives[0] / first.receives[0], LEAST_GROWTH)
+        yield at_least(f"sends {words}", other.sends[0] / first.sends[0], LEAST_GROWTH)
+        yield at_least(f"receives {words}", other.receives[0] / first.receives[0], LEAST_GROWTH)
 
 
-def rates(rows: list[Row]) -> Iterator[dict[str, object]]:
+def rates(rows: list[Row]) -> Iterator[Figure]:
     """The rates themselves, which have no bounds: they are this machine's."""
     for one in rows:
         for what, both in (("sends", one.sends), ("receives", one.receives)):
             for who, rate in zip(("ours", "RabbitMQ's"), both, strict=True):
                 words = f"{who}, {one.held:,} held, connections: {one.connections}"
-                yield {"figure": f"{what} a second, {words}", "value": round(rate)}
+                yield Figure(f"{what} a second, {words}", rate)
 
 
 def show(one: Row) -> None:
@@ -346,19 +346,12 @@ def show(one: Row) -> None:
     )
 
 
-def bounded(figure: str, value: float, bound: float, *, most: bool = False) -> dict[str, object]:
-    """One figure beside its bound."""
-    holds = value <= bound if most else value >= bound
-    return {"figure": figure, "value": round(value, 2), "bound": bound, "holds": holds}
-
-
 def main() -> int:
     """Measure and print; 1 if a bound does not hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--held", type=int, nargs="+", default=HELD, metavar="N")
-    parser.add_argument("--messages", type=int, default=MESSAGES, metavar="N", help="in each turn")
-    args = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--held", type=int, nargs="+", default=HELD, metavar="N")
+    options.add_argument("--messages", type=int, default=MESSAGES, metavar="N", help="in each turn")
+    args = options.parse_args()
     heading = "     held  connections  sent/s   theirs  ratio  taken/s   theirs  ratio  "
     heading += "µs sent, theirs, taken, theirs"
     with rabbitmq() as theirs, ours() as (target, seconds, megabytes):
@@ -367,21 +360,16 @@ def main() -> int:
         quiet: Callable[[Row], None] = (lambda _: None) if args.json else show
         rows = list(measured([target, theirs], args.held, args.messages, quiet))
         after = memory(target.process)
-    found = [
-        bounded("sends beside RabbitMQ's", rows[0].ratios[0], LEAST_RATIO),
-        bounded("receives with accept beside RabbitMQ's", rows[0].ratios[1], LEAST_RATIO),
+    figures = [
+        at_least("sends beside RabbitMQ's", rows[0].ratios[0], LEAST_RATIO),
+        at_least("receives with accept beside RabbitMQ's", rows[0].ratios[1], LEAST_RATIO),
         *grown(rows),
-        bounded("seconds to the first message", seconds, MOST_SECONDS, most=True),
-        bounded("MB after the first message", megabytes, MOST_MB, most=True),
+        at_most("seconds to the first message", seconds, MOST_SECONDS),
+        at_most("MB after the first message", megabytes, MOST_MB),
+        Figure("MB in the end", after),
+        *(rates(rows) if args.json else ()),
     ]
-    if args.json:
-        print(json.dumps([*found, *rates(rows)], indent=2))
-        return 0 if all(each["holds"] for each in found) else 1
-    for each in found:
-        words = "" if each["holds"] else ", which does not hold"
-        print(f"{each['figure']}: {each['value']} (bound {each['bound']}{words})")
-    print(f"MB in the end: {after:.0f}")
-    return 0 if all(each["holds"] for each in found) else 1
+    return tell(figures, as_json=args.json)
 
 
 if __name__ == "__main__":
