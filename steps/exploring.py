@@ -50,7 +50,7 @@ ROUND: Final = 10
 of each new one, which find less than new ones do; and it remembers all of them, which takes room.
 """
 
-TURNS: Final = 3
+TURNS: Final = 2
 """How often an exploration begins its sequences in each of the ways that there are."""
 
 TIMES: Final = 3

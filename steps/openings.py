@@ -13,6 +13,7 @@ import attrs
 from busproof.adapters.base import Capability
 from busproof.model.commands import Command, CreateQueue
 from busproof.steps import openings_of_deliveries as deliveries
+from busproof.steps import openings_of_forwarding as forwarding
 from busproof.steps import openings_of_queues as queues
 from busproof.steps import openings_of_topics as topics
 from busproof.steps.needing import needs
@@ -45,6 +46,7 @@ _OPENINGS: Final = (
     Opening("outage", frozenset({Capability.OUTAGES}), queues.outage),
     Opening("around", frozenset({Capability.OUTAGES}), queues.around),
     Opening("transaction", frozenset({Capability.TRANSACTIONS}), queues.two_keys),
+    Opening("in line", frozenset({Capability.PEEK_LOCK}), queues.in_line),
     Opening("lock", frozenset({Capability.PEEK_LOCK}), deliveries.lost_lock),
     Opening("copies", frozenset({Capability.DUPLICATE_DETECTION}), deliveries.copies),
     Opening("dead letters", frozenset({Capability.DEAD_LETTER}), deliveries.dead_letters),
@@ -56,11 +58,22 @@ _OPENINGS: Final = (
     Opening("session state", _IN_SESSIONS | {Capability.SESSION_STATE}, deliveries.session_state),
     Opening("copied", frozenset({Capability.TOPICS, Capability.PEEK_LOCK}), topics.copied),
     Opening("scheduled", frozenset({Capability.SCHEDULING}), deliveries.scheduled),
+    Opening(
+        "scheduled in outage",
+        frozenset({Capability.SCHEDULING, Capability.OUTAGES}),
+        deliveries.scheduled_in_outage,
+    ),
     Opening("full", frozenset({Capability.DISPOSABLE_NAMESPACE}), queues.full),
     Opening(
         "crowd", frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.MANAGEMENT}), queues.crowd
     ),
-    Opening("chain", frozenset({Capability.FORWARDING}), queues.chain),
+    Opening("chain", frozenset({Capability.FORWARDING}), forwarding.chain),
+    Opening("sources", frozenset({Capability.FORWARDING}), forwarding.sources),
+    Opening(
+        "buried",
+        frozenset({Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK}),
+        forwarding.buried,
+    ),
     Opening("expiry", frozenset({Capability.TIME_TO_LIVE}), deliveries.expiry),
     Opening(
         "subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.subscriptions

@@ -38,6 +38,7 @@ __all__ = [
     "lost_lock",
     "renewals",
     "scheduled",
+    "scheduled_in_outage",
     "session_state",
 ]
 
@@ -107,14 +108,19 @@ def dead_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def deferral(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message is deferred, and received by its sequence number."""
+    """Two messages of a key are deferred, and after an outage received by their numbers."""
     plain = ordinary(world, queue)
     yield plain
-    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
-    yield Receive(queue=plain.queue)
-    for held, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
-        yield Defer(queue=plain.queue, lock_token=held.lock_token or "")
-        yield ReceiveDeferred(queue=plain.queue, sequence_numbers=(number,))
+    numbers: list[int] = []
+    for _ in range(2):
+        yield Send(queue=plain.queue, message=keyed(world, plain, 0))
+        yield Receive(queue=plain.queue)
+        for held, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
+            yield Defer(queue=plain.queue, lock_token=held.lock_token or "")
+            numbers.append(number)
+    yield from interrupted(world, plain)
+    if numbers:
+        yield ReceiveDeferred(queue=plain.queue, sequence_numbers=tuple(dict.fromkeys(numbers)))
 
 
 def deferral_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -173,7 +179,10 @@ def session_state(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def scheduled(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Of two scheduled messages one is cancelled, and the other is received when it is due."""
+    """Of two scheduled messages one is cancelled, and the other is received when it is due.
+
+    One is for a time that is past.
+    """
     plain = ordinary(world, queue)
     yield plain
     wait = max(1, world.scope.lock // 5)
@@ -182,6 +191,26 @@ def scheduled(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Schedule(queue=plain.queue, message=message, delay=wait)
     for name, number in world.scheduled[-1:]:
         yield CancelScheduled(queue=name, sequence_number=number)
+    yield AdvanceClock(duration=2 * wait)
+    yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=-wait)
+    for _ in range(3):
+        yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def scheduled_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What was refused or cancelled is not received, whatever its partition has gone through."""
+    plain = ordinary(world, queue)
+    yield plain
+    wait = max(1, world.scope.lock // 5)
+    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+    yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    for name, number in world.scheduled[-1:]:
+        yield CancelScheduled(queue=name, sequence_number=number)
+    down, up = interrupted(world, plain)
+    yield down
+    yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    yield up
     yield AdvanceClock(duration=2 * wait)
     for _ in range(2):
         yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)

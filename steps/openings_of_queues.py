@@ -1,4 +1,4 @@
-"""How sequences about queues may begin: keys, outages, transactions, forwarding, what is full."""
+"""How sequences about queues may begin: keys, their order, outages, transactions, what is full."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,6 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.model.commands import (
+    Abandon,
     BeginTransaction,
     BringPartitionUp,
     Command,
@@ -17,14 +18,14 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.values import Message, ReceiveMode, Tier
-from busproof.steps.worlds import MOST_QUEUES, Theme, World
+from busproof.steps.worlds import MOST_QUEUES, World
 
 __all__ = [
     "OTHER",
     "around",
-    "chain",
     "crowd",
     "full",
+    "in_line",
     "interrupted",
     "keyed",
     "ordinary",
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 OTHER: Final = "other"
-HOPS: Final = 3
 CROWD: Final = 101
 """How many partitioned queues a namespace does not take."""
 
@@ -108,18 +108,19 @@ def two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Send(queue=queue.queue, message=torn)
 
 
-def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message goes on from queue to queue, as often as it may."""
-    world.theme = Theme.FORWARDING
-    last = queue
-    for _ in range(HOPS):
-        name = f"q{len(world.queues) + 1}"
-        last = CreateQueue(queue=name, partitioned=queue.partitioned, forward_to=last.queue)
-        world.queues.append(last)
-        yield last
-    yield Send(queue=last.queue, message=keyed(world, queue, 0))
-    if not queue.requires_session:
-        yield Receive(queue=queue.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+def in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages of one key are received in their order, though one comes back or has an outage."""
+    plain = ordinary(world, queue)
+    yield plain
+    for _ in range(3):
+        yield Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield Receive(queue=plain.queue)
+    for held in world.locks[-1:]:
+        yield Abandon(queue=plain.queue, lock_token=held.lock_token or "")
+    yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+    yield from interrupted(world, plain)
+    for _ in range(2):
+        yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def full(world: World, queue: CreateQueue) -> Iterator[Command]:
