@@ -29,7 +29,7 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Outcome, Received, ReceivedSeveral, Scheduled
 from busproof.model.profiles import profile_for
 from busproof.model.states import MESSAGES, SESSIONS, TRANSACTIONS, Change
-from busproof.model.values import Message, ReceiveMode
+from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode
 from busproof.spec import load
 
 SEQUENCES = 1000 if os.environ.get("BUSPROOF_SIZE") == "full" else 60
@@ -89,7 +89,7 @@ class Client:
 
     def deferred(self) -> None:
         self.locked()
-        self.ask(Defer(queue="q", lock_token=self.token))
+        self.settle(Defer)
 
     def settle(self, kind: type, queue: str = "q") -> None:
         self.ask(kind(queue=queue, lock_token=self.token))
@@ -109,6 +109,7 @@ def client() -> Client:
         CreateQueue(queue="once", max_delivery_count=1),
         CreateQueue(queue="last"),
         CreateQueue(queue="way", forward_to="last"),
+        CreateQueue(queue="grave", forward_dead_letters_to="last"),
         CreateQueue(queue="s", requires_session=True),
     )
     return client
@@ -125,6 +126,9 @@ def settles(client: Client) -> None:
     client.passes(LOCK + 1, "once")
     client.locked()
     client.passes(LOCK + 1)
+    client.locked("grave")
+    client.settle(DeadLetter, "grave")
+    client.passes(0, f"grave{DEAD_LETTERS}")
 
 
 def defers(client: Client) -> None:
@@ -163,6 +167,11 @@ def holds_sessions(client: Client) -> None:
     for accept in (AcceptSession(queue="s", session_id="a"), AcceptNextSession(queue="s")):
         client.ask(accept, Receive(queue="s", session_id="a"))
         client.ask(CloseSession(queue="s", session_id="a"))
+    client.ask(AcceptSession(queue="s", session_id="a"), Receive(queue="s", session_id="a"))
+    client.settle(Defer, "s")
+    of_session = {"queue": "s", "session_id": "a"}
+    client.ask(ReceiveDeferred(**of_session, sequence_numbers=(client.number,)))
+    client.ask(CloseSession(**of_session))
     client.ask(AcceptSession(queue="s", session_id="a"), AdvanceClock(duration=LOCK + 1))
 
 
