@@ -40,6 +40,8 @@ MESSAGES: Final = (
     Change("locked", "Abandon", "active", "LIFE-04"),
     Change("locked", "Abandon", "absent", "DLQ-02"),
     Change("locked", "CloseSession", "active", "SESS-08"),
+    Change("locked", "AcceptSession", "active", "SESS-11"),
+    Change("locked", "AcceptNextSession", "active", "SESS-11"),
     Change("locked", TIME, "active", "LIFE-05"),
     Change("locked", TIME, "absent", "DLQ-02"),
     Change("locked", "Defer", "deferred", "DEFER-01"),
@@ -48,13 +50,16 @@ MESSAGES: Final = (
     Change("deferred and locked", "Abandon", "deferred", "DEFER-06"),
     Change("deferred and locked", "Defer", "deferred", "DEFER-01"),
     Change("deferred and locked", "CloseSession", "deferred", "SESS-08"),
+    Change("deferred and locked", "AcceptSession", "deferred", "SESS-11"),
+    Change("deferred and locked", "AcceptNextSession", "deferred", "SESS-11"),
     Change("deferred and locked", TIME, "deferred", "DEFER-06"),
     Change("deferred and locked", "Complete", "absent", "DEFER-07"),
     Change("deferred and locked", "DeadLetter", "absent", "DEFER-07"),
 )
 """A message in one queue, subscription or dead-letter queue; a dead letter is active in the latter.
 
-What has outlived its time is gone for whoever asks, and found to be so when somebody receives.
+What has outlived its time is gone for whoever asks, and found to be so when somebody receives. At
+the very end of its lock a session may be accepted, and what was received of it comes back.
 """
 
 SESSIONS: Final = (

@@ -1,7 +1,7 @@
 """The tables of states say what the model's own bus does, all of it and nothing else."""
 
 import os
-from itertools import chain
+from itertools import chain, product
 
 import pytest
 from exploring import explored
@@ -51,9 +51,9 @@ class Client:
         self.number = 0
         self.sent = 0
 
-    def ask(self, *commands: object) -> Outcome:
+    def ask(self, *commands: object, by: str = "c") -> Outcome:
         for command in commands:
-            outcome = self.bus.do(command, "c").outcome
+            outcome = self.bus.do(command, by).outcome
             views = ()
             if isinstance(outcome, Received):
                 views = (outcome.message,)
@@ -167,16 +167,31 @@ def holds_sessions(client: Client) -> None:
     for accept in (AcceptSession(queue="s", session_id="a"), AcceptNextSession(queue="s")):
         client.ask(accept, Receive(queue="s", session_id="a"))
         client.ask(CloseSession(queue="s", session_id="a"))
-    client.ask(AcceptSession(queue="s", session_id="a"), Receive(queue="s", session_id="a"))
-    client.settle(Defer, "s")
-    of_session = {"queue": "s", "session_id": "a"}
-    client.ask(ReceiveDeferred(**of_session, sequence_numbers=(client.number,)))
-    client.ask(CloseSession(**of_session))
     client.ask(AcceptSession(queue="s", session_id="a"), AdvanceClock(duration=LOCK + 1))
 
 
+def loses_sessions(client: Client) -> None:
+    """By closing them, and to whoever accepts them at the very end of their locks."""
+    endings = (CloseSession, AcceptSession, AcceptNextSession)
+    for number, (ending, aside) in enumerate(product(endings, (False, True))):
+        queue = f"s{number}"
+        of_session = {"queue": queue, "session_id": "a"}
+        client.ask(CreateQueue(queue=queue, requires_session=True))
+        client.send(queue, session_id="a")
+        client.ask(AcceptSession(**of_session), Receive(**of_session))
+        if aside:
+            client.settle(Defer, queue)
+            client.ask(ReceiveDeferred(**of_session, sequence_numbers=(client.number,)))
+        if ending is CloseSession:
+            client.ask(CloseSession(**of_session))
+        else:
+            named = of_session if ending is AcceptSession else {"queue": queue}
+            client.ask(AdvanceClock(duration=LOCK))
+            client.ask(ending(**named), by="another")
+
+
 def test_a_client_can_come_to_every_change(client: Client) -> None:
-    for does in (settles, defers, schedules, transacts, holds_sessions):
+    for does in (settles, defers, schedules, transacts, holds_sessions, loses_sessions):
         does(client)
     bus = client.bus
     assert pairs(MESSAGES) - bus.messages == set()

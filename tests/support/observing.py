@@ -72,7 +72,7 @@ def _messages(queue: Queue) -> dict[str, str]:
 def _sessions(namespace: Namespace, queue: Queue) -> dict[str, str]:
     now = namespace.now.latest
     return {
-        session: "held" for session, held in queue.sessions.items() if now <= held.expiry.earliest
+        session: "held" for session, held in queue.sessions.items() if now <= held.expiry.latest
     }
 
 
