@@ -74,6 +74,7 @@ CAPABILITIES: Final = frozenset(
         Capability.WITNESS,
         Capability.OUTAGES,
         Capability.TRANSACTIONS,
+        Capability.TRANSACTIONAL_SETTLEMENT,
         Capability.SESSIONS,
         Capability.DUPLICATE_DETECTION,
         Capability.PEEK,

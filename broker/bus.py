@@ -17,7 +17,6 @@ from busproof.model.commands import (
     Command,
     CreateQueue,
     DeleteQueue,
-    Operation,
     Peek,
     Receive,
     Schedule,
@@ -141,12 +140,8 @@ class Bus:
 
     def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
         """Decide several requests, which all take effect or none; then the refusal comes last."""
-        return self.ask_each((command, connection) for command in commands)
-
-    def ask_each(self, requests: Iterable[tuple[Command, str]]) -> list[Answer]:
-        """Decide several requests, each of a connection, which all take effect or none."""
         before, decided_before, answers = self.namespace, self.decisions.count, []
-        for command, connection in requests:
+        for command in commands:
             answers.append(self.ask(command, connection))
             if (refused := answers[-1].refused) is not None:
                 if len(answers) > 1:
@@ -155,13 +150,6 @@ class Bus:
                 self.decisions.refuse(decided_before, refused)
                 break
         return answers
-
-    def foreseen(self, requests: Iterable[tuple[Operation, str]]) -> Answer:
-        """What the last of these requests, of which none is a send, would be answered."""
-        before = self.namespace
-        answers = self.ask_each(requests)
-        self.namespace = before
-        return answers[-1]
 
     def managed(self, command: UpdateQueue | DeleteQueue) -> Answer:
         """Change or delete an entity of any kind; the vocabulary knows the management of queues.
@@ -189,10 +177,6 @@ class Bus:
     def ends(self, path: str, session_id: str) -> int:
         """When the lock of a session ends."""
         return self.namespace.queues[path].sessions[session_id].expiry.earliest
-
-    def has_begun(self, transaction: str) -> bool:
-        """Whether a transaction was begun and has not ended."""
-        return self.namespace.transactions.get(transaction) is not None
 
     def sweep(self, path: str) -> None:
         """Let what has died in an entity be gone, or be among its dead letters."""

@@ -8,7 +8,7 @@ from proton import Data, Delivery, Described, ulong
 
 from busproof.broker.encoding import string_of
 from busproof.broker.refusals import Refusal
-from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
+from busproof.model.commands import Abandon, Complete, DeadLetter, Defer, Settlement
 
 __all__ = [
     "ACCEPTED",
@@ -17,14 +17,11 @@ __all__ = [
     "REASON",
     "REJECTED",
     "Disposition",
-    "Settlement",
     "disposed",
     "echoed",
     "in_transaction",
     "value_of",
 ]
-
-Settlement = Complete | Abandon | DeadLetter | Defer
 
 REASON: Final = "DeadLetterReason"
 DESCRIPTION: Final = "DeadLetterErrorDescription"

@@ -23,7 +23,6 @@ from busproof.model.commands import (
     DeleteQueue,
     GetQueue,
     ListQueues,
-    Operation,
     Peek,
     Receive,
     RestoreQueue,
@@ -40,12 +39,11 @@ from busproof.model.outcomes import (
     Listed,
     Outcome,
     QueueDescription,
-    Refused,
     Scheduled,
     Witness,
 )
 from busproof.model.state import Queue, Subscription, Topic, with_queue
-from busproof.model.values import Clock, Error, Profile
+from busproof.model.values import Clock, Profile
 
 __all__ = ["ForeignBus", "Implementation"]
 
@@ -126,18 +124,14 @@ class ForeignBus(Bus):
             )
         return answer
 
-    def ask_each(self, requests: Iterable[tuple[Command, str]]) -> list[Answer]:
+    def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
         """Ask one after another, until one is refused; what took effect before has done so."""
         answers: list[Answer] = []
-        for command, connection in requests:
+        for command in commands:
             answers.append(self.ask(command, connection))
             if answers[-1].refused is not None:
                 break
         return answers
-
-    def foreseen(self, requests: Iterable[tuple[Operation, str]]) -> Answer:  # noqa: ARG002 - unknown
-        """Nobody can ask it what it would answer: it settles nothing in transactions."""
-        return Answer(Refused(error=Error.INVALID_OPERATION))
 
     def managed(self, command: UpdateQueue | DeleteQueue) -> Answer:
         """Change or delete a queue."""
@@ -184,10 +178,6 @@ class ForeignBus(Bus):
         queue = self.entity(path)
         settings = CreateQueue(queue=path) if queue is None else queue.settings
         return self.now + settings.lock_duration
-
-    def has_begun(self, transaction: str) -> bool:  # noqa: ARG002 - it does not say
-        """Whatever it knows, it settles nothing in a transaction."""
-        return True
 
     def forget(self, path: str) -> None:
         """It may know a name for longer than it should."""

@@ -14,7 +14,6 @@ from busproof.broker.dispositions import (
     REASON,
     REJECTED,
     Disposition,
-    Settlement,
 )
 from busproof.broker.framing import array
 from busproof.broker.intake import delay_of
@@ -22,7 +21,13 @@ from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.requests import Reply
-from busproof.model.commands import CancelScheduled, ReceiveDeferred, RenewLock, Schedule
+from busproof.model.commands import (
+    CancelScheduled,
+    ReceiveDeferred,
+    RenewLock,
+    Schedule,
+    Settlement,
+)
 from busproof.model.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
 from busproof.model.values import MessageView, ReceiveMode
 

@@ -13,7 +13,6 @@ from busproof.broker.dispositions import (
     MODIFIED,
     REASON,
     Disposition,
-    Settlement,
     disposed,
     echoed,
     in_transaction,
@@ -25,7 +24,7 @@ from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.writing import encoded
-from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive
+from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
 from busproof.model.lifetimes import lesser
 from busproof.model.outcomes import Received
 from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode

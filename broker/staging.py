@@ -1,7 +1,7 @@
-"""Settlements in transactions: they take effect with the commit, together with what was sent.
+"""Settlements in transactions: what follows them here happens with the commit.
 
-The model knows what is sent in a transaction, and nothing of settlements in one. So they wait here,
-and are asked for one after another with the commit: all that has no effect unless all of it has.
+The model lets them wait and take effect together with what was sent. What it is not told of a
+message, such as properties that it is given by who settles it, waits here for the same end.
 """
 
 from collections.abc import Callable
@@ -10,20 +10,11 @@ import attrs
 
 from busproof.broker.answers import Answer
 from busproof.broker.bus import Bus
-from busproof.model.commands import CommitTransaction, Operation, RollBackTransaction
-from busproof.model.outcomes import Done, Refused
-from busproof.model.values import Error
+from busproof.model.commands import CommitTransaction, RollBackTransaction, Settlement
 
 __all__ = ["Stage"]
 
-
-@attrs.frozen
-class Waiting:
-    """A settlement that waits for its transaction's end, who asked for it, and what follows it."""
-
-    command: Operation
-    connection: str
-    effect: Callable[[], None]
+Effect = Callable[[], None]
 
 
 class Stage:
@@ -35,36 +26,25 @@ class Stage:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._waiting: dict[str, list[Waiting]] = {}
+        self._waiting: dict[str, list[Effect]] = {}
 
     def settle(
-        self, transaction: str, command: Operation, connection: str, effect: Callable[[], None]
+        self, transaction: str, command: Settlement, connection: str, effect: Effect
     ) -> Answer:
-        """Let a settlement wait; it is refused at once if it would be refused now."""
-        if not self._bus.has_begun(transaction):
-            return Answer(Refused(error=Error.NOT_FOUND, detail="there is no such transaction"))
-        waiting = self._waiting.setdefault(transaction, [])
-        before = [(each.command, each.connection) for each in waiting]
-        answer = self._bus.foreseen([*before, (command, connection)])
-        if answer.refused is not None:
-            return answer
-        waiting.append(Waiting(command, connection, effect))
-        return Answer(Done())
+        """Settle a message in a transaction; what follows it waits for the commit."""
+        within = attrs.evolve(command, transaction=transaction)
+        answer = self._bus.ask(within, connection)
+        if answer.refused is None:
+            self._waiting.setdefault(transaction, []).append(effect)
+        return answer
 
     def commit(self, transaction: str, connection: str) -> Answer:
         """End a transaction with effect; if it is refused, it has ended without any."""
         waiting = self._waiting.pop(transaction, [])
-        requests = [
-            (CommitTransaction(transaction=transaction), connection),
-            *((each.command, each.connection) for each in waiting),
-        ]
-        last = self._bus.ask_each(requests)[-1]
-        if last.refused is not None:
-            self._bus.ask(RollBackTransaction(transaction=transaction), connection)
-            return last
-        for each in waiting:
-            each.effect()
-        return last
+        answer = self._bus.ask(CommitTransaction(transaction=transaction), connection)
+        for effect in waiting if answer.refused is None else ():
+            effect()
+        return answer
 
     def roll_back(self, transaction: str, connection: str) -> Answer:
         """End a transaction without effect."""

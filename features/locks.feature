@@ -232,3 +232,216 @@ Feature: Locks of messages
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: What is settled in a transaction is settled by its commit
+
+    @LOCK-11
+    Scenario Outline: Until the commit a message stays locked that is <settled>
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is <settled> in the transaction
+      Then it is accepted
+      And a receive finds nothing
+      And a receive over another connection finds nothing
+      When messages are peeked
+      Then exactly 1 message is shown
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | abandoned     |
+        | partitioned | dead-lettered |
+        | partitioned | deferred      |
+        | regular     | completed     |
+        | regular     | abandoned     |
+
+    @LOCK-11
+    Scenario Outline: After the commit a message is gone that was completed
+      Given a <kind> queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is committed
+      And 31 seconds pass
+      And everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-11
+    Scenario Outline: After the commit a message is there that was abandoned
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is abandoned in the transaction
+      And the transaction is committed
+      And a message is received and kept
+      Then it is delivery 2
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-11
+    Scenario: Only after the commit a message is a dead letter
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is dead-lettered in the transaction
+      Then a receive of dead letters finds nothing
+      When the transaction is committed
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+
+    @LOCK-11
+    Scenario: Only after the commit a message is set aside
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is deferred in the transaction
+      And the message kept is tried by its number
+      Then it is refused
+      When the transaction is committed
+      And the message kept is tried by its number
+      Then it is received by that number
+
+    @LOCK-11
+    Scenario Outline: What is settled and what is sent take effect together
+      Given a <kind> queue with locks of 30 seconds
+      And 3 messages with PartitionKey "a" were sent
+      And a transaction
+      When 3 messages are received and completed in the transaction
+      And 2 messages with PartitionKey "a" are sent in the transaction
+      Then all of them are accepted
+      And a receive finds nothing
+      When the transaction is committed
+      And 31 seconds pass
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A rollback leaves messages as they were
+
+    @LOCK-12
+    Scenario Outline: After a rollback the receiver can settle what was <settled>
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is <settled> in the transaction
+      And the transaction is rolled back
+      Then a receive over another connection finds nothing
+      And the message kept can be completed
+      And a receive finds nothing
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | abandoned     |
+        | partitioned | dead-lettered |
+        | partitioned | deferred      |
+        | regular     | completed     |
+        | regular     | abandoned     |
+
+    @LOCK-12
+    Scenario Outline: A rollback is no delivery
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is rolled back
+      And the message kept is abandoned
+      And a message is received and kept
+      Then it is delivery 2
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-12
+    Scenario Outline: After a rollback a lock ends when it would have
+      Given a <kind> queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is rolled back
+      And 31 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: No commit settles what its receiver has lost
+
+    @LOCK-13
+    Scenario Outline: With a lost lock nothing is settled in a transaction
+      Given a <kind> queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And 31 seconds pass
+      And another transaction is begun
+      And the message kept is completed in the transaction
+      Then it, or the transaction's commit, is refused
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-13
+    Scenario Outline: A commit settles nothing that somebody else has by then
+      Given a <kind> queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is <settled> in the transaction
+      And 31 seconds pass
+      And it is received over another connection, if it comes
+      Then the commit is refused if it has come, and the other receiver can complete it
+
+      Examples:
+        | kind        | settled   |
+        | partitioned | completed |
+        | partitioned | abandoned |
+        | regular     | completed |
+
+    @LOCK-13
+    Scenario Outline: What was sent beside it does not arrive either
+      Given a <kind> queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And a message with PartitionKey "a" is sent in the transaction
+      And 31 seconds pass
+      And it is received over another connection, if it comes
+      Then the commit is refused if it has come, and the other receiver can complete it
+      When everything is received and completed
+      Then at most 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

@@ -153,6 +153,7 @@ GOALS: Final = (
     ),
     Goal("a key that is too long", _LONG_KEYS, _beyond),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
+    Goal("a settlement in a commit", ("LOCK-11",), _came(CommitTransaction, Done, "LOCK-11")),
 )
 """The situations, by the family of their rules."""
 

@@ -22,6 +22,7 @@ from busproof.model.commands import (
     RenewLock,
     RollBackTransaction,
     Send,
+    Settlement,
 )
 from busproof.model.dead_letters import owner_of
 from busproof.model.outcomes import (
@@ -362,7 +363,7 @@ class _Index:
                 continue
             if name in self.begins:
                 yield number, self.begins[name]
-            if isinstance(event.command, Send) and name in self.commits:
+            if isinstance(event.command, Send | Settlement) and name in self.commits:
                 yield self.commits[name], number
             if isinstance(event.command, RollBackTransaction) and name in self.commits:
                 yield number, self.commits[name]

@@ -8,6 +8,7 @@ from busproof.model.blaming_expiry import blamed_for_age
 from busproof.model.blaming_limits import blamed_for_limits
 from busproof.model.blaming_management import blamed_in_management, is_management
 from busproof.model.blaming_partitions import blamed_for_partitions, wrongly_begun
+from busproof.model.blaming_settlements import blamed_for_settlements, wrongly_settled
 from busproof.model.blaming_sizes import is_about_room, is_beyond, room_denied
 from busproof.model.commands import (
     Abandon,
@@ -133,7 +134,7 @@ def blamed(
             case ReceiveDeferred(), ReceivedSeveral(messages=views):
                 rules = _wrongly_given_by_number(namespace, queue, command, views)
             case Complete() | Abandon(), _:
-                rules = _wrongly_settled(outcome)
+                rules = wrongly_settled(outcome)
             case _:
                 rules = _OF_REQUESTS.get(type(command), ())
         rules = (*blamed_for_age(namespace, queue, event), *rules)
@@ -143,14 +144,8 @@ def blamed(
     found = (*found, *_of_forwarding(namespace, queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
     found = (*found, *blamed_for_partitions(namespace, queue, event))
+    found = (*found, *blamed_for_settlements(namespace, queue, command))
     return tuple(dict.fromkeys((*(found or ("LIFE-01",)), *blamed_as_added(queue, command))))
-
-
-def _wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:
-    """A lost lock settled something, or one that lasts did not."""
-    if isinstance(outcome, Done):
-        return ("LIFE-06", "LOCK-07")
-    return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
 
 
 def _of_forwarding(

@@ -39,6 +39,8 @@ OWN_CHOICES: Final = {
     "CACHE-DELETE": ("either", "kept"),
     "FORWARD-LIFETIME": ("either", "anew"),
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
+    "LOCK-IN-TRANSACTION": ("either", "ends"),
+    "SETTLEMENT-REFUSAL": ("either", "at-once"),
     "MESSAGES-EXPIRE": ("message", "lock"),
     "GB-PARTITIONS": ("either", "sixteen"),
     "FULL-PARTITION": ("either", "per-partition"),
@@ -48,6 +50,8 @@ OWN_CHOICES: Final = {
 FREE_CHOICES: Final = {
     "CACHE-EXPIRY": ("handed-out", "not-handed-out"),
     "LIFETIME-IN-TRANSACTION": ("send", "commit"),
+    "LOCK-IN-TRANSACTION": ("lasts", "ends"),
+    "SETTLEMENT-REFUSAL": ("at-once", "at-commit"),
 }
 """Of those, what a bus may as well do one way or the other, all the time."""
 

@@ -28,6 +28,7 @@ from busproof.model.commands_receiving import (
     Receive,
     ReceiveDeferred,
     RenewLock,
+    Settlement,
 )
 from busproof.model.commands_sending import (
     DEFAULT_TIMEOUT,
@@ -85,6 +86,7 @@ __all__ = [
     "Send",
     "SessionCommand",
     "SetSessionState",
+    "Settlement",
     "TakePartitionDown",
     "UpdateQueue",
 ]
@@ -99,14 +101,14 @@ class BeginTransaction:
 
 @attrs.frozen(kw_only=True)
 class CommitTransaction:
-    """Make all that was sent in the transaction take effect together."""
+    """Make all that was sent and settled in the transaction take effect together."""
 
     transaction: str
 
 
 @attrs.frozen(kw_only=True)
 class RollBackTransaction:
-    """Forget all that was sent in the transaction."""
+    """Forget all that was sent and settled in the transaction."""
 
     transaction: str
 
@@ -151,10 +153,7 @@ Operation = (
     | Schedule
     | CancelScheduled
     | Receive
-    | Complete
-    | Abandon
-    | DeadLetter
-    | Defer
+    | Settlement
     | ReceiveDeferred
     | RenewLock
     | Peek

@@ -13,6 +13,7 @@ __all__ = [
     "Receive",
     "ReceiveDeferred",
     "RenewLock",
+    "Settlement",
 ]
 
 
@@ -27,10 +28,14 @@ class Receive:
 
 @attrs.frozen(kw_only=True)
 class Complete:
-    """Settle a locked message: it was dealt with and is removed."""
+    """Settle a locked message: it was dealt with and is removed.
+
+    With the commit of a transaction if one is named, as with every settlement.
+    """
 
     queue: str
     lock_token: str
+    transaction: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -39,6 +44,7 @@ class Abandon:
 
     queue: str
     lock_token: str
+    transaction: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -48,6 +54,7 @@ class DeadLetter:
     queue: str
     lock_token: str
     reason: str = ""
+    transaction: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +63,10 @@ class Defer:
 
     queue: str
     lock_token: str
+    transaction: str | None = None
+
+
+Settlement = Complete | Abandon | DeadLetter | Defer
 
 
 @attrs.frozen(kw_only=True)

@@ -6,8 +6,9 @@ from typing import assert_never
 from busproof.model import commands as c
 from busproof.model.creating import create_queue, restore_queue
 from busproof.model.creations import lost_creation
-from busproof.model.deferral import defer, lost_defer, lost_receive_deferred, receive_deferred
+from busproof.model.deferral import lost_receive_deferred, receive_deferred
 from busproof.model.describing import get_queue
+from busproof.model.enlisting import lost_settle, settle
 from busproof.model.entities import concerned
 from busproof.model.locks import lost_renew_lock, renew_lock
 from busproof.model.managing import (
@@ -34,14 +35,6 @@ from busproof.model.sessions import (
     lost_close,
     lost_renew,
     renew,
-)
-from busproof.model.settling import (
-    abandon,
-    complete,
-    dead_letter,
-    lost_abandon,
-    lost_complete,
-    lost_dead_letter,
 )
 from busproof.model.sources import given_by_source
 from busproof.model.state import Namespace
@@ -80,14 +73,8 @@ def dispatched(
             return cancel(namespace, command)
         case c.Receive():
             return receive(namespace, command, connection, seen)
-        case c.Complete():
-            return complete(namespace, command)
-        case c.Abandon():
-            return abandon(namespace, command)
-        case c.DeadLetter():
-            return dead_letter(namespace, command)
-        case c.Defer():
-            return defer(namespace, command)
+        case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
+            return settle(namespace, command)
         case c.ReceiveDeferred():
             return receive_deferred(namespace, command, connection, seen)
         case c.RenewLock():
@@ -163,14 +150,8 @@ def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namesp
             return lost_cancel(namespace, command)
         case c.Receive():
             return lost_receive(namespace, command, connection)
-        case c.Complete():
-            return lost_complete(namespace, command)
-        case c.Abandon():
-            return lost_abandon(namespace, command)
-        case c.DeadLetter():
-            return lost_dead_letter(namespace, command)
-        case c.Defer():
-            return lost_defer(namespace, command)
+        case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
+            return lost_settle(namespace, command)
         case c.ReceiveDeferred():
             return lost_receive_deferred(namespace, command)
         case c.RenewLock():

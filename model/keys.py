@@ -6,7 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.model.commands import CreateQueue
-from busproof.model.state import Namespace
+from busproof.model.state import Namespace, Queue, Transaction
 from busproof.model.stored import Key
 from busproof.model.values import Message, Profile, RuleId
 
@@ -22,6 +22,7 @@ __all__ = [
     "keys_may_be_same",
     "keys_may_differ",
     "rule_of",
+    "settled_otherwise",
     "transaction_key",
 ]
 
@@ -103,6 +104,25 @@ def transaction_key(
             return (named,)
         case _:
             return (named, None) if named is not None else (None,)
+
+
+def settled_otherwise(
+    namespace: Namespace, transaction: Transaction, queue: Queue, message: Message
+) -> bool:
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether a message may not fit what was settled before it.
+
+    What was settled may have given the transaction its key, and its one entity.
+    """
+    key = effective_key(namespace, queue.settings, message)
+    return any(
+        each.command.queue != queue.settings.queue
+        or (queue.settings.partitioned and _may_differ(namespace.profile, key, each.key))
+        for each in transaction.settlements
+    )
+
+
+def _may_differ(profile: Profile, one: Key | None, two: Key | None) -> bool:
+    return one is None or two is None or keys_may_differ(profile, one, two)
 
 
 def home_name(profile: Profile, key: Key) -> Key:

@@ -15,6 +15,7 @@ __all__ = [
     "SIZE_LIMIT",
     "in_order",
     "is_there",
+    "may_be_full",
     "may_be_over",
     "occupied",
     "unless_ending",
@@ -110,7 +111,13 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
     )
 
 
+def may_be_full(transaction: Transaction) -> bool:
+    """Whether a transaction holds as much as it may, if what is settled in it counts as well."""
+    return transaction.size + len(transaction.settlements) >= SIZE_LIMIT
+
+
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
     """Whether the service may have ended the transaction by itself."""
     elapsed = namespace.now.latest - transaction.begun.earliest
-    return elapsed + namespace.vantage.slack >= TIME_LIMIT or transaction.size > SIZE_LIMIT
+    held = transaction.size + len(transaction.settlements)
+    return elapsed + namespace.vantage.slack >= TIME_LIMIT or held > SIZE_LIMIT

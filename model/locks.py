@@ -99,8 +99,10 @@ def renew_lock(namespace: Namespace, command: RenewLock, seen: Sighting) -> Iter
     if stored is not None and not has_ended(namespace, stored):
         yield from _of_held(namespace, queue, stored, seen)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
-    if stored is not None and stored.lock is not None and stored.lock.session_id is not None:
-        # Outside the documents: a message of a session is locked with its session.
+    lock = None if stored is None else stored.lock
+    if lock is not None and (lock.session_id is not None or lock.pledge is not None):
+        # Outside the documents: a message of a session is locked with its session, and one that was
+        # settled in a transaction may be out of its receiver's hands.
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
 
@@ -144,11 +146,11 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
     lock = stored.lock
     if lock is None:
         raise AssertionError("only a locked message has a lock that can end")
-    longer = evolve(lock, expiry=expiry, first=lock.first or lock.expiry)
+    longer = evolve(lock.lasting(expiry), first=lock.first or lock.expiry)
     return evolve(
         queue,
         messages=queue.messages.set(stored.number, evolve(stored, lock=longer)),
-        timers=push(queue.timers, (expiry.latest, stored.number, lock.token)),
+        timers=push(queue.timers, (longer.expiry.latest, stored.number, lock.token)),
     )
 
 

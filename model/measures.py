@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from busproof.model.commands import Schedule, Send
-from busproof.model.limits import SIZE_LIMIT
+from busproof.model.limits import SIZE_LIMIT, may_be_full
 from busproof.model.outcomes import Refused
 from busproof.model.room import WIDEST, most, most_of_state
 from busproof.model.state import Namespace, Transaction
@@ -103,6 +103,9 @@ def no_more(namespace: Namespace, transaction: Transaction) -> Iterator[Transiti
     """LIMIT-16: a transaction that holds as much as it may takes no further message."""
     if transaction.size >= SIZE_LIMIT:
         yield refusal(namespace, Error.INVALID_OPERATION, "LIMIT-16", any_error=True)
+    elif may_be_full(transaction):
+        # Outside the documents: whether what is settled in it counts is not said.
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
 
 def held_to_limits(

@@ -3,7 +3,7 @@
 Expiry of a lock is a giving back that nobody asks for; `prepared` applies it until nothing changes.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -20,6 +20,9 @@ from busproof.model.sweeping import swept
 from busproof.model.values import RuleId, Window
 
 __all__ = ["give_back", "prepared", "without_perhaps_spent"]
+
+ANY_TIME: Final = Window(-NEVER, NEVER)
+"""When a lock ends of which nothing is told any more."""
 
 
 def give_back(
@@ -44,6 +47,8 @@ def give_back(
         counts: whether the delivery counts; `None` if that is not known.
     """
     lock = stored.lock
+    if lock is not None and lock.pledge is not None and lock.pledge.reading != "ends":
+        return _perhaps_back(namespace, queue, stored, when)
     over = lock if lock is not None and lock.expiry.earliest == -NEVER else None
     if over is not None and (counts is False or over.session_id is not None):
         # It may have been abandoned before, which counts, by a request that was never answered; or
@@ -70,6 +75,20 @@ def give_back(
     if back.counted + back.uncounted >= fewest and not namespace.vantage.decides:
         back = attrs.evolve(back, certain=False)
     return with_queue(namespace, unlock(queue, stored, back))
+
+
+def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Window) -> Namespace:
+    """The namespace, in which a message may come again, or wait for its settlement's transaction.
+
+    What becomes of it is open until that ends (LOCK-IN-TRANSACTION).
+    """
+    lock = stored.lock
+    if lock is None:
+        raise AssertionError("only a locked message is given back")
+    open_ended = attrs.evolve(lock.lasting(Window(-NEVER, when.latest)), expiry=ANY_TIME)
+    back = attrs.evolve(stored, lock=open_ended, expected=None)
+    messages = queue.messages.set(stored.number, back)
+    return with_queue(namespace, attrs.evolve(queue, messages=messages))
 
 
 def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:

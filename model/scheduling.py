@@ -19,6 +19,7 @@ from busproof.model.keys import (
     interpretations,
     keys_conflict,
     keys_may_differ,
+    settled_otherwise,
     transaction_key,
 )
 from busproof.model.ledger import line_of, never_arrives
@@ -219,7 +220,7 @@ def _schedule_in(
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
     transaction = without_deleted(namespace, transaction)
-    if transaction.keyed:
+    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = attrs.evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)

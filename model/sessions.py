@@ -184,9 +184,9 @@ def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
             over = stored.lock.expiry.earliest == -NEVER
             bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
             expected = stored.expected if bounds.earliest > -NEVER else None
-            lock = attrs.evolve(stored.lock, expiry=bounds)
+            lock = stored.lock.lasting(bounds)
             changed = attrs.evolve(stored, lock=lock, expected=expected)
-            timer = (expiry.latest, number, lock.token)
+            timer = (lock.expiry.latest, number, lock.token)
             queue = attrs.evolve(
                 queue,
                 messages=queue.messages.set(number, changed),

@@ -87,9 +87,11 @@ def settled(namespace: Namespace, command: Complete | Abandon | DeadLetter | Def
 
 
 def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, PART-12: the lock lasts, whatever became of others."""
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock lasts, come what may."""
     lock = stored.lock
     yield from why_settled_anywhere(queue)
+    if lock is not None and lock.spared:
+        yield "LOCK-12"
     if lock is None or lock.session_id is not None:
         return
     age = namespace.now.earliest - lock.begun.latest

@@ -18,6 +18,7 @@ from busproof.model.keys import (
     keys_conflict,
     keys_may_be_same,
     keys_may_differ,
+    settled_otherwise,
     transaction_key,
 )
 from busproof.model.ledger import never_arrives
@@ -51,6 +52,7 @@ __all__ = [
     "conflicting",
     "lost_send_in",
     "regular_accepts",
+    "running",
     "send_in",
     "unavailable",
 ]
@@ -66,7 +68,7 @@ def send_in(
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
     transaction = without_deleted(namespace, transaction)
-    if transaction.keyed:
+    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = attrs.evolve(transaction, doubtful=True)
     namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
@@ -155,7 +157,7 @@ def _send_in_partitioned(
     namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
 ) -> Iterator[Transition]:
     """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
-    transaction = _running(namespace, command)
+    transaction = running(namespace, command.transaction or "")
     before = transaction.keys.get(command.queue)
     for key in transaction_key(namespace, queue.settings, message):
         if key is None:
@@ -176,10 +178,11 @@ def _send_in_partitioned(
             yield from _stage(namespace, queue, command, message, key, seen)
 
 
-def _running(namespace: Namespace, command: Send) -> Transaction:
-    transaction = namespace.transactions.get(command.transaction or "")
+def running(namespace: Namespace, name: str) -> Transaction:
+    """The transaction of this name, which has begun and not ended."""
+    transaction = namespace.transactions.get(name)
     if transaction is None:
-        raise AssertionError("send_in has refused sends in unknown transactions")
+        raise AssertionError("what is asked in an unknown transaction has been refused")
     return transaction
 
 
@@ -223,7 +226,7 @@ def _refused(
 
 def _turned_away(namespace: Namespace, command: Send, refused: Transition) -> Transition:
     """The refusal at the send."""
-    transaction = _running(namespace, command)
+    transaction = running(namespace, command.transaction or "")
     after = after_refusal(refused.next, command.transaction or "", transaction)
     return attrs.evolve(refused, next=after)
 
@@ -234,7 +237,7 @@ def _taken_yet_doomed(
     """The send is accepted, and its transaction's commit will be refused (TXN-REFUSAL)."""
     if namespace.profile.readings.get("TXN-REFUSAL") not in ("at-commit", "either"):
         return
-    doomed = attrs.evolve(_running(namespace, command), doomed=True)
+    doomed = attrs.evolve(running(namespace, command.transaction or ""), doomed=True)
     accepted = with_transaction(namespace, command.transaction or "", doomed)
     gone = never_arrives(queue, command.message.body, (*refused.rules, "TXN-12")[0])
     yield done(with_queue(accepted, gone))
@@ -263,7 +266,7 @@ def _stage(
     """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
-    transaction = _running(namespace, command)
+    transaction = running(namespace, command.transaction or "")
     for refused in no_room_within(namespace, queue, transaction, message, key, home):
         yield _turned_away(namespace, command, refused)
     for where in choices(namespace, queue, queue.outages.spared(home), seen):
@@ -287,7 +290,7 @@ def _stage_rules(
     key: Key,
     home: Partitions,
 ) -> tuple[RuleId, ...]:
-    transaction = _running(namespace, command)
+    transaction = running(namespace, command.transaction or "")
     again = command.queue in transaction.keys
     known = home.bit_count() == 1 and home_name(namespace.profile, key) in queue.homes
     rules: tuple[RuleId, ...] = ("TXN-02",) if again else ("TXN-01",)
@@ -307,7 +310,7 @@ def _staged(
     where: Partitions,
     rules: tuple[RuleId, ...],
 ) -> Transition:
-    transaction = _running(namespace, command)
+    transaction = running(namespace, command.transaction or "")
     staged = Staged(
         queue=command.queue,
         born=queue.managed.born,

@@ -14,7 +14,7 @@ from immutables import Map
 
 from busproof.model.calendar import NEVER, Waiting
 from busproof.model.census import NOBODY, Census, Counted, Kind
-from busproof.model.commands import AddRule, CreateQueue, RemoveRule
+from busproof.model.commands import AddRule, CreateQueue, RemoveRule, Settlement
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.entity import Queue, Subscription, Topic, is_unsure
 from busproof.model.evolving import evolve
@@ -25,6 +25,7 @@ from busproof.model.values import DEAD_LETTERS, Message, Profile, Tier, Vantage,
 
 __all__ = [
     "NEVER",
+    "Enlisted",
     "Namespace",
     "Queue",
     "Staged",
@@ -66,6 +67,19 @@ class Staged:
     sent: Window = Window(0, 0)
 
 
+@attrs.frozen
+class Enlisted:
+    """A settlement in a transaction that has not ended, as it would be asked for outside of it.
+
+    `key` is the message's, and `certain` says whether the settlement surely takes effect with the
+    commit.
+    """
+
+    command: Settlement
+    key: Key | None
+    certain: bool = True
+
+
 @attrs.frozen(kw_only=True)
 class Transaction:
     """A transaction that has begun and not ended.
@@ -76,7 +90,8 @@ class Transaction:
         size: how many messages that is.
         bytes: the least that they take.
         keys: queue to the key of its first message in this transaction.
-        queues: name to `born` of each queue that was sent to in it.
+        settlements: what was settled in it, oldest first.
+        queues: name to `born` of each queue that it concerns.
         changes: changes of rules that are to take effect with it, oldest first.
         doubtful: whether it may have been ended by a refusal or by an answer that never came.
         keyed: whether what was scheduled in it may have given it a key, which what comes after
@@ -90,6 +105,7 @@ class Transaction:
     size: int = 0
     bytes: int = 0
     keys: Map[str, Key] = Map()
+    settlements: tuple[Enlisted, ...] = ()
     queues: Map[str, int] = Map()
     changes: tuple[AddRule | RemoveRule, ...] = ()
     doubtful: bool = False

@@ -14,6 +14,7 @@ __all__ = [
     "Key",
     "Lock",
     "Numbered",
+    "Pledge",
     "Receivers",
     "SessionData",
     "SessionLock",
@@ -30,12 +31,35 @@ class Key(NamedTuple):
     value: str
 
 
+class Pledge(NamedTuple):
+    """A settlement of a locked message that waits for its transaction's end.
+
+    `until` is when the lock would end without it, and `reading` what it does then
+    (LOCK-IN-TRANSACTION).
+    """
+
+    transaction: str
+    until: Window
+    reading: str
+
+    def bounds(self) -> Window:
+        """When the lock ends while the settlement waits."""
+        match self.reading:
+            case "ends":
+                return self.until
+            case "lasts":
+                return Window(NEVER, NEVER)
+            case _:
+                return Window(self.until.earliest, NEVER)
+
+
 @attrs.frozen(weakref_slot=False)
 class Lock:
     """A receiver's hold on a message; it ends at some moment of `expiry`.
 
     `first` is when it would have ended unless it was renewed, `begun` when it was given, and
-    `settlements` how many there had been of the queue's messages by then.
+    `settlements` how many there had been of the queue's messages by then. `pledge` is the
+    settlement that waits in a transaction, if one does, and `spared` says whether one was undone.
     """
 
     token: str
@@ -44,6 +68,15 @@ class Lock:
     begun: Window = Window(0, 0)
     first: Window | None = None
     settlements: int = 0
+    pledge: Pledge | None = None
+    spared: bool = False
+
+    def lasting(self, until: Window) -> "Lock":
+        """The hold that ends at some moment of `until`, unless a settlement of it waits."""
+        if self.pledge is None:
+            return attrs.evolve(self, expiry=until)
+        pledge = self.pledge._replace(until=until)
+        return attrs.evolve(self, pledge=pledge, expiry=pledge.bounds())
 
 
 class Numbered(NamedTuple):

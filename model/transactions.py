@@ -9,6 +9,7 @@ from busproof.model.arriving import arrive
 from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 from busproof.model.dead_letters import owner_of
 from busproof.model.duplicates import Fate, declined, fate, noted
+from busproof.model.enlisting import loses, released, settled_together
 from busproof.model.keys import effective_key
 from busproof.model.ledger import never_arrives
 from busproof.model.limits import (
@@ -54,18 +55,23 @@ def commit(
     hit, must_hit = _outage(namespace, transaction)
     reading = namespace.profile.readings.get("TXN-OUTAGE")
     may_lack, lacks = lacks_room(namespace, in_order(transaction), seen)
+    may_lose, loses_lock = loses(namespace, transaction)
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
         yield refusal(left, Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
-    if not (transaction.doomed or lacks or (must_hit and reading == "refused")):
+    # What is settled makes room, and whether for what is sent with it is not said.
+    lacks = lacks and not transaction.settlements
+    outage = must_hit and reading == "refused"
+    if not (transaction.doomed or lacks or loses_lock or outage):
         rules = _shown_by_commit(namespace, transaction)
         if _spans_sessions(namespace, transaction):
             rules = ("SESS-26", *rules)
         yield done(_committed(ended, transaction, certain=True), *rules)
     gone = _lacks_a_queue(namespace, transaction)
     over = gone or may_be_over(namespace, transaction)
-    if transaction.doomed or transaction.doubtful or hit or over:
-        yield refusal(_forgotten(ended, transaction), Error.INVALID_OPERATION, any_error=True)
+    lost: tuple[RuleId, ...] = ("LOCK-13",) if loses_lock else ()
+    if transaction.doomed or transaction.doubtful or hit or over or may_lose:
+        yield refusal(_forgotten(ended, transaction), Error.LOCK_LOST, *lost, any_error=True)
 
 
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[RuleId, ...]:
@@ -76,9 +82,12 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[Ru
     ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
     changes = ("FEAT-04",) if transaction.changes else ()
+    if transaction.settlements:
+        changes = ("LOCK-11", *changes)
     if transaction.size == SIZE_LIMIT:
         changes = ("LIMIT-15", *changes)
-    return tuple(dict.fromkeys((*changes, "TXN-12", *rules)))
+    sent = ("TXN-12",) if transaction.size or not transaction.settlements else ()
+    return tuple(dict.fromkeys((*changes, *sent, *rules)))
 
 
 def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
@@ -157,7 +166,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             number = before.queues[path].arrivals
             sent = arrivals if batch > arrivals else NEVER
             namespace = _come_together(namespace, path, number, batch, sent)
-    return namespace
+    return settled_together(namespace, transaction, certain=certain)
 
 
 def _come_together(
@@ -225,7 +234,7 @@ def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Tr
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
-    rules = ("TXN-13",) if transaction.size else ()
+    rules: tuple[RuleId, ...] = ("TXN-13",) if transaction.size else ()
     if transaction.changes:
         rules = ("FEAT-04", *rules)
     yield done(_forgotten(ended, transaction), *rules)
@@ -243,7 +252,7 @@ def _forgotten(namespace: Namespace, transaction: Transaction, why: RuleId = "TX
         if isinstance(queue.bodies.get(staged.message.body), str):
             queue = attrs.evolve(queue, bodies=bodies)
             namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
-    return namespace
+    return released(namespace, transaction)
 
 
 def lost_begin(namespace: Namespace, command: BeginTransaction) -> Namespace:
@@ -258,7 +267,13 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
     if transaction is None:
         return namespace
     doubtful = attrs.evolve(
-        transaction, doubtful=True, ending=True, staged=None, size=0, changes=()
+        transaction,
+        doubtful=True,
+        ending=True,
+        staged=None,
+        size=0,
+        changes=(),
+        settlements=(),
     )
     namespace = _committed(namespace, transaction, certain=False)
     return with_transaction(namespace, command.transaction, doubtful)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as sf
 
 from busproof.pipeline import messages
 from busproof.pipeline.ordering import RECEIVES, ordered
+from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
 
 __all__ = ["SETTLEMENTS", "TERMINAL", "Frames", "locks", "sends"]
@@ -108,6 +109,8 @@ class Frames:
     @cached_property
     def locks(self) -> DataFrame:
         """One row a lock token: the receives that told it, and what was done with it."""
+        # What is asked in a transaction may take effect with its commit, or never.
+        alone = sf.col("transaction").isNull()
         acts = self.base.where(sf.col("op").isin(*SETTLEMENTS)).select(
             "history_id",
             "entity",
@@ -116,13 +119,13 @@ class Frames:
             sf.struct(
                 "seq",
                 "lo",
-                "hi",
+                sf.when(alone, sf.col("hi")).otherwise(sf.lit(NEVER)).alias("hi"),
                 "t_lo",
-                "t_hi",
+                sf.when(alone, sf.col("t_hi")).otherwise(sf.lit(NEVER)).alias("t_hi"),
                 "op",
                 "taken",
-                sf.col("outcome").isin("Done", "Renewed").alias("done"),
-                (sf.col("outcome") == "Refused").alias("refused"),
+                (alone & sf.col("outcome").isin("Done", "Renewed")).alias("done"),
+                (alone & (sf.col("outcome") == "Refused")).alias("refused"),
                 sf.coalesce("reason", sf.lit("")).alias("reason"),
             ).alias("act"),
         )

@@ -14,6 +14,7 @@ STEP_MODULES: Final = (
     "scheduling",
     "expiring",
     "locks",
+    "enlisting",
     "sessions",
     "disturbing",
     "filling",

@@ -191,3 +191,9 @@ def finds_something(bus: Bus, queue: str) -> None:
 def shown_as_deferred(peeked: tuple[MessageView, ...]) -> None:
     """What the peek tells of a message's state, where it tells any, is that it was set aside."""
     assert all(view.state in (None, MessageState.DEFERRED) for view in peeked), peeked
+
+
+@then("it is received by that number")
+def is_received_by_number(outcome: Outcome) -> None:
+    """The receive by number was given its message."""
+    assert isinstance(outcome, ReceivedSeveral), outcome

@@ -175,6 +175,16 @@ def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) ->
     return settled
 
 
+def _settled_within(kind: type[Complete | Abandon | DeadLetter | Defer]) -> Made:
+    def settled(world: World, receipt: Receipt, transaction: str) -> Command | None:
+        held = world.held(receipt)
+        if held is None or held.lock_token is None:
+            return None
+        return kind(queue=held.queue, lock_token=held.lock_token, transaction=transaction)
+
+    return settled
+
+
 def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
     """What was received is given back, or if nothing was, received."""
     if world.locks:
@@ -349,6 +359,8 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         make=_scheduled,
         name="scheduleintransaction",
     )
+    if Capability.TRANSACTIONAL_SETTLEMENT in scope.capabilities:
+        yield from _settlements_within()
     yield Generator(
         kind=CommitTransaction,
         draws=over,
@@ -359,6 +371,17 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         draws=over,
         make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
     )
+
+
+def _settlements_within() -> Iterator[Generator]:
+    """Settling what was received, in a transaction; it may be settled otherwise as well."""
+    for kind in (Complete, Abandon, DeadLetter, Defer):
+        yield Generator(
+            kind=kind,
+            draws={"receipt": RECEIPTS, "transaction": TRANSACTIONS},
+            make=_settled_within(kind),
+            name=f"{kind.__name__.lower()}intransaction",
+        )
 
 
 def _modes(scope: Scope) -> list[ReceiveMode]:

@@ -29,6 +29,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Send,
     SetSessionState,
+    Settlement,
 )
 from busproof.model.values import DEAD_LETTERS, SEQUENCE_BITS, Message
 from busproof.steps.rows import QUEUES, Generator, Made
@@ -278,6 +279,23 @@ def _rolled_back(world: World, _queue: str, _key: str) -> RollBackTransaction:
     return RollBackTransaction(transaction=_latest(world))
 
 
+def _received(_world: World, queue: str, _key: str) -> Receive:
+    return Receive(queue=queue)
+
+
+def _settled_within(kind: type[Settlement]) -> _Within:
+    """What was received last is settled in the transaction, and forgotten here."""
+
+    def settled(world: World, queue: str, key: str) -> Command:
+        if not world.locks:
+            return _received(world, queue, key)
+        held = world.locks[-1]
+        token = held.lock_token or ""
+        return kind(queue=held.queue, lock_token=token, transaction=_latest(world))
+
+    return settled
+
+
 _WITHIN: Final[tuple[_Within, ...]] = (
     _begun,
     _committed,
@@ -292,4 +310,9 @@ _WITHIN: Final[tuple[_Within, ...]] = (
     _sent("message_id"),
     _sent(),
     _sent("partition_key", place=DEAD_LETTERS),
+    _received,
+    _settled_within(Complete),
+    _settled_within(Abandon),
+    _settled_within(DeadLetter),
+    _settled_within(Defer),
 )

@@ -37,6 +37,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     SetSessionState,
+    Settlement,
     TakePartitionDown,
     UpdateQueue,
 )
@@ -117,6 +118,8 @@ def needs(command: Command) -> Iterator[Capability]:
     yield from _needs_of_destinations(command)
     if getattr(command, "transaction", None) is not None:
         yield Capability.TRANSACTIONS
+        if isinstance(command, Settlement):
+            yield Capability.TRANSACTIONAL_SETTLEMENT
     yield from _needs_of_message(command)
     match command:
         case AddRule(filter=SqlFilter()):

@@ -224,6 +224,8 @@ class _Recording:
 
     def _settle(self, event: Event, command: Complete | Abandon) -> "_Said | None":
         token = command.lock_token
+        if command.transaction is not None:
+            return _OUTSIDE
         if token not in self._tokens:
             # A lock that nobody was given: the contract speaks of those that somebody was.
             return None if isinstance(event.outcome, Refused) else _OUTSIDE

@@ -59,6 +59,7 @@ CAPABILITIES: Final = frozenset(
         Capability.SQL_FILTERS,
         Capability.TIME_TO_LIVE,
         Capability.TOPICS,
+        Capability.TRANSACTIONAL_SETTLEMENT,
         Capability.TRANSACTIONS,
         Capability.WITNESS,
     }

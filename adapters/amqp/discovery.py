@@ -98,6 +98,11 @@ def _found(ask: Ask) -> Iterator[Capability]:
 def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
         yield Capability.LOCK_RENEWAL
+    begun = ask(c.BeginTransaction(transaction="settles"), "probe")
+    within = c.Abandon(queue="probe", lock_token=token, transaction="settles")
+    if isinstance(begun, o.Done) and not _is_lacking(ask(within, "probe")):
+        yield Capability.TRANSACTIONAL_SETTLEMENT
+    ask(c.RollBackTransaction(transaction="settles"), "probe")
     if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
         yield Capability.DEFERRAL
 

@@ -10,12 +10,11 @@ from proton import Array, Condition, Data, Delivery, Link, symbol, uint
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.transfers import Settled, arrived, is_closed, taken
-from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
+from busproof.model.commands import Abandon, Complete, DeadLetter, Defer, Settlement
 from busproof.model.values import ReceiveMode
 
 __all__ = [
     "Lock",
-    "Settlement",
     "array",
     "plain_link",
     "received",
@@ -30,8 +29,6 @@ __all__ = [
 SESSION: Final = symbol("com.microsoft:session-filter")
 TIMEOUT: Final = symbol("com.microsoft:timeout")
 DEAD: Final = "com.microsoft:dead-letter"
-
-Settlement = Complete | Abandon | DeadLetter | Defer
 
 
 @attrs.frozen(kw_only=True)
@@ -196,9 +193,13 @@ STATUSES: Final = {
 
 
 def settled_by_request(
-    client: Client, path: str, command: Settlement, session_id: str | None
+    client: Client,
+    path: str,
+    command: Settlement,
+    session_id: str | None,
+    transaction: bytes | None = None,
 ) -> None:
-    """Settle a message by asking the entity's management.
+    """Settle a message by asking the entity's management, in a transaction if one is named.
 
     Raises:
         Rejected: the service refuses.
@@ -212,4 +213,4 @@ def settled_by_request(
         body["session-id"] = session_id
     if isinstance(command, DeadLetter) and command.reason:
         body["deadletter-reason"] = command.reason
-    client.request(path, "update-disposition", body)
+    client.request(path, "update-disposition", body, transaction)

@@ -63,8 +63,10 @@ def _not_held(client: Client, path: str, session_id: str) -> o.Outcome:
     )
 
 
-def settle(scenario: Scenario, command: r.Settlement, client: Client) -> o.Outcome:
+def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outcome:
     """Settle on the link on which the message came; by request where that is not to be had."""
+    if command.transaction is not None:
+        return _settle_within(scenario, command, command.transaction, client)
     path, lock = scenario.path(command.queue), scenario.locks.pop(command.lock_token, None)
     here = lock is not None and lock.path == path and lock.client is client
     if lock is not None and here and lock.on_link and not client.connection.is_lost:
@@ -72,6 +74,18 @@ def settle(scenario: Scenario, command: r.Settlement, client: Client) -> o.Outco
     else:
         session_id = None if lock is None else lock.session_id
         r.settled_by_request(client, path, command, session_id)
+    return o.Done()
+
+
+def _settle_within(
+    scenario: Scenario, command: c.Settlement, transaction: str, client: Client
+) -> o.Outcome:
+    """Settle by a request that is a part of the transaction; the lock may be needed again."""
+    asker, identity = scenario.part_of(transaction, client)
+    lock = scenario.locks.get(command.lock_token)
+    session_id = None if lock is None else lock.session_id
+    path = scenario.path(command.queue)
+    r.settled_by_request(asker, path, command, session_id, identity)
     return o.Done()
 
 

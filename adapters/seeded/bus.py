@@ -36,10 +36,7 @@ QueueCommand = (
     | c.Schedule
     | c.CancelScheduled
     | c.Receive
-    | c.Complete
-    | c.Abandon
-    | c.DeadLetter
-    | c.Defer
+    | c.Settlement
     | c.ReceiveDeferred
     | c.RenewLock
     | c.Peek
@@ -59,6 +56,7 @@ class SeededBus(Limiting):
             Capability.WITNESS,
             Capability.OUTAGES,
             Capability.TRANSACTIONS,
+            Capability.TRANSACTIONAL_SETTLEMENT,
             Capability.SESSIONS,
             Capability.DUPLICATE_DETECTION,
             Capability.PEEK,
@@ -243,7 +241,7 @@ class SeededBus(Limiting):
             self.subscribe(topic, self.queues[settings.queue])
         return created
 
-    def ask(  # noqa: PLR0911, PLR0912 - one closed match over the vocabulary
+    def ask(  # noqa: PLR0911 - one closed match over the vocabulary
         self, queue: Queue, command: QueueCommand, connection: str
     ) -> Outcome:
         """Do anything with a queue but send to it."""
@@ -252,14 +250,8 @@ class SeededBus(Limiting):
                 return self.schedule(queue, self.prepared(command.message), command)
             case c.Receive():
                 return self.receive(queue, command, connection)
-            case c.Complete():
-                return self.settle(queue, command.lock_token, self.complete)
-            case c.Abandon():
-                return self.settle(queue, command.lock_token, self.abandon)
-            case c.DeadLetter():
-                return self.dead_letter_on_request(queue, command)
-            case c.Defer():
-                return self.settle(queue, command.lock_token, self.defer)
+            case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
+                return self.settle_in_its_time(queue, command)
             case c.ReceiveDeferred():
                 return self.receive_deferred(queue, command, connection)
             case c.RenewLock():

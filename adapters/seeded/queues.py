@@ -2,7 +2,7 @@
 
 import attrs
 
-from busproof.model.commands import AddRule, CreateQueue, RemoveRule
+from busproof.model.commands import AddRule, CreateQueue, RemoveRule, Settlement
 from busproof.model.filters import Filter
 from busproof.model.values import SEQUENCE_BITS, Message
 
@@ -136,9 +136,11 @@ class Staged:
 class Transaction:
     """A transaction that has begun and not ended.
 
-    `keys` are those of each queue's messages, `changes` those of rules that wait for its commit.
+    `keys` are those of each queue's messages, `changes` those of rules that wait for its commit,
+    and `settlements` those of messages.
     """
 
     changes: "list[tuple[Queue, Change]]" = attrs.field(factory=list)
     staged: list[Staged] = attrs.field(factory=list)
+    settlements: list[tuple[Queue, Settlement]] = attrs.field(factory=list)
     keys: dict[str, list[Key]] = attrs.field(factory=dict)

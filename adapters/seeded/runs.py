@@ -21,6 +21,7 @@ from busproof.model.commands import (
     RenewLock,
     Schedule,
     Send,
+    Settlement,
 )
 from busproof.model.outcomes import Event, Received, ReceivedSeveral, Scheduled
 from busproof.model.values import MICROSECONDS, Message, MessageView, ReceiveMode
@@ -64,15 +65,20 @@ REASON: Final = "unreadable"
 class Settling:
     """Settle the message that the receive with this number was given, counted from 0."""
 
-    kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]
+    kind: type[Settlement | RenewLock]
     receive: int
     queue: str = QUEUE
+    within: str | None = None
 
     def asked(self, token: str) -> Command:
         """The request, once the lock is known."""
+        if issubclass(self.kind, RenewLock):
+            return RenewLock(queue=self.queue, lock_token=token)
         if self.kind is DeadLetter:
-            return DeadLetter(queue=self.queue, lock_token=token, reason=REASON)
-        return self.kind(queue=self.queue, lock_token=token)
+            return DeadLetter(
+                queue=self.queue, lock_token=token, reason=REASON, transaction=self.within
+            )
+        return self.kind(queue=self.queue, lock_token=token, transaction=self.within)
 
 
 @attrs.frozen
@@ -153,14 +159,14 @@ def receive(session_id: str | None = None, *, delete: bool = False, queue: str =
     return Receive(queue=queue, session_id=session_id, mode=mode)
 
 
-def complete(receive: int, queue: str = QUEUE) -> Settling:
-    """Complete what the receive with this number was given."""
-    return Settling(Complete, receive, queue)
+def complete(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
+    """Complete what the receive with this number was given; `within` names a transaction."""
+    return Settling(Complete, receive, queue, within)
 
 
-def abandon(receive: int, queue: str = QUEUE) -> Settling:
-    """Abandon what the receive with this number was given."""
-    return Settling(Abandon, receive, queue)
+def abandon(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
+    """Abandon what the receive with this number was given; `within` names a transaction."""
+    return Settling(Abandon, receive, queue, within)
 
 
 def dead_letter(receive: int, queue: str = QUEUE) -> Settling:

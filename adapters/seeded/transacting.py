@@ -2,10 +2,13 @@
 
 from typing import Final
 
+import attrs
+
 from busproof.adapters.seeded.deferring import Deferring
 from busproof.adapters.seeded.forwarding import Forwarding
 from busproof.adapters.seeded.placing import SESSION_ID
 from busproof.adapters.seeded.queues import Change, Key, Queue, Staged, Transaction
+from busproof.model.commands import Abandon, Complete, DeadLetter, Settlement
 from busproof.model.outcomes import Done, Outcome, Refused
 from busproof.model.values import Error, Message
 
@@ -110,13 +113,62 @@ class Transacting(Deferring, Forwarding):
             before[1] != key[1] and not before[0] == key[0] == SESSION_ID for before in earlier
         )
 
+    def settle_in_its_time(self, queue: Queue, command: Settlement) -> Outcome:
+        """Settle a message at once, or with the commit of the transaction that is named."""
+        if command.transaction is None:
+            return self.settle_at_once(queue, command)
+        transaction = self.transactions.get(command.transaction)
+        if transaction is None:
+            return _UNKNOWN
+        if isinstance(command, DeadLetter) and queue.dead is None:
+            return Refused(error=Error.INVALID_OPERATION)
+        alone = attrs.evolve(command, transaction=None)
+        if not self.may_enlist(queue, alone):
+            return Refused(error=Error.LOCK_LOST)
+        return self.enlist(transaction, queue, alone)
+
+    def settle_at_once(self, queue: Queue, command: Settlement) -> Outcome:
+        """Settle a message, if it is locked under this token."""
+        if isinstance(command, DeadLetter):
+            return self.dead_letter_on_request(queue, command)
+        if isinstance(command, Complete):
+            return self.settle(queue, command.lock_token, self.complete)
+        act = self.abandon if isinstance(command, Abandon) else self.defer
+        return self.settle(queue, command.lock_token, act)
+
+    def may_enlist(self, queue: Queue, command: Settlement) -> bool:
+        """Whether a message can be settled in a transaction: while its lock lasts."""
+        return self.locked(queue, command.lock_token) is not None
+
+    def enlist(self, transaction: Transaction, queue: Queue, command: Settlement) -> Outcome:
+        """Keep a settlement until the transaction ends."""
+        transaction.settlements.append((queue, command))
+        return Done()
+
+    def enlisted(self, transaction: Transaction) -> list[tuple[Queue, Settlement]]:
+        """The settlements that a commit makes."""
+        return transaction.settlements
+
+    def has_lost(self, transaction: Transaction) -> bool:
+        """Whether a lock has ended, of a message that was settled in the transaction."""
+        for queue, _ in transaction.settlements:
+            self.end_what_is_over(queue)
+        return any(
+            self.locked(queue, command.lock_token) is None
+            for queue, command in self.enlisted(transaction)
+        )
+
     def commit(self, name: str) -> Outcome:
-        """Store all that was sent in the transaction, or nothing where a partition is down."""
+        """Let all take effect that the transaction holds, or nothing where a part of it cannot."""
         transaction = self.ended(name)
         if transaction is None:
             return _UNKNOWN
         if any(staged.partition in staged.queue.down for staged in transaction.staged):
             return Refused(error=Error.UNAVAILABLE)
+        if self.has_lost(transaction):
+            return Refused(error=Error.LOCK_LOST)
+        for queue, command in self.enlisted(transaction):
+            self.settle_at_once(queue, command)
         for subscription, change in transaction.changes:
             self.change(subscription, change)
         for staged in self.committed(transaction):
@@ -132,7 +184,7 @@ class Transacting(Deferring, Forwarding):
         return transaction.staged
 
     def roll_back(self, name: str) -> Outcome:
-        """Forget all that was sent in the transaction."""
+        """Forget all that was sent and settled in the transaction."""
         return _UNKNOWN if self.ended(name) is None else Done()
 
     def ended(self, name: str) -> Transaction | None:
