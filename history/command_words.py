@@ -116,7 +116,9 @@ def _of_a_lock_words(command: _OfALock) -> str:
     )
     told = f"{what} on {named(command.queue)}: lock {named(command.lock_token)}"
     why = command.reason if isinstance(command, DeadLetter) else None
-    return f"{told}, reason {quoted(why)}" if why else told
+    told = f"{told}, reason {quoted(why)}" if why else told
+    name = None if isinstance(command, RenewLock) else command.transaction
+    return told if name is None else f"{told}, in transaction {named(name)}"
 
 
 def _send_words(command: Send) -> str:

@@ -242,12 +242,15 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
 
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: the namespace in which all takes effect that was settled in the transaction."""
+    if certain:
+        # What waits no longer is settled as though it never had.
+        namespace = released(namespace, transaction)
     for each in transaction.settlements:
         if certain and each.certain:
             namespace = _settled(namespace, each.command)
         else:
             namespace = _perhaps_settled(namespace, each.command)
-    return released(namespace, transaction) if certain else namespace
+    return namespace
 
 
 def _settled(namespace: Namespace, command: Settlement) -> Namespace:

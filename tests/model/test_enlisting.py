@@ -79,6 +79,7 @@ def test_the_commit_settles(kind: type[Settlement]) -> None:
     assert told.saw(COMMIT).rules == ("LOCK-11",)
     passes(told, 61)
     assert is_allowed(told, RECEIVE, again()) is (kind is Abandon)
+    assert is_allowed(told, RECEIVE, Empty()) is (kind is not Abandon)
     assert is_allowed(told, Receive(queue=GRAVE), again()) is (kind is DeadLetter)
     number = (1 << SEQUENCE_BITS) + 1
     by_number = ReceiveDeferred(queue="q", sequence_numbers=(number,))
