@@ -77,11 +77,13 @@ class Habits:
         mortal: how many of their messages have a time to live; those of the first queue become
             dead letters then.
         large: how many of their messages are so large that a few fill a partition.
+        enlisting: how often they settle what they hold in a transaction.
     """
 
     managing: float = 0
     mortal: float = 0
     large: float = 0
+    enlisting: float = 0
 
 
 @attrs.define
@@ -101,6 +103,8 @@ class _Worker:
 
     def next(self) -> Command:
         """What it asks now: it settles what it holds before it takes more."""
+        if self.habits.enlisting and self.locks and self.random.random() < self.habits.enlisting:
+            return self._begin() if self.transaction is None else self._settle_within()
         if self.locks and self.random.random() < 0.7:
             return self._settle()
         if self.transaction is not None:
@@ -212,6 +216,16 @@ class _Worker:
         self.transaction = None
         kind = CommitTransaction if self.random.random() < 0.7 else RollBackTransaction
         return kind(transaction=name)
+
+    def _settle_within(self) -> Command:
+        """What it holds; it may settle the same again, in or out of the transaction."""
+        queue, token, _ = self.locks[-1]
+        if self.random.random() < 0.8:
+            self.locks.pop()
+        kind = self.random.choice((Complete, Complete, Abandon, Defer))
+        if kind is Defer and queue != "keyed":
+            kind = Complete
+        return kind(queue=queue, lock_token=token, transaction=self.transaction)
 
     def learn(self, command: Command, outcome: Outcome) -> None:
         """Take note of an answer."""
