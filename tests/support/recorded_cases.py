@@ -81,12 +81,14 @@ def history(
 def clean(policy: str, seeds: Sequence[int]) -> Iterator[Case]:
     """Histories of a conforming bus: of one client or many, some that manage queues.
 
-    In some of them messages have a time to live.
+    In some of them messages have a time to live, or are settled in transactions.
     """
     for seed in seeds:
         clients = (1, 4, 16)[seed % 3]
         habits = Habits(
-            managing=0.05 if seed % 4 == 3 else 0.0, mortal=0.5 if seed % 5 in (1, 3) else 0.0
+            managing=0.05 if seed % 4 == 3 else 0.0,
+            mortal=0.5 if seed % 5 in (1, 3) else 0.0,
+            enlisting=0.4 if seed % 6 in (2, 5) else 0.0,
         )
         connections = (None, 1)[seed % 2]
         yield Case(f"{policy} {seed}", history(seed, policy, clients, connections, habits))
