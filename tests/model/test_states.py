@@ -91,8 +91,8 @@ class Client:
         self.locked()
         self.settle(Defer)
 
-    def settle(self, kind: type, queue: str = "q") -> None:
-        self.ask(kind(queue=queue, lock_token=self.token))
+    def settle(self, kind: type, queue: str = "q", **within: object) -> None:
+        self.ask(kind(queue=queue, lock_token=self.token, **within))
 
     def again(self, **options: object) -> None:
         self.ask(ReceiveDeferred(queue="q", sequence_numbers=(self.number,), **options))
@@ -162,6 +162,19 @@ def transacts(client: Client) -> None:
     client.schedule(DAY, transaction="later", partition_key="k")
 
 
+def settles_in_transactions(client: Client) -> None:
+    for kind, aside in product((Complete, DeadLetter, Abandon, Defer), (False, True)):
+        if aside:
+            client.deferred()
+            client.again()
+        else:
+            client.locked()
+        within = {"transaction": f"settling {kind} {aside}"}
+        client.ask(BeginTransaction(**within))
+        client.settle(kind, **within)
+        client.ask(CommitTransaction(**within))
+
+
 def holds_sessions(client: Client) -> None:
     client.send("s", session_id="a")
     for accept in (AcceptSession(queue="s", session_id="a"), AcceptNextSession(queue="s")):
@@ -191,7 +204,15 @@ def loses_sessions(client: Client) -> None:
 
 
 def test_a_client_can_come_to_every_change(client: Client) -> None:
-    for does in (settles, defers, schedules, transacts, holds_sessions, loses_sessions):
+    for does in (
+        settles,
+        defers,
+        schedules,
+        transacts,
+        settles_in_transactions,
+        holds_sessions,
+        loses_sessions,
+    ):
         does(client)
     bus = client.bus
     assert pairs(MESSAGES) - bus.messages == set()

@@ -83,6 +83,4 @@ def _transactions(namespace: Namespace) -> dict[str, str]:
 def _state(transaction: Transaction | None) -> str:
     if transaction is None:
         return "over"
-    if transaction.doomed:
-        return "doomed"
-    return "empty" if transaction.staged is None else "begun"
+    return "begun" if transaction.staged is not None or transaction.settlements else "empty"
