@@ -98,13 +98,18 @@ class Catalogue:
         """The reading of every ambiguity: the default, unless `overrides` names another.
 
         Raises:
-            UsageError: an ambiguity or a reading that does not exist is named.
+            UsageError: an ambiguity or a reading that does not exist is named, or one that
+                nothing in a run can tell from the default.
         """
-        for ambiguity, reading in overrides.items():
-            allowed = self.ambiguity(ambiguity).readings
-            if reading not in allowed:
+        for name, reading in overrides.items():
+            ambiguity = self.ambiguity(name)
+            if reading not in ambiguity.readings:
+                allowed = ", ".join(ambiguity.readings)
+                raise UsageError(f"{name} has no reading {reading!r}; allowed: {allowed}.")
+            if reading not in ambiguity.choices:
                 raise UsageError(
-                    f"{ambiguity} has no reading {reading!r}; allowed: {', '.join(allowed)}."
+                    f"{name} is on record only, and a run cannot be held to {reading!r}: "
+                    f"{ambiguity.out_of_reach}; leave it out, or at {ambiguity.default}."
                 )
         return {
             ambiguity.id: overrides.get(ambiguity.id, ambiguity.default)

@@ -179,6 +179,7 @@ def _ambiguity(fields: Fields, known: checks.Origins, rule_ids: list[str]) -> Am
         why=_one_line(fields.text("why")),
         told_apart_by=_one_line(fields.text("told_apart_by")),
         rules=fields.texts("rules", rule_ids),
+        out_of_reach=_one_line_or_none(fields.text_or_none("out_of_reach")),
     )
     fields.end()
     checks.check_ambiguity(fields, ambiguity)

@@ -70,8 +70,9 @@ def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
             f"  {name}{'*' if name == ambiguity.default else ''}: {meaning}"
             for name, meaning in ambiguity.readings.items()
         )
+        beyond = (f"on record only: {ambiguity.out_of_reach}",) * bool(ambiguity.out_of_reach)
         touched = f"touches {', '.join(ambiguity.rules)}"
-        table.add_row(ambiguity.id, "\n".join((ambiguity.question, *readings, touched)))
+        table.add_row(ambiguity.id, "\n".join((ambiguity.question, *readings, *beyond, touched)))
         table.add_section()
     console = _console()
     console.print(table)

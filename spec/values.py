@@ -156,6 +156,7 @@ class Ambiguity:
         why: why that one.
         told_apart_by: the experiment whose outcome differs between the readings.
         rules: ids of the rules that it touches.
+        out_of_reach: why nothing that a run asks can tell the readings apart, if that is so.
     """
 
     id: str
@@ -167,6 +168,12 @@ class Ambiguity:
     why: str
     told_apart_by: str
     rules: tuple[str, ...]
+    out_of_reach: str | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The readings that a run can be held to: all, or the default where none can be told."""
+        return tuple(self.readings) if self.out_of_reach is None else (self.default,)
 
 
 @attrs.frozen(kw_only=True)

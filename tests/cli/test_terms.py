@@ -17,10 +17,10 @@ EDITIONS = [each.id for each in CATALOGUE.editions if FULL or each.id in EDITION
 READINGS = [
     f"{each.id}={reading}"
     for each in CATALOGUE.ambiguities
-    for reading in each.readings
+    for reading in each.choices
     if reading != each.default
 ]
-SETS = covering({each.id: tuple(each.readings) for each in CATALOGUE.ambiguities})
+SETS = covering({each.id: each.choices for each in CATALOGUE.ambiguities})
 AT_GATE = {"SILENT-EDITION=carried-over", "KEY-ORDER=sessions-only"}
 AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
 """The scenarios of TXN-03 to TXN-08 say that a send is refused at once, and do not apply."""

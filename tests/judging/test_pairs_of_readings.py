@@ -24,7 +24,7 @@ EDITION = "cs-2020-12"
 """The edition that states the most."""
 
 CATALOGUE = load()
-CHOICES = {each.id: tuple(each.readings) for each in CATALOGUE.ambiguities}
+CHOICES = {each.id: each.choices for each in CATALOGUE.ambiguities}
 SETS = covering(CHOICES)
 TIERS = tuple(Tier) if FULL else (Tier.STANDARD,)
 

@@ -92,7 +92,7 @@ def held_to() -> Iterator[Profile]:
     for tier in Tier:
         yield profile_for(catalogue, tier=tier, partitions=3)
     for ambiguity in catalogue.ambiguities:
-        for reading in ambiguity.readings:
+        for reading in ambiguity.choices:
             if reading != ambiguity.default:
                 readings = {ambiguity.id: reading}
                 yield profile_for(catalogue, readings=readings, partitions=3)

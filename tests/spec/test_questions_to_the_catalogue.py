@@ -39,6 +39,13 @@ def test_readings_are_the_defaults_where_nothing_else_is_asked(catalogue: Catalo
     assert readings["TXN-REFUSAL"] == "at-send"
 
 
+def test_a_reading_that_nothing_can_tell_is_refused_with_the_reason(catalogue: Catalogue) -> None:
+    """A run that took it would be held to the same, and say that it was held to something else."""
+    assert catalogue.readings({"OVERLOAD": "either"}) == catalogue.readings({})
+    with pytest.raises(UsageError, match=r"OVERLOAD is on record only.*cannot overload it.*either"):
+        catalogue.readings({"OVERLOAD": "like-an-outage"})
+
+
 def test_a_reading_can_be_overridden(catalogue: Catalogue) -> None:
     readings = catalogue.readings({"ROUND-ROBIN": "strict"})
 

@@ -3,12 +3,15 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from busproof.adapters.base import Capability
 from busproof.model.values import Error, Tier
 from busproof.spec import Catalogue, Rule, load, terms
+
+MODEL = Path(__file__).parents[2] / "model"
 
 SLIPS = [
     ("A4", "fr-2016-09", "partitioned-queues-and-topics"),
@@ -130,6 +133,15 @@ def test_the_czech_invalid_exception_did_not_become_an_error_kind(catalogue: Cat
 def test_every_default_is_a_reading_of_its_ambiguity(catalogue: Catalogue) -> None:
     for ambiguity in catalogue.ambiguities:
         assert ambiguity.default in ambiguity.readings
+
+
+def test_every_ambiguity_that_a_run_can_be_held_to_is_read_by_the_model(
+    catalogue: Catalogue,
+) -> None:
+    """A reading that nothing asks for would change nothing; those that cannot say why not."""
+    code = "".join(path.read_text() for path in MODEL.glob("*.py"))
+    unread = {entry.id for entry in catalogue.ambiguities if f'"{entry.id}"' not in code}
+    assert unread == {entry.id for entry in catalogue.ambiguities if entry.out_of_reach}
 
 
 def test_where_both_answers_are_permitted_the_register_says_so(catalogue: Catalogue) -> None:
