@@ -32,6 +32,7 @@ class Capability(StrEnum):
     DISPOSABLE_NAMESPACE = "disposable-namespace"
     ENTITY_STATUS = "entity-status"
     DEAD_LETTER = "dead-letter"
+    TRANSFER_DEAD_LETTER = "transfer-dead-letter"
     DEFERRAL = "deferral"
     SCHEDULING = "scheduling"
     TIME_TO_LIVE = "time-to-live"

@@ -27,9 +27,11 @@ from busproof.adapters.seeded import (
     faults_scheduling,
     faults_sessions,
     faults_sizes,
+    faults_statuses,
     faults_time_to_live,
     faults_topics,
     faults_transactions,
+    faults_transfers,
 )
 from busproof.adapters.seeded.bus import AssigningBus, SeededBus
 from busproof.adapters.seeded.fault import Fault
@@ -52,9 +54,11 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_filters.FAULTS,
     *faults_added.FAULTS,
     *faults_forwarding.FAULTS,
+    *faults_transfers.FAULTS,
     *faults_scheduling.FAULTS,
     *faults_duplicates.FAULTS,
     *faults_management.FAULTS,
+    *faults_statuses.FAULTS,
     *faults_numbering.FAULTS,
     *faults_partitions.FAULTS,
     *faults_peeks.FAULTS,

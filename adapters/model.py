@@ -90,6 +90,8 @@ CAPABILITIES: Final = frozenset(
         Capability.SESSION_STATE,
         Capability.SESSION_LISTING,
         Capability.DEAD_LETTER,
+        Capability.TRANSFER_DEAD_LETTER,
+        Capability.ENTITY_STATUS,
         Capability.LOCK_RENEWAL,
         Capability.DEFERRAL,
         Capability.SCHEDULING,

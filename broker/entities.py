@@ -18,6 +18,7 @@ from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
     AddRule,
     Command,
+    CreateQueue,
     CreateSubscription,
     DeleteQueue,
     ListRules,
@@ -147,6 +148,8 @@ class Entities:
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
+        if isinstance(command, CreateQueue) and said.get("Status", "Active") != "Active":
+            self._manage(UpdateQueue(queue=path, status=STATUSES[said["Status"]]))
         self._remember(path, said)
         rule = description.child("DefaultRuleDescription")
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):

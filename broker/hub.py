@@ -107,8 +107,8 @@ def _names(namespace: Namespace) -> Iterator[str]:
     for queue in namespace.queues.values():
         yield from (stored.message.body for stored in queue.messages.values())
         yield from (waiting.message.body for waiting in queue.calendar.entries.values())
-        for messages in queue.passed.values():
-            yield from (message.body for message in messages)
+        for passed in queue.passed.values():
+            yield from (each.arrival.message.body for each in passed)
     for transaction in namespace.transactions.values():
         rest: Any = None if transaction is None else transaction.staged
         while rest is not None:

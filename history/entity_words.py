@@ -170,5 +170,6 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "message_count": lambda count: counted(count, "message"),
     "size": lambda size: counted(size, "byte"),
     "availability": str,
+    "status": str,
 }
 """How each setting, and each thing that is told of a queue, is worded."""

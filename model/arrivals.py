@@ -6,7 +6,7 @@ from busproof.model.outages import Partitions
 from busproof.model.stored import Key
 from busproof.model.values import Message, RuleId, Window
 
-__all__ = ["Arrival"]
+__all__ = ["Arrival", "Passed"]
 
 
 @attrs.frozen(kw_only=True)
@@ -38,3 +38,14 @@ class Arrival:
     came: Window | None = None
     least: int | None = None
     reason: str | None = None
+
+
+@attrs.frozen
+class Passed:
+    """A message that an entity forwards, and the rule by which it surely could not go on.
+
+    That rule is `None` where nothing is known that kept it.
+    """
+
+    arrival: Arrival
+    kept_by: RuleId | None = None

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.model.arrivals import Arrival
+from busproof.model.arrivals import Arrival, Passed
 from busproof.model.dead_letters import buried
 from busproof.model.expiry import death
-from busproof.model.filling import weight
+from busproof.model.filling import has_room_for, weight
 from busproof.model.filtering import Verdict, judged
-from busproof.model.forwarding import passed_on, withheld_beyond
+from busproof.model.forwarding import kept_by, passed_on, withheld_beyond
 from busproof.model.ledger import store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
@@ -26,12 +26,17 @@ from busproof.model.state import (
 )
 from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
-from busproof.model.values import Message, RuleId, Window
+from busproof.model.values import DEAD_LETTERS, TRANSFERS, Message, RuleId, Window
 
 __all__ = ["arrive", "go_on", "with_adrift"]
 
-TOO_MANY_HOPS: Final = "MaxTransferHopCountExceeded"
-"""FWD-18: the reason of a message that was forwarded too often."""
+WHY_STRANDED: Final[dict[RuleId, str]] = {
+    "FWD-18": "MaxTransferHopCountExceeded",
+    "FWD-19": "DestinationDisabled",
+    "FWD-20": "DestinationNotFound",
+    "FWD-21": "DestinationFull",
+}
+"""Why a message could not go on; only the first reason is documented, the others are our own."""
 
 NO_SESSION: Final = "SessionIdMissing"
 """The reason that a bus of our own gives; what a bus says is not documented."""
@@ -92,17 +97,28 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
     arrive at once.
     """
-    namespace = with_queue(namespace, _passing(namespace, source, arrival.message))
     destination = namespace.queues.get(source.settings.forward_to or "")
-    if destination is None or isinstance(destination.role, Subscription):
-        return namespace
-    onward = passed_on(namespace, source, destination, arrival)
-    if onward is None:
-        namespace = withheld_beyond(namespace, source, arrival.message.body, "FWD-18")
-        return _given_up(namespace, source, arrival, TOO_MANY_HOPS)
-    destination, going = onward
+    rule = kept_by(namespace, destination, arrival)
+    if rule is not None or destination is None:
+        return _stranded(namespace, source, arrival, rule or "FWD-20")
+    if isinstance(destination.role, Subscription):
+        return with_queue(namespace, _passing(namespace, source, arrival, None))
+    destination, going = passed_on(namespace, source, destination, arrival)
+    if namespace.vantage.decides and not has_room_for(namespace, destination, going):
+        return _stranded(namespace, source, arrival, "FWD-21")
+    full: RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
+    namespace = with_queue(namespace, _passing(namespace, source, arrival, full))
     going = attrs.evolve(going, least=_least(namespace, source, arrival))
     return arrive(namespace, destination, going)
+
+
+def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId) -> Namespace:
+    """FWD-18 to FWD-21: the message cannot go on, and is to be a dead letter of its source."""
+    namespace = with_queue(namespace, _passing(namespace, source, arrival, rule))
+    namespace = withheld_beyond(namespace, source, arrival.message.body, rule)
+    transfer = namespace.profile.readings.get("FORWARD-FAILED") == "transfer"
+    suffix = TRANSFERS if transfer else DEAD_LETTERS
+    return _given_up(namespace, source, arrival, WHY_STRANDED[rule], suffix)
 
 
 def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
@@ -112,15 +128,18 @@ def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
     return lesser(arrival.least, source.settings.time_to_live)
 
 
-def _passing(namespace: Namespace, source: Queue, message: Message) -> Queue:
+def _passing(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId | None) -> Queue:
     """The source, which may dead-letter what it forwards for reasons that nobody sees."""
     if namespace.vantage.decides:
         return source
-    passed = (*source.passed.get(message.body, ()), message)
-    return attrs.evolve(source, passed=source.passed.set(message.body, passed))
+    body = arrival.message.body
+    passed = (*source.passed.get(body, ()), Passed(arrival, rule))
+    return attrs.evolve(source, passed=source.passed.set(body, passed))
 
 
-def _given_up(namespace: Namespace, queue: Queue, arrival: Arrival, reason: str) -> Namespace:
+def _given_up(
+    namespace: Namespace, queue: Queue, arrival: Arrival, reason: str, suffix: str = DEAD_LETTERS
+) -> Namespace:
     """A bus of its own dead-letters what can go nowhere."""
     if not namespace.vantage.decides:
         return namespace
@@ -135,7 +154,7 @@ def _given_up(namespace: Namespace, queue: Queue, arrival: Arrival, reason: str)
         available_at=0,
         reason=reason,
     )
-    return buried(namespace, queue, letter)
+    return buried(namespace, queue, letter, suffix)
 
 
 def _taken(

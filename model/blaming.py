@@ -299,6 +299,8 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
         rules = (*rules, "DLQ-03")
     if any(stored.resisted for stored in waiting):
         rules = (*rules, "LOCK-08")
+    if queue.managed.suspended:
+        rules = (*rules, "MGMT-27")
     rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
     if any(stored.came for stored in waiting):
         rules = (*rules, "SCHED-05")

@@ -38,6 +38,7 @@ OWN_CHOICES: Final = {
     "CACHE-EXPIRY": ("either", "not-handed-out"),
     "CACHE-DELETE": ("either", "kept"),
     "FORWARD-LIFETIME": ("either", "anew"),
+    "FORWARD-FAILED": ("either", "transfer"),
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
     "MESSAGES-EXPIRE": ("message", "lock"),
     "GB-PARTITIONS": ("either", "sixteen"),
@@ -46,6 +47,7 @@ OWN_CHOICES: Final = {
 """Where a reading leaves a bus a choice that a client only sees later: it, and what a bus does."""
 
 FREE_CHOICES: Final = {
+    "FORWARD-FAILED": ("transfer", "dead-letter"),
     "CACHE-EXPIRY": ("handed-out", "not-handed-out"),
     "LIFETIME-IN-TRANSACTION": ("send", "commit"),
 }

@@ -3,7 +3,8 @@
 import attrs
 from immutables import Map
 
-from busproof.model.calendar import EMPTY, Calendar
+from busproof.model.arrivals import Passed
+from busproof.model.calendar import EMPTY, NEVER, Calendar
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
 from busproof.model.deaths import NO_DEATHS, Deaths
 from busproof.model.filters import Filter
@@ -22,7 +23,7 @@ from busproof.model.stored import (
     Stored,
     Tally,
 )
-from busproof.model.values import Message, RuleId
+from busproof.model.values import Message, RuleId, Window
 
 __all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
 
@@ -102,6 +103,7 @@ class Queue:
         members: session id to how many messages of it may be stored.
         states: session id to what is stored with it.
         recovered: partitions that were down and came up again.
+        outage: from when to when partitions were down last, all being up before and after.
         peeked: whether somebody has looked at its messages.
         spent: how many messages were delivered as often as they may be.
         settlements: how many messages were settled so far.
@@ -147,6 +149,7 @@ class Queue:
     members: Map[str, int] = Map()
     states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
+    outage: Window = Window(NEVER, -NEVER)
     peeked: bool = False
     spent: int = 0
     settlements: int = 0
@@ -159,7 +162,7 @@ class Queue:
     calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
     fed: bool = False
-    passed: Map[str, tuple[Message, ...]] = Map()
+    passed: Map[str, tuple[Passed, ...]] = Map()
     kept_away: tuple[RuleId, ...] = ()
     room: Room = NO_ROOM_TAKEN
     managed: Managed = attrs.field(

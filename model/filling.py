@@ -6,6 +6,7 @@ Full is not down: what is full gives what it holds, and refuses only what it has
 from collections.abc import Iterator
 from itertools import chain
 
+from busproof.model.arrivals import Arrival
 from busproof.model.outages import Partitions
 from busproof.model.room import NO_ROOM_TAKEN, Room, most
 from busproof.model.sizes import LEAST_GB, MOST_GB, capacity
@@ -19,6 +20,7 @@ __all__ = [
     "grave",
     "has_plenty",
     "has_room",
+    "has_room_for",
     "may_be_full",
     "may_be_full_somewhere",
     "perhaps_full",
@@ -125,6 +127,13 @@ def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> 
     """Whether a bus of its own can take so many bytes into this partition."""
     limit = capacity(namespace, queue.settings).partition[1] or MOST_GB
     return _fits(namespace, queue, bit, size, limit)
+
+
+def has_room_for(namespace: Namespace, queue: Queue, arrival: Arrival) -> bool:
+    """FWD-21: whether a bus of its own has room for what is forwarded to where it would go."""
+    size = arrival.message.size or 0
+    dropped = not arrival.certain
+    return dropped or has_plenty(queue, size) or has_room(namespace, queue, arrival.where, size)
 
 
 def surely_has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:

@@ -19,6 +19,7 @@ from busproof.model.measures import is_long_name, is_longest_name, must_refuse_b
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
+from busproof.model.retrying import destination_again
 from busproof.model.room import filled, most
 from busproof.model.sources import (
     refused_destination,
@@ -130,7 +131,7 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
     )
     counted = attrs.evolve(registry, creations=registry.creations + 1)
     created = with_queue(attrs.evolve(namespace, registry=counted), topic)
-    return made(namespace, created, command.topic)
+    return made(namespace, destination_again(namespace, created, command.topic), command.topic)
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:

@@ -73,6 +73,7 @@ CAPABILITIES: Final = (
     "disposable-namespace",
     "entity-status",
     "dead-letter",
+    "transfer-dead-letter",
     "deferral",
     "scheduling",
     "time-to-live",

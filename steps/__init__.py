@@ -7,6 +7,7 @@ STEP_MODULES: Final = (
     "publishing",
     "forwarding",
     "managing",
+    "stranding",
     "sending",
     "receiving",
     "dead_letters",

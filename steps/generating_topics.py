@@ -19,7 +19,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.filters import DEFAULT_RULE, Filter
-from busproof.model.values import ReceiveMode, Tier
+from busproof.model.values import TRANSFERS, EntityStatus, ReceiveMode, Tier
 from busproof.steps.conditions import MARKS, filters, marked
 from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
 from busproof.steps.worlds import Scope, Theme, World
@@ -63,6 +63,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
             name="createsource",
         )
     yield from _redirecting(scope, partitioned)
+    yield from _disturbing(scope)
     yield Generator(
         kind=Send,
         draws={"queue": QUEUES},
@@ -101,6 +102,33 @@ def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator
             themes=(Theme.FORWARDING,),
             name="createburying",
         )
+
+
+def _disturbing(scope: Scope) -> Iterator[Generator]:
+    """What stands in the way of messages that go on, and where they are then."""
+    if Capability.ENTITY_STATUS in scope.capabilities:
+        yield Generator(
+            kind=UpdateQueue,
+            draws={
+                "queue": QUEUES,
+                "status": st.sampled_from((*EntityStatus, EntityStatus.ACTIVE)),
+            },
+            make=lambda _world, queue, status: UpdateQueue(queue=queue.queue, status=status),
+            themes=(Theme.FORWARDING,),
+            name="disable",
+        )
+    if Capability.TRANSFER_DEAD_LETTER in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES},
+            make=_received_stranded,
+            themes=(Theme.FORWARDING,),
+            name="receivestranded",
+        )
+
+
+def _received_stranded(_world: World, queue: CreateQueue) -> Receive:
+    return Receive(queue=queue.queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def _redirected(world: World, queue: CreateQueue, number: int, ends: bool) -> UpdateQueue:

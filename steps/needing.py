@@ -41,7 +41,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.filters import SqlFilter
-from busproof.model.values import Message, ReceiveMode
+from busproof.model.values import TRANSFERS, Message, ReceiveMode
 
 __all__ = ["NEEDED", "needs"]
 
@@ -96,12 +96,16 @@ def _needs_of_message(command: Command) -> Iterator[Capability]:
 
 
 def _needs_of_destinations(command: Command) -> Iterator[Capability]:
-    """What forwarding needs, which a creation or an update asks for."""
+    """What forwarding needs and what may stand in its way, asked for or received from."""
     if getattr(command, "forward_to", None) is not None:
         changed = isinstance(command, UpdateQueue)
         yield Capability.REDIRECTION if changed else Capability.FORWARDING
     if getattr(command, "forward_dead_letters_to", None) is not None:
         yield Capability.DEAD_LETTER_FORWARDING
+    if str(getattr(command, "queue", "")).endswith(TRANSFERS):
+        yield Capability.TRANSFER_DEAD_LETTER
+    if isinstance(command, UpdateQueue) and command.status is not None:
+        yield Capability.ENTITY_STATUS
 
 
 def needs(command: Command) -> Iterator[Capability]:

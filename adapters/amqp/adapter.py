@@ -34,6 +34,8 @@ CAPABILITIES: Final = frozenset(
         Capability.API_VERSIONS,
         Capability.AVAILABILITY,
         Capability.DEAD_LETTER,
+        Capability.TRANSFER_DEAD_LETTER,
+        Capability.ENTITY_STATUS,
         Capability.DEAD_LETTER_FORWARDING,
         Capability.DEFERRAL,
         Capability.DISPOSABLE_NAMESPACE,

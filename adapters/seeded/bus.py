@@ -11,10 +11,10 @@ import attrs
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.seeded.limiting import Limiting
-from busproof.adapters.seeded.queues import Queue
+from busproof.adapters.seeded.queues import Queue, owner_of
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
-from busproof.model.values import DEAD_LETTERS, Error, Message, Profile
+from busproof.model.values import TRANSFERS, Error, Message, Profile
 
 __all__ = ["AssigningBus", "SeededBus"]
 
@@ -75,6 +75,8 @@ class SeededBus(Limiting):
             Capability.SESSION_STATE,
             Capability.SESSION_LISTING,
             Capability.DEAD_LETTER,
+            Capability.TRANSFER_DEAD_LETTER,
+            Capability.ENTITY_STATUS,
             Capability.LOCK_RENEWAL,
             Capability.DEFERRAL,
             Capability.SCHEDULING,
@@ -121,9 +123,15 @@ class SeededBus(Limiting):
             return Observed(self.ask_of_rules(command))
         queue = self.found(command.queue)
         if queue is None:
-            return Observed(self.missing(command, command.queue.removesuffix(DEAD_LETTERS)))
+            return Observed(self.missing(command, owner_of(command.queue)))
         if self.is_misaddressed(queue, command):
             return Observed(Refused(error=Error.INVALID_OPERATION))
+        if self.is_disabled_for(queue, command):
+            return Observed(Refused(error=Error.ENTITY_DISABLED))
+        return self.do_with(queue, command, connection)
+
+    def do_with(self, queue: Queue, command: QueueCommand | c.Send, connection: str) -> Observed:
+        """Do what is asked of a queue that may be asked for it."""
         if isinstance(command, c.Send | c.Schedule):
             return self.take(queue, command, connection)
         return Observed(self.ask(queue, command, connection))
@@ -148,7 +156,7 @@ class SeededBus(Limiting):
 
     def found(self, name: str) -> Queue | None:
         """The queue or the dead-letter queue of this path, once all is over that has ended."""
-        owner = self.queues.get(name.removesuffix(DEAD_LETTERS))
+        owner = self.queues.get(owner_of(name))
         if owner is None:
             return None
         for source in self.queues.values():
@@ -156,8 +164,10 @@ class SeededBus(Limiting):
         self.end_what_is_over(owner)
         if owner.name == name or owner.dead is None:
             return owner
-        self.end_what_is_over(owner.dead)
-        return owner.dead
+        grave = owner.transfers if name.endswith(TRANSFERS) else owner.dead
+        if grave is not None:
+            self.end_what_is_over(grave)
+        return grave
 
     def ask_namespace(  # noqa: PLR0911 - one closed match over the vocabulary
         self, command: NamespaceCommand
@@ -196,6 +206,11 @@ class SeededBus(Limiting):
     def destination_of(self, queue: Queue) -> Queue | None:
         """Where the messages of a queue or subscription go on to, if it forwards."""
         return self.queues.get(queue.settings.forward_to or "")
+
+    def goes_nowhere(self, queue: Queue) -> bool:
+        """Whether the destination of a queue or subscription is gone."""
+        onward = queue.settings.forward_to
+        return onward is not None and onward not in self.queues
 
     def ask_of_rules(self, command: RuleCommand) -> Outcome:
         """Do what concerns the rules of a subscription."""
@@ -282,6 +297,12 @@ class SeededBus(Limiting):
             return of_topics
         return queue.subscriptions is not None and not of_topics
 
+    def is_disabled_for(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
+        """Whether the status of a queue forbids this; whoever settles or looks is not kept away."""
+        if isinstance(command, c.Send | c.Schedule):
+            return not queue.status.takes
+        return isinstance(command, c.Receive) and not queue.status.gives
+
     def peek_any(self, queue: Queue, command: c.Peek) -> Outcome:
         """Show the oldest messages, of one session if it is named, or from a number on."""
         if command.from_sequence_number is not None:
@@ -298,7 +319,7 @@ class SeededBus(Limiting):
             queue.down.add(command.partition)
         else:
             queue.down.discard(command.partition)
-        self.dark[queue.name.removesuffix(DEAD_LETTERS)] = set(queue.down)
+        self.dark[owner_of(queue.name)] = set(queue.down)
         return Done()
 
     def send(self, queue: Queue, command: c.Send) -> Observed:

@@ -76,8 +76,9 @@ class Publishing(Life):
         """Let a subscription have what is sent to its topic from now on."""
         subscription.topic = topic
         subscription.down = topic.down
-        if subscription.dead is not None:
-            subscription.dead.down = topic.down
+        for grave in (subscription.dead, subscription.transfers):
+            if grave is not None:
+                grave.down = topic.down
         subscription.rules = {DEFAULT_RULE: TrueFilter()}
         if topic.subscriptions is not None:
             topic.subscriptions.append(subscription)

@@ -4,7 +4,7 @@ import attrs
 
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
 from busproof.model.filters import Filter
-from busproof.model.values import SEQUENCE_BITS, Message
+from busproof.model.values import DEAD_LETTERS, SEQUENCE_BITS, TRANSFERS, EntityStatus, Message
 
 __all__ = [
     "Change",
@@ -16,11 +16,17 @@ __all__ = [
     "Queue",
     "Staged",
     "Transaction",
+    "owner_of",
 ]
 
 Change = AddRule | RemoveRule
 Key = tuple[str, str]
 """The property that a partition key was taken from, and its value."""
+
+
+def owner_of(name: str) -> str:
+    """The name of the entity that a path of dead letters, or of its own, belongs to."""
+    return name.removesuffix(TRANSFERS).removesuffix(DEAD_LETTERS)
 
 
 @attrs.frozen(kw_only=True)
@@ -96,6 +102,8 @@ class Queue:
         planned: what is scheduled and not due.
         numbered: the latest number given to what was scheduled, within a partition.
         dead: its dead-letter queue; a dead-letter queue has none.
+        transfers: what it could not forward; a dead-letter queue has none.
+        status: whether it is disabled.
     """
 
     settings: CreateQueue
@@ -114,6 +122,8 @@ class Queue:
     planned: list[Planned] = attrs.field(factory=list)
     numbered: int = 1 << 40
     dead: "Queue | None" = None
+    transfers: "Queue | None" = None
+    status: EntityStatus = EntityStatus.ACTIVE
 
     @property
     def name(self) -> str:

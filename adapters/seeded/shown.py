@@ -22,9 +22,11 @@ from busproof.adapters.seeded import (
     shown_scheduling,
     shown_sessions,
     shown_sizes,
+    shown_statuses,
     shown_time_to_live,
     shown_topics,
     shown_transactions,
+    shown_transfers,
 )
 from busproof.adapters.seeded.runs import Run
 
@@ -42,9 +44,11 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_filters.SHOWN,
     **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
+    **shown_transfers.SHOWN,
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
     **shown_management.SHOWN,
+    **shown_statuses.SHOWN,
     **shown_numbering.SHOWN,
     **shown_partitions.SHOWN,
     **shown_time_to_live.SHOWN,
