@@ -44,6 +44,7 @@ class Capability(StrEnum):
     TOPICS = "topics"
     FILTERS = "filters"
     SQL_FILTERS = "sql-filters"
+    RULE_ACTIONS = "rule-actions"
     FORWARDING = "forwarding"
     REDIRECTION = "redirection"
     DEAD_LETTER_FORWARDING = "dead-letter-forwarding"

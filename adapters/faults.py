@@ -5,6 +5,7 @@ from typing import Final
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.seeded import (
+    faults_actions,
     faults_added,
     faults_copies,
     faults_dead,
@@ -52,6 +53,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_deferral.FAULTS,
     *faults_topics.FAULTS,
     *faults_filters.FAULTS,
+    *faults_actions.FAULTS,
     *faults_added.FAULTS,
     *faults_forwarding.FAULTS,
     *faults_transfers.FAULTS,

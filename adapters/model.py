@@ -83,6 +83,7 @@ CAPABILITIES: Final = frozenset(
         Capability.TOPICS,
         Capability.FILTERS,
         Capability.SQL_FILTERS,
+        Capability.RULE_ACTIONS,
         Capability.FORWARDING,
         Capability.REDIRECTION,
         Capability.DEAD_LETTER_FORWARDING,

@@ -70,6 +70,7 @@ class CapabilityName(StrEnum):
     TOPICS = "topics"
     FILTERS = "filters"
     SQL_FILTERS = "sql-filters"
+    RULE_ACTIONS = "rule-actions"
     FORWARDING = "forwarding"
     REDIRECTION = "redirection"
     DEAD_LETTER_FORWARDING = "dead-letter-forwarding"

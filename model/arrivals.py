@@ -25,6 +25,7 @@ class Arrival:
         came: when it arrived, if that need not be now.
         least: a shorter time to live than its own that it may have where it goes.
         reason: why it was dead-lettered, if it comes from a dead-letter queue.
+        several: whether it is one of several copies, whose order is not said.
     """
 
     message: Message
@@ -38,6 +39,7 @@ class Arrival:
     came: Window | None = None
     least: int | None = None
     reason: str | None = None
+    several: bool = False
 
 
 @attrs.frozen

@@ -8,9 +8,9 @@ from busproof.model.arrivals import Arrival, Passed
 from busproof.model.dead_letters import buried
 from busproof.model.expiry import death
 from busproof.model.filling import has_room_for, weight
-from busproof.model.filtering import Verdict, judged
+from busproof.model.filtering import Verdict, copies, judged
 from busproof.model.forwarding import kept_by, passed_on, withheld_beyond
-from busproof.model.ledger import store
+from busproof.model.ledger import replace, store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
@@ -26,6 +26,7 @@ from busproof.model.state import (
 )
 from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
+from busproof.model.unknowable import given_up
 from busproof.model.values import DEAD_LETTERS, TRANSFERS, Message, RuleId, Window
 
 __all__ = ["arrive", "go_on", "with_adrift"]
@@ -68,11 +69,7 @@ def arrive(
     taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
-        subscription = namespace.queues[path]
-        if subscription.settings.forward_to is None:
-            namespace = _copied(namespace, subscription, arrival)
-        elif _may_take(subscription, arrival):
-            namespace = go_on(namespace, subscription, arrival)
+        namespace = _published(namespace, path, arrival)
     return namespace
 
 
@@ -82,13 +79,31 @@ def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
     return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
-def _may_take(subscription: Queue, arrival: Arrival) -> bool:
-    """Whether a subscription that forwards may take the message."""
+def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
+    """TOPIC-01, FILTER-22: the namespace once a subscription has made its copies, if any.
+
+    Where it is open what an action makes of them, nothing is told of the subscription any more.
+    """
+    subscription = namespace.queues[path]
     role = subscription.role
     if not isinstance(role, Subscription):
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
-    return judged(role, arrival.message).taken is not False or not timely
+    found = copies(role, arrival.message)
+    if role.acted and not timely and not namespace.vantage.decides:
+        return given_up(namespace, path)
+    if timely and all(each.verdict.taken is False for each in found):
+        verdict = judged(role, arrival.message)
+        return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
+    made = [each for each in found if each.verdict.taken is not False or not timely]
+    for each in made:
+        if each.message is None and not namespace.vantage.decides:
+            return given_up(namespace, path)
+        several = arrival.several or len(made) > 1
+        message = each.message or arrival.message
+        copy = attrs.evolve(arrival, message=message, several=several)
+        namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
+    return namespace
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
@@ -189,11 +204,15 @@ def _stored(
         arrival.key,
         arrival.where,
         namespace.now,
-        certain=arrival.certain,
+        certain=arrival.certain and not arrival.several,
         shows=shows,
         dies=_death(namespace, queue, arrival),
         also=also,
     )
+    if arrival.several and arrival.certain:
+        # It has no place in a line.
+        copy = stored.messages[queue.arrivals]
+        stored = replace(stored, copy, attrs.evolve(copy, certain=True))
     if arrival.reason is None:
         return stored
     letter = attrs.evolve(stored.messages[queue.arrivals], reason=arrival.reason)
@@ -209,15 +228,13 @@ def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | Non
     return death(namespace, queue, arrival.message, came, arrival.least)
 
 
-def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Namespace:
-    """TOPIC-01: a subscription that takes the message gets a copy."""
+def _copied(
+    namespace: Namespace, subscription: Queue, arrival: Arrival, verdict: Verdict, *, timely: bool
+) -> Namespace:
+    """TOPIC-01: a subscription that takes the message has this copy, or lets it go on."""
     role = subscription.role
-    if not isinstance(role, Subscription):
-        raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
-    verdict = judged(role, arrival.message)
-    timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
-    if verdict.taken is False and timely:
-        return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
+    if subscription.settings.forward_to is not None or not isinstance(role, Subscription):
+        return go_on(namespace, subscription, arrival)
     where = arrival.where
     if not shares_homes(namespace):
         where = _own_partitions(namespace, subscription, arrival.key)

@@ -148,13 +148,17 @@ class CreateSubscription:
 
 @attrs.frozen(kw_only=True)
 class AddRule:
-    """Add a rule to a subscription, in a transaction if one is named."""
+    """Add a rule to a subscription, in a transaction if one is named.
+
+    `action` is what its rule changes in its copy of a message, in the service's dialect of SQL.
+    """
 
     topic: str
     subscription: str
     rule: str
     filter: Filter
     transaction: str | None = None
+    action: str | None = None
 
 
 @attrs.frozen(kw_only=True)

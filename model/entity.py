@@ -36,11 +36,13 @@ class Topic:
         subscriptions: the paths of its subscriptions, which hold its messages.
         revision: how often a subscription came to be or a rule of one changed.
         adrift: messages whose sending was never answered; they may arrive at any time.
+        copiers: how many rules with an action were ever added to its subscriptions.
     """
 
     subscriptions: tuple[str, ...] = ()
     revision: int = 0
     adrift: tuple[Message, ...] = ()
+    copiers: int = 0
 
 
 @attrs.frozen
@@ -51,6 +53,8 @@ class Subscription:
         topic: its topic, whose partitions are its own.
         late: whether the topic had taken messages before the subscription was there.
         rules: name to what the rule takes.
+        actions: name to what the rule changes, of those that have an action.
+        acted: whether there ever was such a rule.
         pending: changes of rules that may take effect, now, later or never.
         added: whether a rule was ever added, and
         removed: whether one was ever removed.
@@ -63,6 +67,8 @@ class Subscription:
     topic: str
     late: bool = False
     rules: Map[str, Filter] = Map()
+    actions: Map[str, str] = Map()
+    acted: bool = False
     pending: tuple[AddRule | RemoveRule, ...] = ()
     added: bool = False
     removed: bool = False

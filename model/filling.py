@@ -52,9 +52,10 @@ def grave(namespace: Namespace, queue: Queue) -> Room:
 def weight(queue: Queue, message: Message) -> int:
     """The most bytes that a message takes of an entity's size.
 
-    It may be kept once for a topic, and once for each subscription.
+    It may be kept once for a topic, and once for each subscription and each rule with an action.
     """
-    copies = 1 + len(queue.role.subscriptions) if isinstance(queue.role, Topic) else 1
+    role = queue.role
+    copies = 1 + len(role.subscriptions) + role.copiers if isinstance(role, Topic) else 1
     return copies * most(message)
 
 

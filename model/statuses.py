@@ -21,7 +21,7 @@ from busproof.model.values import EntityStatus, Error, RuleId
 
 __all__ = ["as_permitted", "with_lost_status", "with_status"]
 
-_SENDING: Final = c.Send | c.Schedule
+_OF_SENDERS: Final = c.Send | c.Schedule | c.CancelScheduled
 _MANAGING: Final = (
     c.Creation | c.GetQueue | c.UpdateQueue | c.DeleteQueue | c.TakePartitionDown
 ) | c.BringPartitionUp
@@ -41,14 +41,19 @@ def as_permitted(
     """
     owner = namespace.queues[owner_of(queue.settings.queue)]
     status = owner.managed.status
+    forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
     if status is EntityStatus.ACTIVE or isinstance(command, _MANAGING):
         yield from found
-    elif isinstance(command, _SENDING) and not status.takes:
+    elif forbidden and isinstance(command, c.Send | c.Schedule):
         yield from _only_refused(namespace, "MGMT-26", found)
-    elif isinstance(command, c.Receive) and not status.gives and owner is queue:
+    elif forbidden and isinstance(command, c.Receive) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", found)
+    elif forbidden:
+        # Whether the rest is refused as well is not said.
+        yield from found
+        yield refusal(namespace, Error.ENTITY_DISABLED, any_error=True)
     else:
-        yield from _perhaps_refused(namespace, queue, command, status, found)
+        yield from _permitted(command, found)
 
 
 def _only_refused(
@@ -60,20 +65,12 @@ def _only_refused(
         yield from (each for each in found if isinstance(each.outcome, Refused))
 
 
-def _perhaps_refused(
-    namespace: Namespace,
-    queue: Queue,
-    command: c.Command,
-    status: EntityStatus,
-    found: Iterator[Transition],
-) -> Iterator[Transition]:
-    """MGMT-28: what is not disabled works as before; whether the rest does is not said."""
-    shows = isinstance(command, c.Send | c.Receive) and queue.managed.status is status
+def _permitted(command: c.Command, found: Iterator[Transition]) -> Iterator[Transition]:
+    """MGMT-28: what is not disabled works as before."""
     for each in found:
+        shows = isinstance(command, c.Send | c.Receive)
         works = shows and isinstance(each.outcome, Done | Received)
         yield attrs.evolve(each, rules=("MGMT-28", *each.rules)) if works else each
-    if not shows:
-        yield refusal(namespace, Error.ENTITY_DISABLED, any_error=True)
 
 
 def with_status(namespace: Namespace, command: c.UpdateQueue, *, surely: bool) -> Namespace:

@@ -144,6 +144,7 @@ COMMAND: Final[Mapping[str, str]] = {
     "duration": "BIGINT",
     "rule": "STRING",
     "filter": "STRING",
+    "action": "STRING",
 }
 
 OUTCOME: Final[Mapping[str, str]] = {

@@ -85,6 +85,7 @@ CAPABILITIES: Final = (
     "topics",
     "filters",
     "sql-filters",
+    "rule-actions",
     "forwarding",
     "redirection",
     "dead-letter-forwarding",

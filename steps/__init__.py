@@ -5,6 +5,7 @@ from typing import Final
 STEP_MODULES: Final = (
     "creating",
     "publishing",
+    "acting",
     "forwarding",
     "managing",
     "stranding",

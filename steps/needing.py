@@ -108,6 +108,14 @@ def _needs_of_destinations(command: Command) -> Iterator[Capability]:
         yield Capability.ENTITY_STATUS
 
 
+def _needs_of_rule(command: AddRule) -> Iterator[Capability]:
+    """What a rule needs that is added."""
+    if isinstance(command.filter, SqlFilter):
+        yield Capability.SQL_FILTERS
+    if command.action is not None:
+        yield Capability.RULE_ACTIONS
+
+
 def needs(command: Command) -> Iterator[Capability]:
     """What an implementation has to declare before it is asked this."""
     if type(command) in NEEDED:
@@ -123,8 +131,8 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.TRANSACTIONS
     yield from _needs_of_message(command)
     match command:
-        case AddRule(filter=SqlFilter()):
-            yield Capability.SQL_FILTERS
+        case AddRule():
+            yield from _needs_of_rule(command)
         case Peek() if command.from_sequence_number is not None:
             yield Capability.PEEK_FROM
         case CreateQueue() if command.api_version is not None:

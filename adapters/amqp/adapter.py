@@ -59,6 +59,7 @@ CAPABILITIES: Final = frozenset(
         Capability.SESSION_LISTING,
         Capability.SESSION_STATE,
         Capability.SQL_FILTERS,
+        Capability.RULE_ACTIONS,
         Capability.TIME_TO_LIVE,
         Capability.TOPICS,
         Capability.TRANSACTIONS,

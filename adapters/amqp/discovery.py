@@ -182,5 +182,13 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
             ),
         ),
     ),
+    (
+        Capability.RULE_ACTIONS,
+        (
+            c.AddRule(
+                topic="topic", subscription="s", rule="a", filter=FalseFilter(), action="SET a = 1"
+            ),
+        ),
+    ),
 )
 """What is asked for each capability, in this order: later ones use what earlier ones created."""

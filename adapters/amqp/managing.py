@@ -207,7 +207,8 @@ def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.
 def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:
     """Add a rule to a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
-    body = {"rule-name": command.rule, "rule-description": written(command.filter)}
+    description = written(command.filter, command.action)
+    body = {"rule-name": command.rule, "rule-description": description}
     asker.request(_subscription(scenario, command), "add-rule", body, transaction)
     return o.Done()
 

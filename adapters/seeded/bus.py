@@ -68,6 +68,7 @@ class SeededBus(Limiting):
             Capability.TOPICS,
             Capability.FILTERS,
             Capability.SQL_FILTERS,
+            Capability.RULE_ACTIONS,
             Capability.FORWARDING,
             Capability.REDIRECTION,
             Capability.DEAD_LETTER_FORWARDING,
@@ -242,6 +243,8 @@ class SeededBus(Limiting):
         topic = self.queues.get(command.topic)
         if topic is None or topic.subscriptions is None:
             return Refused(error=Error.NOT_FOUND)
+        if (error := self.objection_to_name(topic, command.subscription)) is not None:
+            return Refused(error=error)
         settings = c.CreateQueue(
             queue=f"{command.topic}/subscriptions/{command.subscription}",
             partitioned=topic.settings.partitioned,
@@ -257,6 +260,14 @@ class SeededBus(Limiting):
         if isinstance(created, Done):
             self.subscribe(topic, self.queues[settings.queue])
         return created
+
+    def objection_to_name(self, topic: Queue, name: str) -> Error | None:
+        """Why no subscription of a topic gets this name, if none does."""
+        if len(name) > self.longest_short_name("subscription"):
+            return Error.INVALID_OPERATION
+        path = f"{topic.name}/subscriptions/{name}".lower()
+        alike = any(path == each.name.lower() for each in topic.subscriptions or ())
+        return Error.ALREADY_EXISTS if alike else None
 
     def ask(  # noqa: PLR0911, PLR0912 - one closed match over the vocabulary
         self, queue: Queue, command: QueueCommand, connection: str

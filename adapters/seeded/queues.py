@@ -98,6 +98,7 @@ class Queue:
         subscriptions: of a topic; `None` of everything else.
         topic: of a subscription.
         rules: of a subscription, by name.
+        actions: of those of its rules that have one, by name.
         states: what is stored with sessions.
         planned: what is scheduled and not due.
         numbered: the latest number given to what was scheduled, within a partition.
@@ -118,6 +119,7 @@ class Queue:
     subscriptions: "list[Queue] | None" = None
     topic: "Queue | None" = None
     rules: dict[str, Filter] = attrs.field(factory=dict)
+    actions: dict[str, str] = attrs.field(factory=dict)
     states: dict[str, str] = attrs.field(factory=dict)
     planned: list[Planned] = attrs.field(factory=list)
     numbered: int = 1 << 40

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded import (
+    shown_actions,
     shown_added,
     shown_dead,
     shown_deferral,
@@ -42,6 +43,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
+    **shown_actions.SHOWN,
     **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_transfers.SHOWN,

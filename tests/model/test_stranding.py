@@ -330,6 +330,7 @@ def test_what_is_disabled_for_one_works_for_the_other(told: Told) -> None:
     told.has(update(status=EntityStatus.SEND_DISABLED))
     assert not told.saw(HERE, DISABLED).possible
     shows(told, HERE, received("m1", 1), "MGMT-28")
+    told.send(DISABLED)
     told.has(update(status=EntityStatus.RECEIVE_DISABLED))
     assert not told.send(DISABLED).possible
     found = told.send()
@@ -355,6 +356,16 @@ def test_whether_the_rest_is_refused_is_not_said(
     assert is_allowed(told, command, OTHER)
     if not isinstance(works, Peeked):
         told.has(command, works)
+
+
+def test_who_receives_from_what_senders_are_kept_from_can_settle(told: Told) -> None:
+    told.queue()
+    told.send()
+    told.has(update(status=EntityStatus.SEND_DISABLED))
+    told.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
+    done = Complete(queue="q", lock_token="l")
+    assert not told.saw(done, DISABLED).possible
+    told.has(done)
 
 
 def test_a_session_can_be_refused_too(told: Told) -> None:
