@@ -34,6 +34,18 @@ MOST_SOURCES: Final = 6
 
 
 _NUMBER: Final = st.integers(0, 1)
+_ACTIONS: Final = st.sampled_from(
+    (
+        "SET a = 3",
+        "SET size = size + 1",
+        "REMOVE color; SET sys.To = 'x'",
+        "REMOVE a",
+        "SET sys.Label = 'X'; SET b = 1",
+        "SET a",
+        "SET sys.SessionId = 'a'",
+    )
+)
+"""The last but one is no SQL, and of the last it is not said what it does."""
 _RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
 
 
@@ -51,6 +63,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     )
     yield from _subscriptions(scope)
     yield from _rules(scope)
+    yield from _acting(scope)
     if Capability.FORWARDING in scope.capabilities:
         yield Generator(
             kind=CreateQueue,
@@ -212,6 +225,28 @@ def _rules(scope: Scope) -> Iterator[Generator]:
             themes=(Theme.TOPICS,),
             name="addruleintransaction",
         )
+
+
+def _acting(scope: Scope) -> Iterator[Generator]:
+    """Rules with an action, some of which are no SQL or do what is not said."""
+    if Capability.RULE_ACTIONS in scope.capabilities:
+        yield Generator(
+            kind=AddRule,
+            draws={
+                "number": _NUMBER,
+                "rule": _RULES,
+                "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities),
+                "action": _ACTIONS,
+            },
+            make=_added_acting,
+            when=_has_subscriptions,
+            themes=(Theme.TOPICS, Theme.COPIES),
+            name="addacting",
+        )
+
+
+def _added_acting(world: World, number: int, rule: str, wanted: Filter, action: str) -> AddRule:
+    return AddRule(rule=rule, filter=wanted, action=action, **_there(world, number))
 
 
 def _topic(world: World, partitioned: bool) -> CreateTopic | None:
