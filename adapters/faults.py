@@ -5,6 +5,7 @@ from typing import Final
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.seeded import (
+    faults_actions,
     faults_added,
     faults_copies,
     faults_dead,
@@ -28,9 +29,11 @@ from busproof.adapters.seeded import (
     faults_sessions,
     faults_settlements,
     faults_sizes,
+    faults_statuses,
     faults_time_to_live,
     faults_topics,
     faults_transactions,
+    faults_transfers,
 )
 from busproof.adapters.seeded.bus import AssigningBus, SeededBus
 from busproof.adapters.seeded.fault import Fault
@@ -52,11 +55,14 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_deferral.FAULTS,
     *faults_topics.FAULTS,
     *faults_filters.FAULTS,
+    *faults_actions.FAULTS,
     *faults_added.FAULTS,
     *faults_forwarding.FAULTS,
+    *faults_transfers.FAULTS,
     *faults_scheduling.FAULTS,
     *faults_duplicates.FAULTS,
     *faults_management.FAULTS,
+    *faults_statuses.FAULTS,
     *faults_numbering.FAULTS,
     *faults_partitions.FAULTS,
     *faults_peeks.FAULTS,

@@ -17,6 +17,7 @@ from busproof.model.filters import (
 __all__ = [
     "Description",
     "Unreadable",
+    "action_of",
     "entry",
     "error",
     "feed",
@@ -109,11 +110,8 @@ def filter_of(rule: ET.Element) -> Filter:
     """The filter of a rule.
 
     Raises:
-        Unreadable: it has an action, or no filter that is known.
+        Unreadable: it has no filter that is known.
     """
-    action = rule.find(f"{{{SB}}}Action")
-    if action is not None and not action.get(TYPE, "EmptyRuleAction").endswith("EmptyRuleAction"):
-        raise Unreadable("Actions of rules are not served here.", 501)
     given = rule.find(f"{{{SB}}}Filter")
     if given is None:
         return TrueFilter()
@@ -128,6 +126,11 @@ def filter_of(rule: ET.Element) -> Filter:
         values = {ours: given.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
         return CorrelationFilter(**values, properties=_properties(given))
     raise Unreadable(f"There is no filter of type {kind!r}.")
+
+
+def action_of(rule: ET.Element) -> str | None:
+    """The action of a rule, if it has one."""
+    return rule.findtext(f"{{{SB}}}Action/{{{SB}}}SqlExpression") or None
 
 
 def _properties(given: ET.Element) -> dict[str, Any]:
@@ -164,7 +167,12 @@ def rule_element(rule: SubscriptionRule, created: str) -> ET.Element:
     """A rule's description."""
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     element.append(_filter_element(rule.filter))
-    ET.SubElement(element, "Action", {"i:type": "EmptyRuleAction"})
+    acts = rule.action is not None
+    kind = "SqlRuleAction" if acts else "EmptyRuleAction"
+    action = ET.SubElement(element, "Action", {"i:type": kind})
+    if acts:
+        ET.SubElement(action, "SqlExpression").text = rule.action
+        ET.SubElement(action, "CompatibilityLevel").text = "20"
     ET.SubElement(element, "CreatedAt").text = created
     ET.SubElement(element, "Name").text = rule.name
     return element

@@ -14,7 +14,6 @@ from busproof.broker.refusals import NOT_FOUND, Refusal, unauthorized
 from busproof.broker.requests import CBS_STATUS, Replies, Reply, Requests, said_in
 from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
 from busproof.broker.tokens import TokenError, path_of
-from busproof.broker.transfers import TRANSFERS, Nothing, nothing_to_answer
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.state import Subscription, Topic
 from busproof.model.values import DEAD_LETTERS, ReceiveMode
@@ -43,10 +42,6 @@ def attach(connection: Connection, link: Link) -> None:
     path = _bare(address)
     if path == CBS:
         _ask(connection, link, CBS)
-    elif path.endswith(TRANSFERS) and link.is_sender:
-        place = _entity(connection, path.removesuffix(TRANSFERS)) + TRANSFERS
-        _permitted(connection, "Listen", place)
-        _opened(connection, link, Nothing(link, place))
     elif path.endswith(MANAGEMENT):
         _ask(connection, link, path.removesuffix(MANAGEMENT))
     elif link.is_receiver:
@@ -180,9 +175,6 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
         node = Requests(
             connection, link, CBS, lambda asked, _: _put_token(connection, asked), CBS_STATUS
         )
-    elif path.endswith(TRANSFERS):
-        place = _entity(connection, path.removesuffix(TRANSFERS)) + TRANSFERS
-        node = Requests(connection, link, path, nothing_to_answer(connection, place))
     else:
         entity = _entity(connection, path)
         if not (connection.permits("Listen", entity) or connection.permits("Send", entity)):

@@ -116,7 +116,7 @@ class Bus:
     def path(self, address: str) -> str:
         """The path of an entity as it was created; letters may differ in case."""
         low = address.lower()
-        bare = low.removesuffix(DEAD_LETTERS)
+        bare = owner_of(low)
         known = self._names.get(bare, address[: len(bare)])
         return known + low[len(bare) :]
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from busproof.broker.configured_rules import filter_in, named_rule
+from busproof.broker.configured_rules import action_in, filter_in, named_rule
 from busproof.broker.durations import for_ever
 from busproof.broker.jsonc import Value, read
 from busproof.broker.tokens import RIGHTS, Key
@@ -32,11 +32,6 @@ Created = CreateQueue | CreateTopic | CreateSubscription | AddRule | RemoveRule
 
 DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
 """What the emulator's connection string says."""
-
-NOT_APPLIED: Final = {
-    "Action": "rules take messages and change nothing in them",
-}
-"""What is read and has no effect, and what is so instead."""
 
 LASTING: Final = (
     "DefaultMessageTimeToLive",
@@ -81,8 +76,7 @@ MB_IN_GB: Final = 1024
 class Configuration:
     """What a broker begins with.
 
-    `places` says where each thing that is created is written; `not_applied` names each setting that
-    has no effect, and what is so instead.
+    `places` says where each thing that is created is written.
     """
 
     tier: str = Tier.STANDARD
@@ -92,7 +86,6 @@ class Configuration:
     keys: tuple[Key, ...] = DEFAULT_KEYS
     created: list[Created] = attrs.field(factory=list)
     places: dict[Created, str] = attrs.field(factory=dict)
-    not_applied: dict[str, str] = attrs.field(factory=dict)
 
     def create(self, command: Created, written: Value) -> None:
         """Have something created that is written here."""
@@ -170,21 +163,16 @@ def _named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:
     return name, fields
 
 
-def _properties(
-    fields: dict[str, Value], known: tuple[str, ...], found: Configuration
-) -> dict[str, Value]:
+def _properties(fields: dict[str, Value], known: tuple[str, ...]) -> dict[str, Value]:
     if "Properties" not in fields:
         return {}
     given = fields["Properties"].fields(known)
-    for name in NOT_APPLIED.keys() & given.keys():
-        if not given[name].is_null:
-            found.not_applied[name] = NOT_APPLIED[name]
     return {name: value for name, value in given.items() if not value.is_null}
 
 
 def _queue(value: Value, found: Configuration) -> None:
     name, fields = _named(value)
-    given = _properties(fields, QUEUE, found)
+    given = _properties(fields, QUEUE)
     found.create(
         CreateQueue(
             queue=name,
@@ -208,7 +196,7 @@ def _queue(value: Value, found: Configuration) -> None:
 
 def _topic(value: Value, found: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
-    given = _properties(fields, (*LASTING, "EnablePartitioning"), found)
+    given = _properties(fields, (*LASTING, "EnablePartitioning"))
     found.create(
         CreateTopic(
             topic=name,
@@ -227,7 +215,7 @@ def _topic(value: Value, found: Configuration) -> None:
 
 def _subscription(value: Value, topic: str, found: Configuration) -> None:
     name, fields = _named(value, "Rules")
-    given = _properties(fields, SUBSCRIPTION, found)
+    given = _properties(fields, SUBSCRIPTION)
     found.create(
         CreateSubscription(
             topic=topic,
@@ -248,10 +236,13 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
         found.create(default, fields["Rules"])
     for rule in rules:
         rule_name, parts = named_rule(rule)
-        if "Action" in parts and not parts["Action"].is_null:
-            found.not_applied["Action"] = NOT_APPLIED["Action"]
-        chosen = filter_in(parts)
-        added = AddRule(topic=topic, subscription=name, rule=rule_name, filter=chosen)
+        added = AddRule(
+            topic=topic,
+            subscription=name,
+            rule=rule_name,
+            filter=filter_in(parts),
+            action=action_in(parts),
+        )
         found.create(added, rule)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from busproof.broker.jsonc import Value
 from busproof.model.filters import CorrelationFilter, Filter, SqlFilter, TrueFilter
 
-__all__ = ["filter_in", "named_rule"]
+__all__ = ["action_in", "filter_in", "named_rule"]
 
 CORRELATION: Final = {
     "ContentType": "content_type",
@@ -33,6 +33,18 @@ def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
     return fields["Name"].text(), (
         fields["Properties"].fields(known) if "Properties" in fields else {}
     )
+
+
+def action_in(parts: Mapping[str, Value]) -> str | None:
+    """The action of a rule, if it has one.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if "Action" not in parts or parts["Action"].is_null:
+        return None
+    given = parts["Action"].fields(("SqlExpression",))
+    return given["SqlExpression"].text() if "SqlExpression" in given else None
 
 
 def filter_in(parts: Mapping[str, Value]) -> Filter:

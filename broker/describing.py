@@ -13,7 +13,7 @@ from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.outcomes import QueueDescription
 from busproof.model.sizes import told_size
 from busproof.model.state import Namespace, Queue, Subscription, Topic
-from busproof.model.values import DEAD_LETTERS, Availability, Tier
+from busproof.model.values import DEAD_LETTERS, TRANSFERS, Availability, Tier
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -67,6 +67,7 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
     """
     queues = bus.namespace.queues
     queue, dead = queues[path], queues.get(path + DEAD_LETTERS)
+    stuck = queues.get(path + TRANSFERS)
     kind, later = kind_of(queue), len(queue.calendar.entries)
     letters = 0 if dead is None else len(dead.messages)
     counts = {
@@ -74,7 +75,7 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         "DeadLetterMessageCount": letters,
         "ScheduledMessageCount": later,
         "TransferMessageCount": 0,
-        "TransferDeadLetterMessageCount": 0,
+        "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
     told = {**DEFAULTS, **said, **settings_of(bus, queue), **times}
     if queue.outages.down:

@@ -18,6 +18,7 @@ from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
     AddRule,
     Command,
+    CreateQueue,
     CreateSubscription,
     DeleteQueue,
     ListRules,
@@ -147,6 +148,8 @@ class Entities:
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
+        if isinstance(command, CreateQueue) and said.get("Status", "Active") != "Active":
+            self._manage(UpdateQueue(queue=path, status=STATUSES[said["Status"]]))
         self._remember(path, said)
         rule = description.child("DefaultRuleDescription")
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
@@ -159,7 +162,13 @@ class Entities:
         chosen = atom.filter_of(rule)
         self._ask(
             RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE),
-            AddRule(topic=topic, subscription=subscription, rule=name, filter=chosen),
+            AddRule(
+                topic=topic,
+                subscription=subscription,
+                rule=name,
+                filter=chosen,
+                action=atom.action_of(rule),
+            ),
         )
 
     def _remember(self, path: str, said: Mapping[str, str]) -> None:
@@ -251,14 +260,17 @@ class Entities:
         topic, subscription = self._subscription(path)
         known = {each.name: each for each in self._found_rules(path)}
         if request.method == "PUT":
-            chosen = atom.filter_of(atom.read_description(request.body).element)
+            element = atom.read_description(request.body).element
+            chosen, action = atom.filter_of(element), atom.action_of(element)
             changed = "if-match" in request.headers
             if changed and name not in known:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
             removal = RemoveRule(topic=topic, subscription=subscription, rule=name)
-            addition = AddRule(topic=topic, subscription=subscription, rule=name, filter=chosen)
+            addition = AddRule(
+                topic=topic, subscription=subscription, rule=name, filter=chosen, action=action
+            )
             self._ask(*([removal] if changed else []), addition)
-            made = SubscriptionRule(name=name, filter=chosen)
+            made = SubscriptionRule(name=name, filter=chosen, action=action)
             return 200 if changed else 201, self._rule_entry(path, made)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)

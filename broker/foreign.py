@@ -226,7 +226,7 @@ class ForeignBus(Bus):
             case CreateSubscription():
                 self._keep(_settings(command), Subscription(topic=command.topic))
             case UpdateQueue(queue=path) if (queue := self.entity(path)) is not None:
-                names = (each.name for each in attrs.fields(UpdateQueue))
+                names = {each.name for each in attrs.fields(UpdateQueue)} - {"status"}
                 said = {name: getattr(command, name) for name in names}
                 changed = {name: value for name, value in said.items() if value is not None}
                 if said["forward_to"] == "":

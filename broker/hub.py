@@ -16,6 +16,7 @@ from busproof.broker.tokens import Keys
 from busproof.model.calendar import top
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.heap import smallest
+from busproof.model.sql_actions import RULE_NAME
 from busproof.model.state import Namespace, Queue, feeding
 from busproof.model.values import MessageView, Tier
 
@@ -107,8 +108,8 @@ def _names(namespace: Namespace) -> Iterator[str]:
     for queue in namespace.queues.values():
         yield from (stored.message.body for stored in queue.messages.values())
         yield from (waiting.message.body for waiting in queue.calendar.entries.values())
-        for messages in queue.passed.values():
-            yield from (message.body for message in messages)
+        for passed in queue.passed.values():
+            yield from (each.arrival.message.body for each in passed)
     for transaction in namespace.transactions.values():
         rest: Any = None if transaction is None else transaction.staged
         while rest is not None:
@@ -176,8 +177,11 @@ class Hub:
         return parsed
 
     def shown(self, view: MessageView) -> Content:
-        """What goes out of a message: what was kept, or what a bus says of it that may be wrong."""
-        if self.bus.is_model:
+        """What goes out of a message: what was kept, or what a bus says of it that may be wrong.
+
+        What a rule's action has changed is not as it was kept either.
+        """
+        if self.bus.is_model and RULE_NAME not in view.properties:
             return self.contents[view.body]
         return remade(view, self.contents.get(view.body))
 

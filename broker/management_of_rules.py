@@ -3,7 +3,7 @@
 from busproof.broker.asking import Asking, Said
 from busproof.broker.management_of_messages import NO_CONTENT
 from busproof.broker.requests import Reply
-from busproof.broker.subscription_rules import described, filter_of
+from busproof.broker.subscription_rules import action_of, described, filter_of
 from busproof.model.commands import AddRule, ListRules, RemoveRule
 from busproof.model.outcomes import RulesListed
 
@@ -21,6 +21,7 @@ def add_rule(asking: Asking, said: Said) -> Reply:
             rule=str(said["rule-name"]),
             filter=filter_of(given),
             transaction=asking.transaction,
+            action=action_of(given),
         )
     )
     return Reply({})

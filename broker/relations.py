@@ -2,8 +2,8 @@
 
 import attrs
 
+from busproof.model.dead_letters import graves_of
 from busproof.model.state import Namespace, Queue, Subscription, Topic, with_queue
-from busproof.model.values import DEAD_LETTERS
 
 __all__ = ["without_relations"]
 
@@ -14,7 +14,7 @@ def without_relations(namespace: Namespace, gone: Queue) -> Namespace:
     if isinstance(gone.role, Topic):
         queues = namespace.queues
         for name in gone.role.subscriptions:
-            for each in (name, name + DEAD_LETTERS):
+            for each in (name, *graves_of(name)):
                 if each in queues:
                     queues = queues.delete(each)
         return attrs.evolve(namespace, queues=queues)

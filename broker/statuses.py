@@ -1,22 +1,24 @@
 """Which entities are disabled: for who sends, for who receives, or for both.
 
-The model knows nothing of it: what is disabled never gets to it.
+The model is told of queues, for the sake of what is forwarded to them; a client that is kept away
+never gets to it.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 from busproof.broker.refusals import Refusal, disabled
+from busproof.model.values import EntityStatus
 
 __all__ = ["STATUSES", "Statuses"]
 
-STATUSES: Final[Mapping[str, frozenset[str]]] = {
-    "Active": frozenset(),
-    "Disabled": frozenset({"Send", "Listen"}),
-    "SendDisabled": frozenset({"Send"}),
-    "ReceiveDisabled": frozenset({"Listen"}),
+STATUSES: Final[Mapping[str, EntityStatus]] = {
+    "Active": EntityStatus.ACTIVE,
+    "Disabled": EntityStatus.DISABLED,
+    "SendDisabled": EntityStatus.SEND_DISABLED,
+    "ReceiveDisabled": EntityStatus.RECEIVE_DISABLED,
 }
-"""What an entity's status may be, and what nobody can do with it then."""
+"""What an entity's status may be, as clients call it."""
 
 
 class Statuses:
@@ -35,8 +37,10 @@ class Statuses:
 
     def refusal(self, right: str, path: str) -> Refusal | None:
         """What a client is told who sends to an entity, or receives from it, that is disabled."""
-        status = self._said.get(path, "Active")
-        return disabled(path, status) if right in STATUSES[status] else None
+        said = self._said.get(path, "Active")
+        status = STATUSES[said]
+        permitted = {"Send": status.takes, "Listen": status.gives}
+        return None if permitted.get(right, True) else disabled(path, said)
 
     def check(self, right: str, path: str) -> None:
         """Insist that an entity is not disabled.

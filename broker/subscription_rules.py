@@ -16,7 +16,7 @@ from busproof.model.filters import (
     TrueFilter,
 )
 
-__all__ = ["described", "filter_of"]
+__all__ = ["action_of", "described", "filter_of"]
 
 FIELDS: Final = (
     ("correlation-id", "correlation_id"),
@@ -31,18 +31,15 @@ FIELDS: Final = (
 """What a correlation filter says, in the order in which it is told."""
 
 SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370000009
-NO_ACTION, RULE = 0x13700000005, 0x13700000004
+NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
 
 
 def filter_of(given: Mapping[str, Any]) -> Filter:
     """The filter that a rule is to have.
 
     Raises:
-        Refusal: the rule has an action, or no filter that is known.
+        Refusal: the rule has no filter that is known.
     """
-    action = given.get("sql-rule-action")
-    if isinstance(action, dict) and action.get("expression"):
-        raise Refusal("amqp:not-implemented", "Actions of rules are not served here.", 501)
     if isinstance(sql := given.get("sql-filter"), dict):
         return SqlFilter(expression=str(sql["expression"]))
     if isinstance(said := given.get("correlation-filter"), dict):
@@ -55,6 +52,13 @@ def filter_of(given: Mapping[str, Any]) -> Filter:
     if "false-filter" in given:
         return FalseFilter()
     raise Refusal("com.microsoft:argument-error", f"There is no filter in {sorted(given)}.")
+
+
+def action_of(given: Mapping[str, Any]) -> str | None:
+    """The action that a rule is to have, if it is to have one."""
+    action = given.get("sql-rule-action")
+    said = action.get("expression") if isinstance(action, dict) else None
+    return str(said) if said else None
 
 
 def _text(value: Any) -> str | None:
@@ -76,6 +80,8 @@ def _plain(value: Any) -> PropertyValue:
 def described(rule: SubscriptionRule) -> Described:
     """A rule as clients are told it."""
     action = Described(ulong(NO_ACTION), [])
+    if rule.action is not None:
+        action = Described(ulong(SQL_ACTION), [rule.action])
     return Described(ulong(RULE), [_filter(rule.filter), action, rule.name])
 
 

@@ -196,6 +196,139 @@ Feature: Rules of subscriptions
       And everything is received and completed
       Then exactly 12 messages were received
 
+  Rule: A rule with an action makes a copy of its own, and changes it
+
+    @FILTER-21
+    Scenario Outline: SET gives the copy a property, and REMOVE takes one away
+      Given a <kind> topic
+      And subscription "one"
+      When rule "acts" of subscription "one" is added that does <action>: everything
+      And rule "$Default" of subscription "one" is removed
+      And a message with Label "x" and property size 5 and property color "red" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 copy was received
+      And exactly one of them has <changed>
+
+      Examples:
+        | kind        | action                              | changed                                                     |
+        | partitioned | SET size = 6                        | Label "x" and property size 6 and property color "red"      |
+        | regular     | SET size = 6                        | Label "x" and property size 6 and property color "red"      |
+        | partitioned | SET sys.Label = 'y'                 | Label "y" and property size 5 and property color "red"      |
+        | partitioned | SET weight = size + 1               | property weight 6 and property size 5                       |
+        | partitioned | SET size = 6; SET user.shape = 'ab' | property size 6 and property shape "ab"                     |
+        | partitioned | SET sys.CorrelationId = 'c'         | CorrelationId "c" and Label "x" and property size 5         |
+
+    @FILTER-21
+    Scenario Outline: REMOVE takes a property away, if it is there
+      Given a <kind> topic
+      And subscription "one"
+      When rule "acts" of subscription "one" is added that does REMOVE color; REMOVE shape: everything
+      And rule "$Default" of subscription "one" is removed
+      And a message with property size 5 and property color "red" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 copy was received
+      And 0 of them have property color
+      And exactly one of them has property size 5
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-22
+    Scenario Outline: Two rules with actions and three without make three copies
+      Given a <kind> topic
+      And subscription "one"
+      When rule "second" of subscription "one" is added: messages with Label "x"
+      And rule "third" of subscription "one" is added: everything
+      And rule "louder" of subscription "one" is added that does SET volume = 11: messages with Label "x"
+      And rule "softer" of subscription "one" is added that does SET volume = 1: everything
+      And a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 3 copies were received
+      And exactly one of them has property volume 11
+      And exactly one of them has property volume 1
+      And exactly one of them is as it was sent
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-22
+    Scenario: A rule with an action that does not take a message makes no copy
+      Given a topic
+      And subscription "one"
+      When rule "louder" of subscription "one" is added that does SET volume = 11: messages with Label "x"
+      And a message with Label "y" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 copy was received
+      And exactly one of them is as it was sent
+
+    @FILTER-23
+    Scenario: A copy tells which rule has made it
+      Given a topic
+      And subscription "one"
+      When rule "louder" of subscription "one" is added that does SET volume = 11: everything
+      And a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 2 copies were received
+      And exactly one of them has property volume 11 and property RuleName "louder"
+      And 1 of them have property RuleName
+
+    @FILTER-24
+    Scenario: What an action changes is changed in its copy alone
+      Given a topic
+      And subscription "one"
+      And subscription "two"
+      When rule "louder" of subscription "one" is added that does SET sys.Label = 'loud'; REMOVE size: everything
+      And a message with Label "x" and property size 5 is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 2 copies were received
+      And exactly one of them is as it was sent
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 copy was received
+      And exactly one of them is as it was sent
+
+    @FILTER-25
+    Scenario Outline: An action that is no SQL is refused
+      Given a topic
+      And subscription "one"
+      When rule "wrong" of subscription "one" is added that does <action>: everything
+      Then it is refused
+      And the rules of subscription "one" are "$Default"
+
+      Examples:
+        | action          |
+        | SET size        |
+        | SET size =      |
+        | size = 5        |
+        | DELETE size     |
+        | REMOVE          |
+        | SET size = (1   |
+
+    @FILTER-26
+    Scenario: 50 characters are not too many for the name of a rule
+      Given a topic
+      And subscription "one"
+      When a rule of subscription "one" with a name of 50 characters is added
+      Then it is accepted
+
+    @FILTER-27
+    Scenario: 51 characters are too many for the name of a rule
+      Given a topic
+      And subscription "one"
+      When a rule of subscription "one" with a name of 51 characters is added
+      Then it is refused
+      And the rules of subscription "one" are "$Default"
+
   Rule: A condition in SQL takes the messages for which it is true
 
     @FILTER-11

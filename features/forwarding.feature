@@ -413,6 +413,115 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
+  Rule: What cannot go on is a dead letter of its source
+
+    @FWD-19
+    Scenario Outline: A destination that is disabled is given nothing
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When "end" is disabled for senders
+      And a message with PartitionKey "a" is sent
+      And receivers turn to "end"
+      And a receive is tried
+      Then exactly 0 messages were received
+      When a message is awaited among the dead letters of the source
+      Then exactly 1 message was received
+      And it has PartitionKey "a"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-19
+    Scenario: What is disabled altogether has nothing of it either
+      Given a partitioned destination "end"
+      And a partitioned source of "end"
+      When "end" is disabled
+      And a message without key is sent
+      And a message is awaited among the dead letters of the source
+      Then exactly 1 message was received
+      When "end" is active again
+      And receivers turn to "end"
+      And a receive is tried
+      Then exactly 0 messages were received
+
+    @FWD-20
+    Scenario Outline: What was to go to a destination that is deleted is not lost
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When "end" is deleted
+      Then it is accepted
+      When a message with PartitionKey "a" is sent
+      And a message is awaited among the dead letters of the source
+      Then exactly 1 message was received
+      And it has PartitionKey "a"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-21
+    Scenario: What a full destination has no room for is not lost
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      And a regular source of "orders"
+      When a large message without key is sent
+      And a message is awaited among the dead letters of the source
+      Then exactly 1 message was received
+
+    @FWD-23
+    Scenario Outline: What becomes due while the source cannot be reached arrives later
+      Given a partitioned destination "end"
+      And a partitioned source of "end"
+      And a message with <property> "a" was scheduled in 5 seconds
+      When every partition goes down
+      And 10 seconds pass
+      And every partition is up again
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+
+      Examples:
+        | property     |
+        | PartitionKey |
+        | SessionId    |
+
+    @FWD-27
+    Scenario: What belongs to no session is not lost before a destination that requires them
+      Given a partitioned destination "end" that requires sessions
+      And a partitioned source of "end"
+      When a message with PartitionKey "a" is sent
+      And a message is awaited among the dead letters of the source and of "end"
+      Then exactly 1 message was received
+
+    @FWD-32
+    Scenario Outline: What has arrived is no dead letter of transfers
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 4
+      Then exactly 4 messages were received
+      When senders turn to the source
+      And a receive of dead letters of transfers is tried
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-32
+    Scenario: What was never forwarded is no dead letter of transfers
+      Given a partitioned queue
+      And a message was dead-lettered
+      When a receive of dead letters of transfers is tried
+      Then exactly 0 messages were received
+      When dead letters of transfers are peeked
+      Then no message is shown
+
   Rule: Each destination gets what is for it, in whatever order
 
     @FWD-30

@@ -461,3 +461,74 @@ Feature: Creating and managing queues
       And one of its partitions is down
       When that partition is up again
       Then in the end its availability is available
+
+  Rule: A queue can be disabled, and keeps what it has
+
+    @MGMT-26
+    Scenario Outline: A queue that is disabled takes nothing
+      Given a <kind> queue
+      When the queue is <status>
+      And a message with PartitionKey "a" is sent
+      Then it is refused because the entity is disabled
+      When the queue is active again
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | status               |
+        | partitioned | disabled             |
+        | partitioned | disabled for senders |
+        | regular     | disabled             |
+        | regular     | disabled for senders |
+
+    @MGMT-26
+    Scenario: Nothing can be scheduled on a queue that is disabled
+      Given a partitioned queue
+      When the queue is disabled
+      And a message with PartitionKey "a" is scheduled in 5 seconds
+      Then it is refused because the entity is disabled
+
+    @MGMT-27
+    Scenario Outline: A queue that is disabled gives nothing, and keeps what it has
+      Given a <kind> queue
+      And 4 messages with PartitionKey "a" were sent
+      When the queue is <status>
+      And a message is asked for
+      Then it is refused because the entity is disabled
+      When the queue is active again
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        | status                 |
+        | partitioned | disabled               |
+        | partitioned | disabled for receivers |
+        | regular     | disabled               |
+        | regular     | disabled for receivers |
+
+    @MGMT-28
+    Scenario Outline: Who receives is not kept away by what keeps senders away
+      Given a <kind> queue
+      And 4 messages with PartitionKey "a" were sent
+      When the queue is disabled for senders
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-28
+    Scenario Outline: Who sends is not kept away by what keeps receivers away
+      Given a <kind> queue
+      When the queue is disabled for receivers
+      And 4 messages with PartitionKey "a" are sent
+      And the queue is active again
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

@@ -384,3 +384,30 @@ Feature: Topics and subscriptions
         | property     |
         | SessionId    |
         | PartitionKey |
+
+  Rule: Names of subscriptions are short, whatever their case
+
+    @TOPIC-17
+    Scenario: 50 characters are not too many for the name of a subscription
+      Given a topic
+      When a subscription with a name of 50 characters is created
+      Then it is accepted
+
+    @TOPIC-18
+    Scenario: 51 characters are too many for the name of a subscription
+      Given a topic
+      When a subscription with a name of 51 characters is created
+      Then it is refused
+      When a message is asked for from the subscription with 51 characters
+      Then it is refused because it is not found
+
+    @TOPIC-21
+    Scenario: Two names that differ in their case are one
+      Given a topic
+      And subscription "one"
+      When a subscription "ONE" is tried
+      Then it is refused because it exists already
+      When a message without key is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received

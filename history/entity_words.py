@@ -141,7 +141,8 @@ def rule_words(command: AddRule | RemoveRule | ListRules) -> str:
     within = "" if command.transaction is None else f", in transaction {named(command.transaction)}"
     if isinstance(command, RemoveRule):
         return f"Remove rule {named(command.rule)} from {of}{within}"
-    return f"Add rule {named(command.rule)} to {of}: {filter_words(command.filter)}{within}"
+    acts = "" if command.action is None else f", which does {quoted(command.action)}"
+    return f"Add rule {named(command.rule)} to {of}: {filter_words(command.filter)}{acts}{within}"
 
 
 def filter_words(wanted: Filter) -> str:
@@ -170,5 +171,6 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "message_count": lambda count: counted(count, "message"),
     "size": lambda size: counted(size, "byte"),
     "availability": str,
+    "status": str,
 }
 """How each setting, and each thing that is told of a queue, is worded."""

@@ -9,7 +9,7 @@ from busproof.model.sighting import is_unchanged
 from busproof.model.state import Namespace, Queue
 from busproof.model.stored import Stored
 from busproof.model.topics import why_absent
-from busproof.model.values import DEAD_LETTERS, MessageView, RuleId
+from busproof.model.values import DEAD_LETTERS, TRANSFERS, MessageView, RuleId
 
 __all__ = ["absence"]
 
@@ -67,6 +67,8 @@ def _from_dead_letters(namespace: Namespace, dead: Queue, view: MessageView) -> 
     """DLQ-03, DLQ-05, DLQ-06, DLQ-13: what is no dead letter, or not such a one."""
     known = dead.bodies.get(view.body, ())
     numbers = known if isinstance(known, tuple) else ()
+    if not numbers and dead.settings.queue.endswith(TRANSFERS):
+        return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
     present = [dead.messages[number] for number in numbers if number in dead.messages]
     if not numbers:
         rules = ("DLQ-03", "DLQ-14", "DLQ-08", "LIFE-01")

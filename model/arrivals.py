@@ -6,7 +6,7 @@ from busproof.model.outages import Partitions
 from busproof.model.stored import Key
 from busproof.model.values import Message, RuleId, Window
 
-__all__ = ["Arrival"]
+__all__ = ["Arrival", "Passed"]
 
 
 @attrs.frozen(kw_only=True)
@@ -25,6 +25,7 @@ class Arrival:
         came: when it arrived, if that need not be now.
         least: a shorter time to live than its own that it may have where it goes.
         reason: why it was dead-lettered, if it comes from a dead-letter queue.
+        several: whether it is one of several copies, whose order is not said.
     """
 
     message: Message
@@ -38,3 +39,15 @@ class Arrival:
     came: Window | None = None
     least: int | None = None
     reason: str | None = None
+    several: bool = False
+
+
+@attrs.frozen
+class Passed:
+    """A message that an entity forwards, and the rule by which it surely could not go on.
+
+    That rule is `None` where nothing is known that kept it.
+    """
+
+    arrival: Arrival
+    kept_by: RuleId | None = None

@@ -4,13 +4,13 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.model.arrivals import Arrival
+from busproof.model.arrivals import Arrival, Passed
 from busproof.model.dead_letters import buried
 from busproof.model.expiry import death
-from busproof.model.filling import weight
-from busproof.model.filtering import Verdict, judged
-from busproof.model.forwarding import passed_on, withheld_beyond
-from busproof.model.ledger import store
+from busproof.model.filling import has_room_for, weight
+from busproof.model.filtering import Verdict, copies, judged
+from busproof.model.forwarding import kept_by, passed_on, withheld_beyond
+from busproof.model.ledger import replace, store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
 from busproof.model.placing import home_of
@@ -26,12 +26,18 @@ from busproof.model.state import (
 )
 from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
-from busproof.model.values import Message, RuleId, Window
+from busproof.model.unknowable import given_up
+from busproof.model.values import DEAD_LETTERS, TRANSFERS, Message, RuleId, Window
 
 __all__ = ["arrive", "go_on", "with_adrift"]
 
-TOO_MANY_HOPS: Final = "MaxTransferHopCountExceeded"
-"""FWD-18: the reason of a message that was forwarded too often."""
+WHY_STRANDED: Final[dict[RuleId, str]] = {
+    "FWD-18": "MaxTransferHopCountExceeded",
+    "FWD-19": "DestinationDisabled",
+    "FWD-20": "DestinationNotFound",
+    "FWD-21": "DestinationFull",
+}
+"""Why a message could not go on; only the first reason is documented, the others are our own."""
 
 NO_SESSION: Final = "SessionIdMissing"
 """The reason that a bus of our own gives; what a bus says is not documented."""
@@ -63,11 +69,7 @@ def arrive(
     taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
-        subscription = namespace.queues[path]
-        if subscription.settings.forward_to is None:
-            namespace = _copied(namespace, subscription, arrival)
-        elif _may_take(subscription, arrival):
-            namespace = go_on(namespace, subscription, arrival)
+        namespace = _published(namespace, path, arrival)
     return namespace
 
 
@@ -77,13 +79,31 @@ def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
     return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
-def _may_take(subscription: Queue, arrival: Arrival) -> bool:
-    """Whether a subscription that forwards may take the message."""
+def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
+    """TOPIC-01, FILTER-22: the namespace once a subscription has made its copies, if any.
+
+    Where it is open what an action makes of them, nothing is told of the subscription any more.
+    """
+    subscription = namespace.queues[path]
     role = subscription.role
     if not isinstance(role, Subscription):
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
-    return judged(role, arrival.message).taken is not False or not timely
+    found = copies(role, arrival.message)
+    if role.acted and not timely and not namespace.vantage.decides:
+        return given_up(namespace, path)
+    if timely and all(each.verdict.taken is False for each in found):
+        verdict = judged(role, arrival.message)
+        return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
+    made = [each for each in found if each.verdict.taken is not False or not timely]
+    for each in made:
+        if each.message is None and not namespace.vantage.decides:
+            return given_up(namespace, path)
+        several = arrival.several or len(made) > 1
+        message = each.message or arrival.message
+        copy = attrs.evolve(arrival, message=message, several=several)
+        namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
+    return namespace
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
@@ -92,17 +112,28 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
     arrive at once.
     """
-    namespace = with_queue(namespace, _passing(namespace, source, arrival.message))
     destination = namespace.queues.get(source.settings.forward_to or "")
-    if destination is None or isinstance(destination.role, Subscription):
-        return namespace
-    onward = passed_on(namespace, source, destination, arrival)
-    if onward is None:
-        namespace = withheld_beyond(namespace, source, arrival.message.body, "FWD-18")
-        return _given_up(namespace, source, arrival, TOO_MANY_HOPS)
-    destination, going = onward
+    rule = kept_by(namespace, destination, arrival)
+    if rule is not None or destination is None:
+        return _stranded(namespace, source, arrival, rule or "FWD-20")
+    if isinstance(destination.role, Subscription):
+        return with_queue(namespace, _passing(namespace, source, arrival, None))
+    destination, going = passed_on(namespace, source, destination, arrival)
+    if namespace.vantage.decides and not has_room_for(namespace, destination, going):
+        return _stranded(namespace, source, arrival, "FWD-21")
+    full: RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
+    namespace = with_queue(namespace, _passing(namespace, source, arrival, full))
     going = attrs.evolve(going, least=_least(namespace, source, arrival))
     return arrive(namespace, destination, going)
+
+
+def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId) -> Namespace:
+    """FWD-18 to FWD-21: the message cannot go on, and is to be a dead letter of its source."""
+    namespace = with_queue(namespace, _passing(namespace, source, arrival, rule))
+    namespace = withheld_beyond(namespace, source, arrival.message.body, rule)
+    transfer = namespace.profile.readings.get("FORWARD-FAILED") == "transfer"
+    suffix = TRANSFERS if transfer else DEAD_LETTERS
+    return _given_up(namespace, source, arrival, WHY_STRANDED[rule], suffix)
 
 
 def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
@@ -112,15 +143,18 @@ def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
     return lesser(arrival.least, source.settings.time_to_live)
 
 
-def _passing(namespace: Namespace, source: Queue, message: Message) -> Queue:
+def _passing(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId | None) -> Queue:
     """The source, which may dead-letter what it forwards for reasons that nobody sees."""
     if namespace.vantage.decides:
         return source
-    passed = (*source.passed.get(message.body, ()), message)
-    return attrs.evolve(source, passed=source.passed.set(message.body, passed))
+    body = arrival.message.body
+    passed = (*source.passed.get(body, ()), Passed(arrival, rule))
+    return attrs.evolve(source, passed=source.passed.set(body, passed))
 
 
-def _given_up(namespace: Namespace, queue: Queue, arrival: Arrival, reason: str) -> Namespace:
+def _given_up(
+    namespace: Namespace, queue: Queue, arrival: Arrival, reason: str, suffix: str = DEAD_LETTERS
+) -> Namespace:
     """A bus of its own dead-letters what can go nowhere."""
     if not namespace.vantage.decides:
         return namespace
@@ -135,7 +169,7 @@ def _given_up(namespace: Namespace, queue: Queue, arrival: Arrival, reason: str)
         available_at=0,
         reason=reason,
     )
-    return buried(namespace, queue, letter)
+    return buried(namespace, queue, letter, suffix)
 
 
 def _taken(
@@ -170,11 +204,15 @@ def _stored(
         arrival.key,
         arrival.where,
         namespace.now,
-        certain=arrival.certain,
+        certain=arrival.certain and not arrival.several,
         shows=shows,
         dies=_death(namespace, queue, arrival),
         also=also,
     )
+    if arrival.several and arrival.certain:
+        # It has no place in a line.
+        copy = stored.messages[queue.arrivals]
+        stored = replace(stored, copy, attrs.evolve(copy, certain=True))
     if arrival.reason is None:
         return stored
     letter = attrs.evolve(stored.messages[queue.arrivals], reason=arrival.reason)
@@ -190,15 +228,13 @@ def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | Non
     return death(namespace, queue, arrival.message, came, arrival.least)
 
 
-def _copied(namespace: Namespace, subscription: Queue, arrival: Arrival) -> Namespace:
-    """TOPIC-01: a subscription that takes the message gets a copy."""
+def _copied(
+    namespace: Namespace, subscription: Queue, arrival: Arrival, verdict: Verdict, *, timely: bool
+) -> Namespace:
+    """TOPIC-01: a subscription that takes the message has this copy, or lets it go on."""
     role = subscription.role
-    if not isinstance(role, Subscription):
-        raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
-    verdict = judged(role, arrival.message)
-    timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
-    if verdict.taken is False and timely:
-        return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
+    if subscription.settings.forward_to is not None or not isinstance(role, Subscription):
+        return go_on(namespace, subscription, arrival)
     where = arrival.where
     if not shares_homes(namespace):
         where = _own_partitions(namespace, subscription, arrival.key)

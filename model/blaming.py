@@ -141,6 +141,7 @@ def blamed(
         rules = (*blamed_for_limits(namespace, command, outcome), *rules)
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
     found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
+    found = (*found, *_of_copiers(namespace, queue))
     found = (*found, *_of_forwarding(namespace, queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
     found = (*found, *blamed_for_partitions(namespace, queue, event))
@@ -180,9 +181,19 @@ def _of_topics(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
     return ("TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13", *rules)
 
 
+def _of_copiers(namespace: Namespace, queue: Queue | None) -> tuple[RuleId, ...]:
+    """FILTER-24: an action of another subscription's rule may have changed what this one gives."""
+    if queue is None or not isinstance(queue.role, Subscription):
+        return ()
+    topic = namespace.queues[queue.role.topic].role
+    return ("FILTER-24",) if isinstance(topic, Topic) and topic.copiers else ()
+
+
 def _of_rules(role: Subscription) -> tuple[RuleId, ...]:
     """What rules that have changed have to do with it."""
     changed: tuple[RuleId, ...] = ("FILTER-07",) if role.added or role.removed else ()
+    if role.acted:
+        changed = ("FILTER-22", "FILTER-21", "FILTER-23", "FILTER-24", *changed)
     if role.removed and not role.rules:
         changed = ("FILTER-06", *changed)
     return ("FILTER-05", *changed) if len(role.rules) > 1 else changed
@@ -294,6 +305,8 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
         rules = (*rules, "DLQ-03")
     if any(stored.resisted for stored in waiting):
         rules = (*rules, "LOCK-08")
+    if queue.managed.suspended:
+        rules = (*rules, "MGMT-27")
     rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
     if any(stored.came for stored in waiting):
         rules = (*rules, "SCHED-05")

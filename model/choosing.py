@@ -38,6 +38,7 @@ OWN_CHOICES: Final = {
     "CACHE-EXPIRY": ("either", "not-handed-out"),
     "CACHE-DELETE": ("either", "kept"),
     "FORWARD-LIFETIME": ("either", "anew"),
+    "FORWARD-FAILED": ("either", "transfer"),
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
     "LOCK-IN-TRANSACTION": ("either", "ends"),
     "SETTLEMENT-REFUSAL": ("either", "at-once"),
@@ -48,6 +49,7 @@ OWN_CHOICES: Final = {
 """Where a reading leaves a bus a choice that a client only sees later: it, and what a bus does."""
 
 FREE_CHOICES: Final = {
+    "FORWARD-FAILED": ("transfer", "dead-letter"),
     "CACHE-EXPIRY": ("handed-out", "not-handed-out"),
     "LIFETIME-IN-TRANSACTION": ("send", "commit"),
     "LOCK-IN-TRANSACTION": ("lasts", "ends"),

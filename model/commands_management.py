@@ -3,7 +3,7 @@
 import attrs
 
 from busproof.model.filters import Filter
-from busproof.model.values import MICROSECONDS
+from busproof.model.values import MICROSECONDS, EntityStatus
 
 __all__ = [
     "AddRule",
@@ -84,6 +84,7 @@ class UpdateQueue:
     """Change a queue; `None` leaves a setting as it is, times are in microseconds.
 
     `forward_to` names the queue or topic that its messages go on to; an empty name ends that.
+    `status` disables it for who sends, who receives, or both, or enables it again.
     """
 
     queue: str
@@ -100,6 +101,7 @@ class UpdateQueue:
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
     forward_to: str | None = None
+    status: EntityStatus | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -146,13 +148,17 @@ class CreateSubscription:
 
 @attrs.frozen(kw_only=True)
 class AddRule:
-    """Add a rule to a subscription, in a transaction if one is named."""
+    """Add a rule to a subscription, in a transaction if one is named.
+
+    `action` is what its rule changes in its copy of a message, in the service's dialect of SQL.
+    """
 
     topic: str
     subscription: str
     rule: str
     filter: Filter
     transaction: str | None = None
+    action: str | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -12,7 +12,7 @@ from busproof.model.asking import (
 )
 from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, RestoreQueue
-from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.dead_letters import graves_of, is_dead_letter_queue
 from busproof.model.duplicates import ASKED_BEYOND
 from busproof.model.entities import destinations
 from busproof.model.evolving import evolve
@@ -20,6 +20,7 @@ from busproof.model.graves import with_forwarding_grave
 from busproof.model.outages import Outages
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
+from busproof.model.retrying import destination_again
 from busproof.model.sizes import granted_sizes
 from busproof.model.sources import (
     refused_destination,
@@ -37,7 +38,7 @@ from busproof.model.state import (
 )
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, made
-from busproof.model.values import DEAD_LETTERS, Error, Profile, RuleId, Tier
+from busproof.model.values import Error, Profile, RuleId, Tier
 
 __all__ = [
     "create_queue",
@@ -267,10 +268,11 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
         remembers=not namespace.vantage.decides,
     )
     registry = evolve(registry, creations=registry.creations + 1)
-    if name + DEAD_LETTERS in queues:
-        queues = queues.delete(name + DEAD_LETTERS)
+    for grave in graves_of(name):
+        queues = queues.delete(grave) if grave in queues else queues
     created = with_queue(evolve(namespace, queues=queues, registry=registry), queue)
-    return made(namespace, with_forwarding_grave(created, name), name)
+    whole = with_forwarding_grave(created, name)
+    return made(namespace, destination_again(namespace, whole, name), name)
 
 
 def restore_queue(namespace: Namespace, command: RestoreQueue) -> Iterator[Transition]:

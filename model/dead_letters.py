@@ -11,19 +11,21 @@ from typing import Final
 
 import attrs
 
+from busproof.model.arrivals import Passed
 from busproof.model.deliveries import may_be_spent
 from busproof.model.expiry import EXPIRED, may_have_died
 from busproof.model.ledger import remove, replace, store
 from busproof.model.registry import as_created
 from busproof.model.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Stored
-from busproof.model.values import DEAD_LETTERS, RuleId
+from busproof.model.values import DEAD_LETTERS, GRAVES, TRANSFERS, RuleId
 
 __all__ = [
     "DELIVERED_TOO_OFTEN",
     "arrivals",
     "buried",
     "dead_letters",
+    "graves_of",
     "is_dead_letter_queue",
     "moved",
     "owner_of",
@@ -41,16 +43,21 @@ def is_dead_letter_queue(name: str) -> bool:
 
 def owner_of(name: str) -> str:
     """The path of the entity whose dead-letter queue this is; of another path, that path."""
-    return name.removesuffix(DEAD_LETTERS)
+    return name.removesuffix(TRANSFERS).removesuffix(DEAD_LETTERS)
 
 
-def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
+def graves_of(name: str) -> tuple[str, ...]:
+    """The paths of an entity's dead-letter queues: its own, and that of what it cannot forward."""
+    return tuple(name + suffix for suffix in GRAVES)
+
+
+def dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS) -> Queue:
     """The dead-letter queue of an entity, as yet empty if nothing has concerned it.
 
     It requires no sessions, detects no copies and never gives a message up (DLQ-09). It forwards
-    where its entity says so (FWD-35).
+    where its entity says so (FWD-35); that of transfers does not.
     """
-    name = owner.settings.queue + DEAD_LETTERS
+    name = owner.settings.queue + suffix
     known = namespace.queues.get(name)
     if known is not None:
         return known
@@ -59,7 +66,7 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
         queue=name,
         requires_session=False,
         duplicate_detection=False,
-        forward_to=owner.settings.forward_dead_letters_to,
+        forward_to=None if suffix == TRANSFERS else owner.settings.forward_dead_letters_to,
         forward_dead_letters_to=None,
         max_delivery_count=NEVER,
         time_to_live=None,
@@ -81,9 +88,9 @@ def dead_letters(namespace: Namespace, owner: Queue) -> Queue:
     )
 
 
-def with_dead_letters(namespace: Namespace, owner: Queue) -> Namespace:
+def with_dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS) -> Namespace:
     """The namespace, in which the entity's dead-letter queue is remembered."""
-    return with_queue(namespace, dead_letters(namespace, owner))
+    return with_queue(namespace, dead_letters(namespace, owner, suffix))
 
 
 def moved(
@@ -110,11 +117,13 @@ def moved(
     return buried(left, owner, letter)
 
 
-def buried(namespace: Namespace, owner: Queue, letter: Stored) -> Namespace:
+def buried(
+    namespace: Namespace, owner: Queue, letter: Stored, suffix: str = DEAD_LETTERS
+) -> Namespace:
     """The namespace with a dead letter that is not in its entity; some of what it is, is kept."""
     same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
-    dead = dead_letters(namespace, owner)
+    dead = dead_letters(namespace, owner, suffix)
     dead = store(dead, letter.message, None, where, namespace.now, certain=letter.certain)
     counted, uncounted = _deliveries(namespace, letter)
     there = attrs.evolve(
@@ -154,10 +163,11 @@ def _why_dead(
 
 def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
     """What may have arrived in a dead-letter queue by itself, if it is seen there now."""
-    owner = namespace.queues.get(owner_of(dead.settings.queue))
-    if owner is None or not is_dead_letter_queue(dead.settings.queue):
+    name = dead.settings.queue
+    owner = namespace.queues.get(owner_of(name))
+    if owner is None or not is_dead_letter_queue(name):
         return
-    numbers = owner.bodies.get(body, ())
+    numbers = () if name.endswith(TRANSFERS) else owner.bodies.get(body, ())
     for number in numbers if isinstance(numbers, tuple) else ():
         stored = owner.messages.get(number)
         if stored is None:
@@ -179,19 +189,32 @@ def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace
 def _stranded(
     namespace: Namespace, owner: Queue, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
-    """What could not be forwarded, for which there may be many reasons, is a dead letter here."""
-    messages = owner.passed.get(body)
-    if not messages:
+    """FWD-18 to FWD-21, FWD-27: what could not be forwarded, for whichever reason, is here."""
+    suffix = TRANSFERS if dead.settings.queue.endswith(TRANSFERS) else DEAD_LETTERS
+    passed = owner.passed.get(body, ())
+    found = next((each for each in passed if suffix in _graves(namespace, each)), None)
+    if found is None:
         return
-    left = attrs.evolve(owner, passed=owner.passed.set(body, messages[1:]))
+    rest = list(passed)
+    rest.remove(found)
+    left = attrs.evolve(owner, passed=owner.passed.set(body, tuple(rest)))
     letter = Stored(
         number=0,
-        message=messages[0],
+        message=found.arrival.message,
         key=None,
         line=None,
         where=everywhere(namespace, owner.settings),
         certain=True,
         since=0,
         available_at=0,
+        returned=found.kept_by,
     )
-    yield _newest(buried(with_queue(namespace, left), left, letter), dead, 0)
+    yield _newest(buried(with_queue(namespace, left), left, letter, suffix), dead, 0)
+
+
+def _graves(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
+    """FORWARD-FAILED: where a message may be that could not be forwarded."""
+    reading = namespace.profile.readings.get("FORWARD-FAILED", "either")
+    if passed.kept_by is None or reading == "either":
+        return GRAVES
+    return (TRANSFERS,) if reading == "transfer" else (DEAD_LETTERS,)

@@ -38,6 +38,7 @@ from busproof.model.sessions import (
 )
 from busproof.model.sources import given_by_source
 from busproof.model.state import Namespace
+from busproof.model.statuses import as_permitted
 from busproof.model.subscribing import create_subscription, create_topic
 from busproof.model.topics import misaddressed
 from busproof.model.transactions import (
@@ -57,6 +58,15 @@ def dispatched(
     namespace: Namespace, command: c.Command, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """Every transition of the command that the documents allow."""
+    queue = namespace.queues.get(concerned(command) or "")
+    found = _whatever_its_status(namespace, command, connection, seen)
+    return found if queue is None else as_permitted(namespace, queue, command, found)
+
+
+def _whatever_its_status(
+    namespace: Namespace, command: c.Command, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """What is allowed where nothing is disabled."""
     queue = namespace.queues.get(concerned(command) or "")
     if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
         return iter(wrong)

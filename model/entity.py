@@ -3,7 +3,8 @@
 import attrs
 from immutables import Map
 
-from busproof.model.calendar import EMPTY, Calendar
+from busproof.model.arrivals import Passed
+from busproof.model.calendar import EMPTY, NEVER, Calendar
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule
 from busproof.model.deaths import NO_DEATHS, Deaths
 from busproof.model.filters import Filter
@@ -22,7 +23,7 @@ from busproof.model.stored import (
     Stored,
     Tally,
 )
-from busproof.model.values import Message, RuleId
+from busproof.model.values import Message, RuleId, Window
 
 __all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
 
@@ -35,11 +36,13 @@ class Topic:
         subscriptions: the paths of its subscriptions, which hold its messages.
         revision: how often a subscription came to be or a rule of one changed.
         adrift: messages whose sending was never answered; they may arrive at any time.
+        copiers: how many rules with an action were ever added to its subscriptions.
     """
 
     subscriptions: tuple[str, ...] = ()
     revision: int = 0
     adrift: tuple[Message, ...] = ()
+    copiers: int = 0
 
 
 @attrs.frozen
@@ -50,6 +53,8 @@ class Subscription:
         topic: its topic, whose partitions are its own.
         late: whether the topic had taken messages before the subscription was there.
         rules: name to what the rule takes.
+        actions: name to what the rule changes, of those that have an action.
+        acted: whether there ever was such a rule.
         pending: changes of rules that may take effect, now, later or never.
         added: whether a rule was ever added, and
         removed: whether one was ever removed.
@@ -62,6 +67,8 @@ class Subscription:
     topic: str
     late: bool = False
     rules: Map[str, Filter] = Map()
+    actions: Map[str, str] = Map()
+    acted: bool = False
     pending: tuple[AddRule | RemoveRule, ...] = ()
     added: bool = False
     removed: bool = False
@@ -102,6 +109,7 @@ class Queue:
         members: session id to how many messages of it may be stored.
         states: session id to what is stored with it.
         recovered: partitions that were down and came up again.
+        outage: from when to when partitions were down last, all being up before and after.
         peeked: whether somebody has looked at its messages.
         spent: how many messages were delivered as often as they may be.
         settlements: how many messages were settled so far.
@@ -148,6 +156,7 @@ class Queue:
     members: Map[str, int] = Map()
     states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
+    outage: Window = Window(NEVER, -NEVER)
     peeked: bool = False
     spent: int = 0
     settlements: int = 0
@@ -161,7 +170,7 @@ class Queue:
     calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
     fed: bool = False
-    passed: Map[str, tuple[Message, ...]] = Map()
+    passed: Map[str, tuple[Passed, ...]] = Map()
     kept_away: tuple[RuleId, ...] = ()
     room: Room = NO_ROOM_TAKEN
     managed: Managed = attrs.field(

@@ -7,12 +7,13 @@ from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.model.expiry import why_given as why_given_at_its_age
 from busproof.model.expiry import why_nothing as why_expired
+from busproof.model.forwarding import why_late
 from busproof.model.ledger import surely_available
 from busproof.model.partitions import why_handed_out, why_not_handed_out
 from busproof.model.sighting import Seen
 from busproof.model.state import Namespace, Queue
 from busproof.model.topics import shown_by_copy, shown_by_nothing
-from busproof.model.values import DEAD_LETTERS, MessageView, RuleId
+from busproof.model.values import DEAD_LETTERS, TRANSFERS, MessageView, RuleId
 
 __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
 
@@ -70,7 +71,10 @@ def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
         if aside is not None and aside.deferred:
             yield "DEFER-01"
         return
-    yield from _why_not_for_its_age(namespace.queues[owner_of(name)])
+    if name.endswith(TRANSFERS):
+        yield "FWD-32"
+    else:
+        yield from _why_not_for_its_age(namespace.queues[owner_of(name)])
     if not queue.arrivals:
         yield "DLQ-08"
     if len(queue.messages) < queue.arrivals:
@@ -94,6 +98,8 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
     again = "LIFE-05" if stored.lock is not None else stored.returned
     copied = shown_by_copy(namespace, queue, stored.message.body)
     rules: tuple[RuleId, ...] = (*stored.shows, *copied, "LIFE-01", *candidate.rules)
+    if queue.fed and not stored.deliveries:
+        rules = (*why_late(namespace, queue, stored.message.body), *rules)
     if is_dead_letter_queue(queue.settings.queue):
         rules = ("DLQ-06", *candidate.rules, *_why_dead_letter(namespace, candidate))
     rules = (*why_active(queue, stored, view.sequence_number), *rules)

@@ -6,6 +6,7 @@ Full is not down: what is full gives what it holds, and refuses only what it has
 from collections.abc import Iterator
 from itertools import chain
 
+from busproof.model.arrivals import Arrival
 from busproof.model.outages import Partitions
 from busproof.model.room import NO_ROOM_TAKEN, Room, most
 from busproof.model.sizes import LEAST_GB, MOST_GB, capacity
@@ -19,6 +20,7 @@ __all__ = [
     "grave",
     "has_plenty",
     "has_room",
+    "has_room_for",
     "may_be_full",
     "may_be_full_somewhere",
     "perhaps_full",
@@ -50,9 +52,10 @@ def grave(namespace: Namespace, queue: Queue) -> Room:
 def weight(queue: Queue, message: Message) -> int:
     """The most bytes that a message takes of an entity's size.
 
-    It may be kept once for a topic, and once for each subscription.
+    It may be kept once for a topic, and once for each subscription and each rule with an action.
     """
-    copies = 1 + len(queue.role.subscriptions) if isinstance(queue.role, Topic) else 1
+    role = queue.role
+    copies = 1 + len(role.subscriptions) + role.copiers if isinstance(role, Topic) else 1
     return copies * most(message)
 
 
@@ -125,6 +128,13 @@ def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> 
     """Whether a bus of its own can take so many bytes into this partition."""
     limit = capacity(namespace, queue.settings).partition[1] or MOST_GB
     return _fits(namespace, queue, bit, size, limit)
+
+
+def has_room_for(namespace: Namespace, queue: Queue, arrival: Arrival) -> bool:
+    """FWD-21: whether a bus of its own has room for what is forwarded to where it would go."""
+    size = arrival.message.size or 0
+    dropped = not arrival.certain
+    return dropped or has_plenty(queue, size) or has_room(namespace, queue, arrival.where, size)
 
 
 def surely_has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:

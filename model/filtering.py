@@ -3,8 +3,9 @@
 from typing import Final, assert_never
 
 import attrs
+from immutables import Map
 
-from busproof.model.commands import AddRule
+from busproof.model.commands import AddRule, RemoveRule
 from busproof.model.filters import (
     DEFAULT_RULE,
     CorrelationFilter,
@@ -14,6 +15,7 @@ from busproof.model.filters import (
     SqlFilter,
     TrueFilter,
 )
+from busproof.model.sql_actions import RULE_NAME, changed, parsed_action
 from busproof.model.sql_syntax import (
     And,
     Arithmetic,
@@ -35,7 +37,7 @@ from busproof.model.sql_truth import truth
 from busproof.model.state import Subscription
 from busproof.model.values import Message, RuleId
 
-__all__ = ["Verdict", "judged", "takes"]
+__all__ = ["Copied", "Verdict", "copies", "judged", "takes"]
 
 _OF_NODES: Final[dict[type, RuleId]] = {
     Compare: "FILTER-11",
@@ -50,6 +52,9 @@ _OF_NODES: Final[dict[type, RuleId]] = {
 }
 """What each part of a condition puts to the test."""
 
+_OF_ACTIONS: Final[tuple[RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23")
+"""What a copy shows that a rule with an action has made."""
+
 _CONDITIONS: tuple[str, ...] = tuple(
     field.name for field in attrs.fields(CorrelationFilter) if field.name != "properties"
 )
@@ -61,6 +66,51 @@ class Verdict:
 
     taken: bool | None
     rules: tuple[RuleId, ...]
+
+
+@attrs.frozen
+class Copied:
+    """A copy for a subscription: the message that it is, and the verdict by which it is one.
+
+    Where it is open what an action makes of it, `message` is `None`.
+    """
+
+    message: Message | None
+    verdict: Verdict
+
+
+def copies(role: Subscription, message: Message) -> tuple[Copied, ...]:
+    """FILTER-05, FILTER-22: one copy for all rules without action, one for each with an action.
+
+    The first is that of the former, whether they take the message or not.
+    """
+    if not role.acted:
+        return (Copied(message, judged(role, message)),)
+    plain = {name: each for name, each in role.rules.items() if name not in role.actions}
+    verdict = judged(attrs.evolve(role, rules=Map(plain)), message)
+    if verdict.taken:
+        verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
+    removable = {each.rule for each in role.pending if isinstance(each, RemoveRule)}
+    found = [
+        (name, action, takes(role.rules[name], message) and (name not in removable or None))
+        for name, action in sorted(role.actions.items())
+    ]
+    made = [
+        Copied(_acted_on(name, action, message), Verdict(taken, _OF_ACTIONS))
+        for name, action, taken in found
+        if taken is not False
+    ]
+    return (Copied(message, verdict), *made)
+
+
+def _acted_on(name: str, action: str, message: Message) -> Message | None:
+    """FILTER-21, FILTER-23: the copy that a rule makes, which tells the rule's name."""
+    statements = parsed_action(action)
+    after = None if isinstance(statements, Outside) else changed(statements, message)
+    named = any(own.lower() == RULE_NAME.lower() for own in message.properties)
+    if after is None or named:
+        return None
+    return attrs.evolve(after, properties=after.properties.set(RULE_NAME, name))
 
 
 def judged(role: Subscription, message: Message) -> Verdict:

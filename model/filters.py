@@ -65,7 +65,8 @@ Filter = TrueFilter | FalseFilter | CorrelationFilter | SqlFilter
 
 @attrs.frozen(kw_only=True)
 class SubscriptionRule:
-    """A rule of a subscription: its name, and what it takes."""
+    """A rule of a subscription: its name, what it takes, and what it changes if that is told."""
 
     name: str
     filter: Filter
+    action: str | None = None

@@ -23,20 +23,27 @@ from busproof.model.state import (
 from busproof.model.stored import Key
 from busproof.model.values import RuleId
 
-__all__ = ["passed_on", "withheld_beyond"]
+__all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
 
 MOST_EVER = 4
 MOST_HOPS = {"three": 3}
 """FORWARD-HOPS: how often a message is forwarded at most; four times where nothing else is said."""
 
 
-def passed_on(
-    namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival
-) -> tuple[Queue, Arrival] | None:
-    """The destination and the message on its way there; `None` after too many hops."""
+def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> RuleId | None:
+    """FWD-18 to FWD-20: the rule by which a message cannot go on to here now, if there is one."""
     reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
     if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
-        return None
+        return "FWD-18"
+    if destination is None:
+        return "FWD-20"
+    return None if destination.managed.status.takes else "FWD-19"
+
+
+def passed_on(
+    namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival
+) -> tuple[Queue, Arrival]:
+    """The destination and the message on its way there."""
     key = _key(namespace, source, destination, arrival)
     becomes = fate(namespace, destination, arrival.message, key)
     ours = namespace.vantage.decides
@@ -74,10 +81,25 @@ def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[
         yield "FWD-27"
 
 
-def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: RuleId) -> Namespace:
-    """FWD-18, FWD-33: the message is nowhere behind its source, by this rule.
+def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[RuleId]:
+    """FWD-23: what it shows that a message has come here which was due in an outage of its source.
 
-    It was forwarded too often, or is in a transaction that has not been committed.
+    Only of what was scheduled at a source of this entity itself.
+    """
+    name = queue.settings.queue
+    for source in (each for each, onward in namespace.forwarding.items() if onward == name):
+        calendar, outage = namespace.queues[source].calendar, namespace.queues[source].outage
+        waiting = (calendar.entries.get(place) for place in calendar.bodies.get(body, ()))
+        due = (each.due.earliest for each in waiting if each is not None)
+        if any(outage.earliest <= each <= outage.latest for each in due):
+            yield "FWD-23"
+
+
+def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: RuleId) -> Namespace:
+    """FWD-18, FWD-19, FWD-33: the message is nowhere behind its source, by this rule.
+
+    It was forwarded too often, its destination is disabled, or it is in a transaction that has not
+    been committed.
     """
     for _ in range(MOST_EVER):
         destination = namespace.queues.get(source.settings.forward_to or "")

@@ -10,7 +10,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.creating import may_fail_in_outage, outage_reading
-from busproof.model.dead_letters import is_dead_letter_queue
+from busproof.model.dead_letters import graves_of, is_dead_letter_queue
 from busproof.model.entities import destinations
 from busproof.model.lifetime_updates import with_lifetime
 from busproof.model.outages import Outages
@@ -22,11 +22,13 @@ from busproof.model.redirecting import (
     with_redirection,
 )
 from busproof.model.registry import Buried, Managed
+from busproof.model.retrying import is_mere_destination
 from busproof.model.sources import LONGEST_LOCK
 from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue, without_queue
+from busproof.model.statuses import with_lost_status, with_status
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.unknowable import given_up, is_joined
-from busproof.model.values import DEAD_LETTERS, Error, RuleId, Window
+from busproof.model.values import Error, RuleId, Window
 
 __all__ = [
     "FIXED",
@@ -115,7 +117,7 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
         failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
         if partly:
             failed = with_lifetime(failed, command, surely=False)
-            failed = with_lost_redirection(failed, command)
+            failed = with_lost_status(with_lost_redirection(failed, command), command)
         yield refusal(failed, Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
     elif "update" in tried.refused:
@@ -124,14 +126,17 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
     if not must_fail and all(each in namespace.queues for each in destinations(command)):
         after = _with_updated(namespace, _updated(queue, command, tried))
         after = with_lifetime(after, command, surely=not tried.unsettled)
-        yield done(with_redirection(after, command, surely=not tried.unsettled), *rules)
+        after = with_redirection(after, command, surely=not tried.unsettled)
+        yield done(with_status(after, command, surely=not tried.unsettled), *rules)
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace with an updated queue; whether its dead letters' locks change is not said."""
-    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
-    if dead is not None:
-        ever = queue.managed.lock_durations_ever
+    ever = queue.managed.lock_durations_ever
+    for grave in graves_of(queue.settings.queue):
+        dead = namespace.queues.get(grave)
+        if dead is None:
+            continue
         managed = attrs.evolve(
             dead.managed,
             lock_durations=ever,
@@ -202,7 +207,8 @@ def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
     managed = attrs.evolve(_widened(queue.managed, command), unsettled=True, tried=tried)
     after = _with_updated(namespace, attrs.evolve(queue, managed=managed))
-    return with_lost_redirection(with_lifetime(after, command, surely=False), command)
+    after = with_lost_redirection(with_lifetime(after, command, surely=False), command)
+    return with_lost_status(after, command)
 
 
 def delete_queue(namespace: Namespace, command: DeleteQueue) -> Iterator[Transition]:
@@ -240,10 +246,12 @@ def _lasting(namespace: Namespace, queue: Queue) -> Outages:
 def buried(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace without the queue; whether its outages last is not known.
 
-    What becomes of messages that were to go on to it, or from it, is left open.
+    What was to go on to it can do so no more (FWD-20); what becomes of messages that were to go on
+    from it is left open.
     """
     name = queue.settings.queue
-    if name in namespace.registry.haunted or is_joined(namespace, name):
+    simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
+    if name in namespace.registry.haunted or not simple:
         namespace = given_up(namespace, name)
     namespace = without_queue(namespace, name)
     registry = namespace.registry

@@ -24,7 +24,9 @@ __all__ = [
     "held_in",
     "held_to_limits",
     "is_long_name",
+    "is_long_short_name",
     "is_longest_name",
+    "is_longest_short_name",
     "is_plain",
     "must_refuse_beyond",
     "no_more",
@@ -49,6 +51,8 @@ LONGEST_KEY: Final = 128
 """LIMIT-07 to LIMIT-12: in characters."""
 LONGEST_NAME: Final = 260
 """LIMIT-17, LIMIT-18: in characters."""
+LONGEST_SHORT_NAME: Final = 50
+"""TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: in characters."""
 PLAIN: Final = LONGEST_KEY // 2
 PLAIN_SIZE: Final = 100_000
 """A key of fewer characters, and a message of fewer bytes, is far within every limit."""
@@ -247,6 +251,16 @@ def is_long_name(name: str) -> bool:
 def is_longest_name(name: str) -> bool:
     """LIMIT-17: whether the name of a queue or topic is as long as it may be."""
     return len(name) == LONGEST_NAME
+
+
+def is_long_short_name(name: str) -> bool:
+    """TOPIC-18, FILTER-27: whether the name of a subscription or rule is longer than any may be."""
+    return len(name) > LONGEST_SHORT_NAME
+
+
+def is_longest_short_name(name: str) -> bool:
+    """TOPIC-17, FILTER-26: whether the name of a subscription or rule is as long as it may be."""
+    return len(name) == LONGEST_SHORT_NAME
 
 
 def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:

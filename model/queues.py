@@ -6,13 +6,13 @@ from typing import Any
 import attrs
 
 from busproof.model.commands import AdvanceClock, BringPartitionUp, TakePartitionDown
-from busproof.model.dead_letters import owner_of
+from busproof.model.dead_letters import graves_of, owner_of
 from busproof.model.outages import Outages
-from busproof.model.state import Namespace, Queue, everywhere, with_queue
+from busproof.model.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.model.stored import Spread
 from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, is_joined
-from busproof.model.values import DEAD_LETTERS, Error, Window
+from busproof.model.values import Error, Window
 
 __all__ = [
     "advance_clock",
@@ -35,6 +35,9 @@ def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Tran
     if not _exists(namespace, queue, command.partition):
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
         return
+    if not queue.outages.any:
+        begun = Window(namespace.now.latest, -NEVER)
+        namespace = with_queue(namespace, attrs.evolve(queue, outage=begun))
     down = queue.outages.switched(command.partition, down=True)
     yield done(_outlasting(with_outages(namespace, command.queue, down), command))
 
@@ -42,7 +45,7 @@ def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Tran
 def _outlasting(namespace: Namespace, command: TakePartitionDown) -> Namespace:
     """The namespace that remembers which messages were there when the partition went down."""
     owner = owner_of(command.queue)
-    for each in (owner, owner + DEAD_LETTERS):
+    for each in (owner, *graves_of(owner)):
         queue = namespace.queues.get(each)
         if queue is not None:
             there = queue.outlasted.set(command.partition, queue.arrivals)
@@ -59,6 +62,9 @@ def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transi
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (1 << command.partition & queue.outages.down)
     back = with_outages(namespace, command.queue, up, recovered=recovered, spread=Spread())
+    if not up.any:
+        over = Window(queue.outage.earliest, namespace.now.earliest)
+        back = with_queue(back, attrs.evolve(back.queues[command.queue], outage=over))
     yield done(back)
 
 
@@ -90,7 +96,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
     """An entity and its dead letters are in the same partitions, and share their outages."""
     owner = owner_of(name)
-    for each in (owner, owner + DEAD_LETTERS):
+    for each in (owner, *graves_of(owner)):
         queue = namespace.queues.get(each)
         if queue is not None:
             managed = queue.managed

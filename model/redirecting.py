@@ -100,7 +100,8 @@ def _begun(namespace: Namespace, queue: Queue) -> Namespace:
 def _ended(namespace: Namespace, queue: Queue) -> Namespace:
     """What was to be forwarded may have stayed."""
     where = everywhere(namespace, queue.settings)
-    for messages in queue.passed.values():
-        for message in messages:
+    for several in queue.passed.values():
+        for passed in several:
+            message = passed.arrival.message
             queue = store(queue, message, None, where, namespace.now, certain=False)
     return with_queue(namespace, queue)

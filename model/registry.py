@@ -6,7 +6,7 @@ from immutables import Map
 from busproof.model.calendar import NEVER
 from busproof.model.commands import CreateQueue
 from busproof.model.outages import Outages
-from busproof.model.values import Window
+from busproof.model.values import EntityStatus, Window
 
 __all__ = ["UNREGISTERED", "Buried", "Managed", "Registry", "as_created"]
 
@@ -44,6 +44,8 @@ class Managed:
         restored: whether it was there before the tier stopped permitting it.
         restored_before: whether its namesake was.
         redirected: whether an update let it begin to forward, or end it.
+        status: whether it is disabled.
+        suspended: whether it ever was.
     """
 
     lock_durations: Window
@@ -67,6 +69,8 @@ class Managed:
     restored: bool = False
     restored_before: bool = False
     redirected: bool = False
+    status: EntityStatus = EntityStatus.ACTIVE
+    suspended: bool = False
 
 
 def as_created(settings: CreateQueue) -> Managed:

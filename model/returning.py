@@ -132,7 +132,7 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     if owner == name:
         return namespace
     if name not in namespace.queues:
-        return with_dead_letters(namespace, namespace.queues[owner])
+        return with_dead_letters(namespace, namespace.queues[owner], name[len(owner) :])
     return _expired(namespace, name)
 
 

@@ -15,12 +15,19 @@ from busproof.model.filters import (
     TrueFilter,
 )
 from busproof.model.limits import with_transaction
+from busproof.model.measures import (
+    is_long_short_name,
+    is_longest_short_name,
+    must_refuse_beyond,
+)
 from busproof.model.outcomes import RulesListed
+from busproof.model.sql_actions import is_plain, parsed_action
 from busproof.model.sql_syntax import Outside, Property, parsed, walked
 from busproof.model.sql_values import is_of_the_system
 from busproof.model.staging import after_refusal
 from busproof.model.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
 from busproof.model.transition import Sighting, Transition, done, refusal
+from busproof.model.unknowable import given_up
 from busproof.model.values import Error, RuleId
 
 __all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
@@ -42,7 +49,9 @@ def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
         yield refused
     if refused is None or not refused.rules:
         rule = "FEAT-01" if isinstance(command, AddRule) else "FEAT-02"
-        yield done(_changed(namespace, command), *((rule,) if queue.settings.partitioned else ()))
+        rules = (rule,) if queue.settings.partitioned else ()
+        longest = ("FILTER-26",) if is_longest_short_name(command.rule) else ()
+        yield done(_changed(namespace, command), *longest, *rules)
 
 
 def _subscription(namespace: Namespace, command: Change | ListRules) -> tuple[Queue, Subscription]:
@@ -53,7 +62,7 @@ def _subscription(namespace: Namespace, command: Change | ListRules) -> tuple[Qu
 
 
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
-    """FILTER-08, -09, -19: the allowed refusal; with a rule, nothing else is allowed."""
+    """FILTER-08, -09, -19, -25, -27: the allowed refusal; with a rule, nothing else is allowed."""
     there = command.rule in role.rules
     doubtful = any(each.rule == command.rule for each in role.pending)
     if isinstance(command, RemoveRule):
@@ -61,14 +70,46 @@ def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Trans
         if there and not doubtful:
             return None
         return refusal(namespace, Error.NOT_FOUND, *missing, any_error=doubtful)
+    return _refused_addition(namespace, command, there=there, doubtful=doubtful)
+
+
+def _refused_addition(
+    namespace: Namespace, command: AddRule, *, there: bool, doubtful: bool
+) -> Transition | None:
+    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: why a rule is not added, or need not be."""
     wrong, perhaps = _objection(command.filter)
+    beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
-        return refusal(namespace, Error.ALREADY_EXISTS, "FILTER-08", any_error=wrong or perhaps)
-    if wrong:
-        return refusal(namespace, Error.INVALID_OPERATION, "FILTER-19", any_error=True)
-    if perhaps or doubtful:
+        any_error = wrong or perhaps or bool(beside)
+        return refusal(namespace, Error.ALREADY_EXISTS, "FILTER-08", any_error=any_error)
+    broken = (*(("FILTER-19",) if wrong else ()), *(rule for rule in beside if rule is not None))
+    if broken:
+        return refusal(namespace, Error.INVALID_OPERATION, *broken, any_error=True)
+    if perhaps or doubtful or beside:
         return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     return None
+
+
+def _wrong_beside(namespace: Namespace, command: AddRule) -> Iterator[RuleId | None]:
+    """FILTER-25, FILTER-27: what speaks against a rule besides its filter.
+
+    The rule by which it has to be refused, or `None` where it may be.
+    """
+    if is_long_short_name(command.rule):
+        yield "FILTER-27" if must_refuse_beyond(namespace) else None
+    if command.action is not None:
+        statements = parsed_action(command.action)
+        if statements is Outside.WRONG:
+            yield "FILTER-25"
+        elif isinstance(statements, Outside) or not _is_told(command.action):
+            yield None
+
+
+def _is_told(action: str) -> bool:
+    """Whether it is told what an action does, and nothing keeps it from being added."""
+    statements = parsed_action(action)
+    known = not isinstance(statements, Outside) and is_plain(statements)
+    return known and len(action) <= LONGEST_EXPRESSION
 
 
 def _objection(wanted: Filter) -> tuple[bool, bool]:
@@ -90,9 +131,36 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
     queue, role = _subscription(namespace, command)
     if isinstance(command, AddRule):
         rules = role.rules.set(command.rule, command.filter)
-        return _revised(namespace, queue, attrs.evolve(role, rules=rules, added=True))
+        changed = attrs.evolve(role, rules=rules, added=True)
+        if command.action is not None:
+            return _with_action(_revised(namespace, queue, changed), command, command.action)
+        return _revised(namespace, queue, changed)
     rules = role.rules.delete(command.rule) if command.rule in role.rules else role.rules
-    return _revised(namespace, queue, attrs.evolve(role, rules=rules, removed=True))
+    actions = role.actions
+    if command.rule in actions:
+        actions = actions.delete(command.rule)
+    without = attrs.evolve(role, rules=rules, actions=actions, removed=True)
+    return _revised(namespace, queue, without)
+
+
+def _with_action(namespace: Namespace, command: AddRule, action: str) -> Namespace:
+    """FILTER-21: the rule changes its copies from now on.
+
+    Where messages are on their way that were there before, or it is open what the action does,
+    nothing is told of the subscription any more.
+    """
+    queue, role = _subscription(namespace, command)
+    topic = namespace.queues[role.topic]
+    if not isinstance(topic.role, Topic):
+        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    actions = role.actions.set(command.rule, action)
+    acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
+    counted = attrs.evolve(topic.role, copiers=topic.role.copiers + 1)
+    namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
+    late = topic.role.adrift or len(topic.calendar.entries) or topic.fed
+    if late or not _is_told(action):
+        return given_up(namespace, queue.settings.queue)
+    return namespace
 
 
 def _pending(namespace: Namespace, command: Change) -> Namespace:
@@ -102,6 +170,8 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
     if queue is None or not isinstance(queue.role, Subscription):
         return namespace
     role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
+    if isinstance(command, AddRule) and command.action is not None:
+        return given_up(_revised(namespace, queue, role), path)
     return _revised(namespace, queue, role)
 
 
@@ -167,7 +237,10 @@ def list_rules(namespace: Namespace, command: ListRules, seen: Sighting) -> Iter
     """FILTER-10: every rule, once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())
-    known = tuple(SubscriptionRule(name=name, filter=each) for name, each in rules)
+    known = tuple(
+        SubscriptionRule(name=name, filter=each, action=role.actions.get(name))
+        for name, each in rules
+    )
     if seen.outcome is None:
         yield Transition(outcome=RulesListed(rules=known), next=namespace, rules=("FILTER-10",))
     elif isinstance(seen.outcome, RulesListed) and _agrees(role, seen.outcome.rules):
@@ -183,10 +256,21 @@ def _agrees(role: Subscription, listed: tuple[SubscriptionRule, ...]) -> bool:
     if missing or len(set(names)) < len(names):
         return False
     return all(
-        (each.name in role.rules and _is_same(role.rules[each.name], each.filter))
+        (
+            each.name in role.rules
+            and _is_same(role.rules[each.name], each.filter)
+            and _acts_alike(role.actions.get(each.name), each.action)
+        )
         or any(new.rule == each.name and _is_same(new.filter, each.filter) for new in addable)
         for each in listed
     )
+
+
+def _acts_alike(added: str | None, listed: str | None) -> bool:
+    """Whether an action came back, which may be written otherwise, or not be told."""
+    if listed is None or added == listed:
+        return True
+    return added is not None and parsed_action(added) == parsed_action(listed)
 
 
 def _is_same(added: Filter, listed: Filter) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof.model.commands import Abandon, Complete, DeadLetter, Defer
-from busproof.model.dead_letters import is_dead_letter_queue, moved
+from busproof.model.dead_letters import is_dead_letter_queue, moved, owner_of
 from busproof.model.evolving import evolve
 from busproof.model.expiry import outlived
 from busproof.model.ledger import doubted, remove
@@ -13,7 +13,8 @@ from busproof.model.returning import give_back
 from busproof.model.state import NEVER, Namespace, Queue, with_queue
 from busproof.model.stored import Stored
 from busproof.model.transition import Transition, done, refusal
-from busproof.model.values import MICROSECONDS, Error, RuleId, Window
+from busproof.model.unknowable import given_up
+from busproof.model.values import MICROSECONDS, TRANSFERS, Error, RuleId, Window
 
 __all__ = [
     "DEFAULT_DURATION",
@@ -69,7 +70,12 @@ def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transitio
     """DLQ-05, DLQ-14, DLQ-10: the message is a dead letter now, or its lock was lost."""
     queue = namespace.queues[command.queue]
     if is_dead_letter_queue(command.queue):
-        yield refusal(namespace, Error.INVALID_OPERATION, "DLQ-10", any_error=True)
+        own = not command.queue.endswith(TRANSFERS)
+        broken = ("DLQ-10",) if own else ()
+        yield refusal(namespace, Error.INVALID_OPERATION, *broken, any_error=True)
+        if not own and not namespace.vantage.decides:
+            # Outside the documents: what becomes of it then is not said.
+            yield done(given_up(namespace, owner_of(command.queue)))
         return
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, stored):

@@ -16,8 +16,11 @@ from lark import Lark, Transformer, v_args
 from lark.exceptions import LarkError, VisitError
 
 __all__ = [
+    "GRAMMAR",
+    "OUTSIDE",
     "And",
     "Arithmetic",
+    "Builder",
     "Compare",
     "Condition",
     "Constant",
@@ -35,7 +38,7 @@ __all__ = [
     "walked",
 ]
 
-_GRAMMAR: Final = r"""
+GRAMMAR: Final = r"""
 ?condition: conjunction (_OR conjunction)*
 ?conjunction: negation (_AND negation)*
 ?negation: _NOT negation -> not_ | predicate
@@ -78,7 +81,7 @@ _NULL: /NULL\b/i
 %ignore /\s+/
 """
 
-_OUTSIDE: Final = re.compile(r"""[@\[\]"]|\b(?:newid|property|p)\s*\(|\d[eE]""")
+OUTSIDE: Final = re.compile(r"""[@\[\]"]|\b(?:newid|property|p)\s*\(|\d[eE]""")
 """What the service's language has and the subset has not."""
 
 
@@ -276,6 +279,10 @@ class _Builder(Transformer[Any, Any]):
         return Property("sys" if (scope or "").lower().startswith("sys") else "user", str(name))
 
 
+Builder = _Builder
+"""For languages that are made of the same terms."""
+
+
 def _folded(kind: type[And] | type[Or], parts: tuple[Condition, ...]) -> Condition:
     folded, *rest = parts
     for part in rest:
@@ -287,7 +294,7 @@ def _folded(kind: type[And] | type[Or], parts: tuple[Condition, ...]) -> Conditi
 def _parser() -> Lark:
     # Earley, for whether a parenthesis opens a condition or a value shows only behind it.
     return Lark(
-        _GRAMMAR, start="condition", parser="earley", lexer="dynamic", maybe_placeholders=True
+        GRAMMAR, start="condition", parser="earley", lexer="dynamic", maybe_placeholders=True
     )
 
 
@@ -295,8 +302,8 @@ def _parser() -> Lark:
 def parsed(expression: str) -> Condition | Outside:
     """The condition that an expression states, or why it states none of the subset."""
     try:
-        return _Builder().transform(_parser().parse(expression))  # type: ignore[no-any-return]
+        return Builder().transform(_parser().parse(expression))  # type: ignore[no-any-return]
     except VisitError:
         return Outside.BEYOND
     except LarkError:
-        return Outside.BEYOND if _OUTSIDE.search(expression) else Outside.WRONG
+        return Outside.BEYOND if OUTSIDE.search(expression) else Outside.WRONG

@@ -13,7 +13,7 @@ from typing import Final, assert_never
 from busproof.model.sql_syntax import Arithmetic, Constant, Negative, Property, Term
 from busproof.model.values import Message
 
-__all__ = ["Missing", "Value", "is_of_the_system", "is_there", "value_of"]
+__all__ = ["Missing", "Value", "field_of", "is_of_the_system", "is_there", "value_of"]
 
 
 class Missing(Enum):
@@ -52,6 +52,11 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
     "/": lambda left, right: abs(left) // abs(right) * (1 if (left < 0) is (right < 0) else -1),
     "%": lambda left, right: abs(left) % abs(right) * (-1 if left < 0 else 1),
 }
+
+
+def field_of(name: str) -> str | None:
+    """What the vocabulary calls a property of the system; `None` if it is none."""
+    return _SYSTEM.get(name.lower())
 
 
 def is_of_the_system(name: str) -> bool:

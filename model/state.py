@@ -21,7 +21,7 @@ from busproof.model.evolving import evolve
 from busproof.model.outages import Partitions
 from busproof.model.registry import UNREGISTERED, Registry
 from busproof.model.stored import Key
-from busproof.model.values import DEAD_LETTERS, Message, Profile, Tier, Vantage, Window
+from busproof.model.values import DEAD_LETTERS, GRAVES, Message, Profile, Tier, Vantage, Window
 
 __all__ = [
     "NEVER",
@@ -173,7 +173,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     queues = namespace.queues
     census = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
-    for each in (name, name + DEAD_LETTERS):
+    for each in (name, *(name + suffix for suffix in GRAVES)):
         if each in queues:
             queues = queues.delete(each)
         forwarding = _without(forwarding, each)

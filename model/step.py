@@ -9,6 +9,7 @@ import attrs
 from busproof.model import commands as c
 from busproof.model.added_later import shown_as_added
 from busproof.model.blaming import blamed
+from busproof.model.dead_letters import graves_of
 from busproof.model.dispatching import dispatched, lost
 from busproof.model.duplicates import declined
 from busproof.model.entities import concerned
@@ -33,7 +34,7 @@ from busproof.model.topics import returned, told_of_topics, with_partitions_of_t
 from busproof.model.transactions import sent_to
 from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
 from busproof.model.unknowable import haunted, is_about_unknowable, named, topic_above
-from busproof.model.values import DEAD_LETTERS, Clock, RuleId, Window
+from busproof.model.values import Clock, RuleId, Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
 
@@ -176,7 +177,7 @@ def _confirmed(transition: Transition, command: c.Command, entity_named: str) ->
     if not answered or outage:
         return transition
     left = transition.next
-    for name in (entity_named, entity_named + DEAD_LETTERS):
+    for name in (entity_named, *graves_of(entity_named)):
         known = left.queues.get(name)
         if known is not None and known.doubtful:
             left = with_queue(left, attrs.evolve(known, doubtful=False))

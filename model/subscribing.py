@@ -15,10 +15,17 @@ from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
 from busproof.model.graves import with_forwarding_grave
-from busproof.model.measures import is_long_name, is_longest_name, must_refuse_beyond
+from busproof.model.measures import (
+    is_long_name,
+    is_long_short_name,
+    is_longest_name,
+    is_longest_short_name,
+    must_refuse_beyond,
+)
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.model.registry import as_created
+from busproof.model.retrying import destination_again
 from busproof.model.room import filled, most
 from busproof.model.sources import (
     refused_destination,
@@ -130,7 +137,7 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
     )
     counted = attrs.evolve(registry, creations=registry.creations + 1)
     created = with_queue(attrs.evolve(namespace, registry=counted), topic)
-    return made(namespace, created, command.topic)
+    return made(namespace, destination_again(namespace, created, command.topic), command.topic)
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
@@ -149,6 +156,17 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         return
     if known is not None and known.managed.touched:
         namespace = given_up(namespace, path)
+    alike = _of_like_name(namespace, command.topic, path)
+    if alike is not None:
+        broken = () if alike.doubtful else ("TOPIC-21",)
+        yield refusal(namespace, Error.ALREADY_EXISTS, *broken, any_error=True)
+        if not alike.doubtful:
+            return
+        namespace = given_up(namespace, command.topic)
+    if is_long_short_name(command.subscription):
+        yield refusal(namespace, Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
+        if must_refuse_beyond(namespace):
+            return
     yield from refused_destination(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
@@ -158,8 +176,17 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         for source, rules in sources(namespace, command):
             created = _with_subscription(namespace, path, source)
             after = told_not_to_forward(created, command.forward_to or "") if rules else created
-            yield done(after, *limits, *rules)
+            longest = ("TOPIC-17",) if is_longest_short_name(command.subscription) else ()
+            yield done(after, *longest, *limits, *rules)
     yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
+
+
+def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
+    """TOPIC-21: a subscription of the topic whose name differs from this one in its case alone."""
+    role = namespace.queues[topic].role
+    others = role.subscriptions if isinstance(role, Topic) else ()
+    alike = (each for each in others if each != path and each.lower() == path.lower())
+    return next((namespace.queues[each] for each in alike), None)
 
 
 def _with_subscription(namespace: Namespace, path: str, command: CreateSubscription) -> Namespace:

@@ -23,7 +23,7 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import owner_of
+from busproof.model.dead_letters import graves_of, owner_of
 from busproof.model.outcomes import Empty, Outcome, Peeked
 from busproof.model.state import (
     Namespace,
@@ -33,7 +33,7 @@ from busproof.model.state import (
     with_queue,
 )
 from busproof.model.transition import Transition, refusal
-from busproof.model.values import DEAD_LETTERS, Error, RuleId
+from busproof.model.values import Error, RuleId
 
 __all__ = [
     "misaddressed",
@@ -136,8 +136,11 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     partitions: dict[str, Any] = {"outages": topic.outages, "recovered": topic.recovered}
     homes = topic.homes if shares_homes(namespace) else queue.homes
     namespace = with_queue(namespace, attrs.evolve(queue, homes=homes, **partitions))
-    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
-    return namespace if dead is None else with_queue(namespace, attrs.evolve(dead, **partitions))
+    for grave in graves_of(queue.settings.queue):
+        dead = namespace.queues.get(grave)
+        if dead is not None:
+            namespace = with_queue(namespace, attrs.evolve(dead, **partitions))
+    return namespace
 
 
 def returned(namespace: Namespace, queue: Queue) -> Namespace:

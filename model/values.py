@@ -16,10 +16,13 @@ from busproof.model.filters import PropertyValue, frozen_properties
 
 __all__ = [
     "DEAD_LETTERS",
+    "GRAVES",
     "MICROSECONDS",
     "SEQUENCE_BITS",
+    "TRANSFERS",
     "Availability",
     "Clock",
+    "EntityStatus",
     "Error",
     "Message",
     "MessageState",
@@ -37,6 +40,9 @@ RuleId = str
 MICROSECONDS: Final = 1_000_000
 DEAD_LETTERS: Final = "/$deadletterqueue"
 """What follows an entity's name in that of its dead-letter queue."""
+TRANSFERS: Final = f"/$transfer{DEAD_LETTERS}"
+"""What follows it in that of its transfer dead-letter queue: of what it could not forward."""
+GRAVES: Final = (DEAD_LETTERS, TRANSFERS)
 
 SEQUENCE_BITS: Final = 48
 """Bits below the partition in a sequence number of a partitioned entity (observed)."""
@@ -77,6 +83,25 @@ class Availability(StrEnum):
 
     AVAILABLE = "available"
     LIMITED = "limited"
+
+
+class EntityStatus(StrEnum):
+    """Whether an entity can be sent to and received from, or one of them, or none."""
+
+    ACTIVE = "active"
+    DISABLED = "disabled"
+    SEND_DISABLED = "send-disabled"
+    RECEIVE_DISABLED = "receive-disabled"
+
+    @property
+    def takes(self) -> bool:
+        """Whether messages can be sent or forwarded to it."""
+        return self in (EntityStatus.ACTIVE, EntityStatus.RECEIVE_DISABLED)
+
+    @property
+    def gives(self) -> bool:
+        """Whether messages can be received from it."""
+        return self in (EntityStatus.ACTIVE, EntityStatus.SEND_DISABLED)
 
 
 class Error(StrEnum):

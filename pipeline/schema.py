@@ -102,6 +102,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "time_to_live": "BIGINT",
     "dead_letter_expired": "BOOLEAN",
     "forward_dead_letters_to": "STRING",
+    "status": "STRING",
 }
 """What an entity can be created or updated with."""
 
@@ -143,6 +144,7 @@ COMMAND: Final[Mapping[str, str]] = {
     "duration": "BIGINT",
     "rule": "STRING",
     "filter": "STRING",
+    "action": "STRING",
 }
 
 OUTCOME: Final[Mapping[str, str]] = {

@@ -5,8 +5,10 @@ from typing import Final
 STEP_MODULES: Final = (
     "creating",
     "publishing",
+    "acting",
     "forwarding",
     "managing",
+    "stranding",
     "sending",
     "receiving",
     "dead_letters",

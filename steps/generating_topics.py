@@ -19,7 +19,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.filters import DEFAULT_RULE, Filter
-from busproof.model.values import ReceiveMode, Tier
+from busproof.model.values import TRANSFERS, EntityStatus, ReceiveMode, Tier
 from busproof.steps.conditions import MARKS, filters, marked
 from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
 from busproof.steps.worlds import Scope, Theme, World
@@ -34,6 +34,18 @@ MOST_SOURCES: Final = 6
 
 
 _NUMBER: Final = st.integers(0, 1)
+_ACTIONS: Final = st.sampled_from(
+    (
+        "SET a = 3",
+        "SET size = size + 1",
+        "REMOVE color; SET sys.To = 'x'",
+        "REMOVE a",
+        "SET sys.Label = 'X'; SET b = 1",
+        "SET a",
+        "SET sys.SessionId = 'a'",
+    )
+)
+"""The last but one is no SQL, and of the last it is not said what it does."""
 _RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
 
 
@@ -51,6 +63,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     )
     yield from _subscriptions(scope)
     yield from _rules(scope)
+    yield from _acting(scope)
     if Capability.FORWARDING in scope.capabilities:
         yield Generator(
             kind=CreateQueue,
@@ -63,6 +76,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
             name="createsource",
         )
     yield from _redirecting(scope, partitioned)
+    yield from _disturbing(scope)
     yield Generator(
         kind=Send,
         draws={"queue": QUEUES},
@@ -101,6 +115,33 @@ def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator
             themes=(Theme.FORWARDING,),
             name="createburying",
         )
+
+
+def _disturbing(scope: Scope) -> Iterator[Generator]:
+    """What stands in the way of messages that go on, and where they are then."""
+    if Capability.ENTITY_STATUS in scope.capabilities:
+        yield Generator(
+            kind=UpdateQueue,
+            draws={
+                "queue": QUEUES,
+                "status": st.sampled_from((*EntityStatus, EntityStatus.ACTIVE)),
+            },
+            make=lambda _world, queue, status: UpdateQueue(queue=queue.queue, status=status),
+            themes=(Theme.FORWARDING,),
+            name="disable",
+        )
+    if Capability.TRANSFER_DEAD_LETTER in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES},
+            make=_received_stranded,
+            themes=(Theme.FORWARDING,),
+            name="receivestranded",
+        )
+
+
+def _received_stranded(_world: World, queue: CreateQueue) -> Receive:
+    return Receive(queue=queue.queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def _redirected(world: World, queue: CreateQueue, number: int, ends: bool) -> UpdateQueue:
@@ -184,6 +225,28 @@ def _rules(scope: Scope) -> Iterator[Generator]:
             themes=(Theme.TOPICS,),
             name="addruleintransaction",
         )
+
+
+def _acting(scope: Scope) -> Iterator[Generator]:
+    """Rules with an action, some of which are no SQL or do what is not said."""
+    if Capability.RULE_ACTIONS in scope.capabilities:
+        yield Generator(
+            kind=AddRule,
+            draws={
+                "number": _NUMBER,
+                "rule": _RULES,
+                "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities),
+                "action": _ACTIONS,
+            },
+            make=_added_acting,
+            when=_has_subscriptions,
+            themes=(Theme.TOPICS, Theme.COPIES),
+            name="addacting",
+        )
+
+
+def _added_acting(world: World, number: int, rule: str, wanted: Filter, action: str) -> AddRule:
+    return AddRule(rule=rule, filter=wanted, action=action, **_there(world, number))
 
 
 def _topic(world: World, partitioned: bool) -> CreateTopic | None:

@@ -42,7 +42,7 @@ from busproof.model.commands import (
     UpdateQueue,
 )
 from busproof.model.filters import SqlFilter
-from busproof.model.values import Message, ReceiveMode
+from busproof.model.values import TRANSFERS, Message, ReceiveMode
 
 __all__ = ["NEEDED", "needs"]
 
@@ -97,12 +97,24 @@ def _needs_of_message(command: Command) -> Iterator[Capability]:
 
 
 def _needs_of_destinations(command: Command) -> Iterator[Capability]:
-    """What forwarding needs, which a creation or an update asks for."""
+    """What forwarding needs and what may stand in its way, asked for or received from."""
     if getattr(command, "forward_to", None) is not None:
         changed = isinstance(command, UpdateQueue)
         yield Capability.REDIRECTION if changed else Capability.FORWARDING
     if getattr(command, "forward_dead_letters_to", None) is not None:
         yield Capability.DEAD_LETTER_FORWARDING
+    if str(getattr(command, "queue", "")).endswith(TRANSFERS):
+        yield Capability.TRANSFER_DEAD_LETTER
+    if isinstance(command, UpdateQueue) and command.status is not None:
+        yield Capability.ENTITY_STATUS
+
+
+def _needs_of_rule(command: AddRule) -> Iterator[Capability]:
+    """What a rule needs that is added."""
+    if isinstance(command.filter, SqlFilter):
+        yield Capability.SQL_FILTERS
+    if command.action is not None:
+        yield Capability.RULE_ACTIONS
 
 
 def needs(command: Command) -> Iterator[Capability]:
@@ -122,8 +134,8 @@ def needs(command: Command) -> Iterator[Capability]:
             yield Capability.TRANSACTIONAL_SETTLEMENT
     yield from _needs_of_message(command)
     match command:
-        case AddRule(filter=SqlFilter()):
-            yield Capability.SQL_FILTERS
+        case AddRule():
+            yield from _needs_of_rule(command)
         case Peek() if command.from_sequence_number is not None:
             yield Capability.PEEK_FROM
         case CreateQueue() if command.api_version is not None:

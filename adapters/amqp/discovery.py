@@ -17,7 +17,7 @@ from busproof.errors import AdapterError
 from busproof.model import commands as c
 from busproof.model import outcomes as o
 from busproof.model.filters import FalseFilter, SqlFilter
-from busproof.model.values import MICROSECONDS, Clock, Message, Tier
+from busproof.model.values import MICROSECONDS, TRANSFERS, Clock, EntityStatus, Message, Tier
 
 __all__ = ["Discovered", "discovered"]
 
@@ -160,6 +160,14 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         Capability.DEAD_LETTER_FORWARDING,
         (c.CreateQueue(queue="buries", forward_dead_letters_to="probe"),),
     ),
+    (Capability.TRANSFER_DEAD_LETTER, (c.Peek(queue="forwards" + TRANSFERS),)),
+    (
+        Capability.ENTITY_STATUS,
+        (
+            c.UpdateQueue(queue="forwards", status=EntityStatus.DISABLED),
+            c.UpdateQueue(queue="forwards", status=EntityStatus.ACTIVE),
+        ),
+    ),
     (
         Capability.TOPICS,
         (c.CreateTopic(topic="topic"), c.CreateSubscription(topic="topic", subscription="s")),
@@ -176,6 +184,14 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         (
             c.AddRule(
                 topic="topic", subscription="s", rule="q", filter=SqlFilter(expression="a = 1")
+            ),
+        ),
+    ),
+    (
+        Capability.RULE_ACTIONS,
+        (
+            c.AddRule(
+                topic="topic", subscription="s", rule="a", filter=FalseFilter(), action="SET a = 1"
             ),
         ),
     ),

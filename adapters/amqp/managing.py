@@ -14,7 +14,7 @@ from busproof.model import commands as c
 from busproof.model import outcomes as o
 from busproof.model.entities import subscription_path
 from busproof.model.filters import SubscriptionRule
-from busproof.model.values import Availability
+from busproof.model.values import Availability, EntityStatus
 
 __all__ = [
     "add_rule",
@@ -45,6 +45,7 @@ WORDS: Final = {
     "forward_dead_letters_to": "ForwardDeadLetteredMessagesTo",
     "time_to_live": "DefaultMessageTimeToLive",
     "dead_letter_expired": "DeadLetteringOnMessageExpiration",
+    "status": "Status",
 }
 """A setting of the vocabulary, and what the service calls it."""
 
@@ -57,12 +58,19 @@ ORDER: Final = (
     "DeadLetteringOnMessageExpiration",
     "DuplicateDetectionHistoryTimeWindow",
     "MaxDeliveryCount",
+    "Status",
     "ForwardTo",
     "EnablePartitioning",
     "ForwardDeadLetteredMessagesTo",
 )
 """A description is a sequence: a service that reads it as such finds nothing out of its place."""
 
+STATUSES: Final = {
+    EntityStatus.ACTIVE: "Active",
+    EntityStatus.DISABLED: "Disabled",
+    EntityStatus.SEND_DISABLED: "SendDisabled",
+    EntityStatus.RECEIVE_DISABLED: "ReceiveDisabled",
+}
 NAMES: Final = frozenset({"forward_to", "forward_dead_letters_to"})
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unknown"})
@@ -79,6 +87,8 @@ def _said(scenario: Scenario, command: Any) -> dict[str, str]:
             found[theirs] = duration(value)
         elif ours == "max_size":
             found[theirs] = str(value * MEGABYTES)
+        elif ours == "status":
+            found[theirs] = STATUSES[value]
         elif ours in NAMES:
             found[theirs] = scenario.path(value) if value else ""
         else:
@@ -197,7 +207,8 @@ def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.
 def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:
     """Add a rule to a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
-    body = {"rule-name": command.rule, "rule-description": written(command.filter)}
+    description = written(command.filter, command.action)
+    body = {"rule-name": command.rule, "rule-description": description}
     asker.request(_subscription(scenario, command), "add-rule", body, transaction)
     return o.Done()
 

@@ -26,11 +26,17 @@ TEXTS: Final = (
 )
 """The fields of a correlation filter, in the order in which they are told."""
 
+SQL_ACTION: Final = 0x13700000006
 SQL, TRUE, FALSE, CORRELATION = range(0x1370000006, 0x137000000A)
 
 
-def written(chosen: Filter) -> dict[str, Any]:
-    """A filter, as a rule that is added has it."""
+def written(chosen: Filter, action: str | None = None) -> dict[str, Any]:
+    """A filter and an action, as a rule that is added has them."""
+    acts = {} if action is None else {"sql-rule-action": {"expression": action}}
+    return {**_written(chosen), **acts}
+
+
+def _written(chosen: Filter) -> dict[str, Any]:
     match chosen:
         case SqlFilter(expression=expression):
             return {"sql-filter": {"expression": expression}}
@@ -50,8 +56,13 @@ def rule_of(told: Any) -> SubscriptionRule:
     Raises:
         AdapterError: its filter is of no kind that is known.
     """
-    described, _, name = (*told.value, None, None)[:3]
-    return SubscriptionRule(name=str(name), filter=_filter(described))
+    described, action, name = (*told.value, None, None)[:3]
+    acts = action is not None and int(action.descriptor) == SQL_ACTION
+    return SubscriptionRule(
+        name=str(name),
+        filter=_filter(described),
+        action=str(next(iter(action.value))) if acts else None,
+    )
 
 
 def _filter(told: Any) -> Filter:

@@ -9,12 +9,17 @@ from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
 from busproof.adapters.amqp.messages import decoded
-from busproof.model.values import DEAD_LETTERS, MessageView
+from busproof.model.dead_letters import owner_of
+from busproof.model.values import DEAD_LETTERS, TRANSFERS, MessageView
 
 __all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
-ON_THE_WIRE: Final = "/$DeadLetterQueue"
+ON_THE_WIRE: Final = {
+    "": "",
+    DEAD_LETTERS: "/$DeadLetterQueue",
+    TRANSFERS: "/$Transfer/$DeadLetterQueue",
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -72,8 +77,8 @@ class Scenario:
 
     def path(self, name: str) -> str:
         """Where the service knows an entity."""
-        bare = name.removesuffix(DEAD_LETTERS)
-        return self.setting.prefix + bare + ("" if bare == name else ON_THE_WIRE)
+        bare = owner_of(name)
+        return self.setting.prefix + bare + ON_THE_WIRE[name[len(bare) :]]
 
     def seen(self, raw: bytes, token: str | None = None) -> MessageView:
         """A message that came, and the token of its lock."""

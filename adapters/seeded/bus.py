@@ -11,10 +11,10 @@ import attrs
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.seeded.limiting import Limiting
-from busproof.adapters.seeded.queues import Queue
+from busproof.adapters.seeded.queues import Queue, owner_of
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
-from busproof.model.values import DEAD_LETTERS, Error, Message, Profile
+from busproof.model.values import TRANSFERS, Error, Message, Profile
 
 __all__ = ["AssigningBus", "SeededBus"]
 
@@ -66,6 +66,7 @@ class SeededBus(Limiting):
             Capability.TOPICS,
             Capability.FILTERS,
             Capability.SQL_FILTERS,
+            Capability.RULE_ACTIONS,
             Capability.FORWARDING,
             Capability.REDIRECTION,
             Capability.DEAD_LETTER_FORWARDING,
@@ -73,6 +74,8 @@ class SeededBus(Limiting):
             Capability.SESSION_STATE,
             Capability.SESSION_LISTING,
             Capability.DEAD_LETTER,
+            Capability.TRANSFER_DEAD_LETTER,
+            Capability.ENTITY_STATUS,
             Capability.LOCK_RENEWAL,
             Capability.DEFERRAL,
             Capability.SCHEDULING,
@@ -119,9 +122,15 @@ class SeededBus(Limiting):
             return Observed(self.ask_of_rules(command))
         queue = self.found(command.queue)
         if queue is None:
-            return Observed(self.missing(command, command.queue.removesuffix(DEAD_LETTERS)))
+            return Observed(self.missing(command, owner_of(command.queue)))
         if self.is_misaddressed(queue, command):
             return Observed(Refused(error=Error.INVALID_OPERATION))
+        if self.is_disabled_for(queue, command):
+            return Observed(Refused(error=Error.ENTITY_DISABLED))
+        return self.do_with(queue, command, connection)
+
+    def do_with(self, queue: Queue, command: QueueCommand | c.Send, connection: str) -> Observed:
+        """Do what is asked of a queue that may be asked for it."""
         if isinstance(command, c.Send | c.Schedule):
             return self.take(queue, command, connection)
         return Observed(self.ask(queue, command, connection))
@@ -146,7 +155,7 @@ class SeededBus(Limiting):
 
     def found(self, name: str) -> Queue | None:
         """The queue or the dead-letter queue of this path, once all is over that has ended."""
-        owner = self.queues.get(name.removesuffix(DEAD_LETTERS))
+        owner = self.queues.get(owner_of(name))
         if owner is None:
             return None
         for source in self.queues.values():
@@ -154,8 +163,10 @@ class SeededBus(Limiting):
         self.end_what_is_over(owner)
         if owner.name == name or owner.dead is None:
             return owner
-        self.end_what_is_over(owner.dead)
-        return owner.dead
+        grave = owner.transfers if name.endswith(TRANSFERS) else owner.dead
+        if grave is not None:
+            self.end_what_is_over(grave)
+        return grave
 
     def ask_namespace(  # noqa: PLR0911 - one closed match over the vocabulary
         self, command: NamespaceCommand
@@ -195,6 +206,11 @@ class SeededBus(Limiting):
         """Where the messages of a queue or subscription go on to, if it forwards."""
         return self.queues.get(queue.settings.forward_to or "")
 
+    def goes_nowhere(self, queue: Queue) -> bool:
+        """Whether the destination of a queue or subscription is gone."""
+        onward = queue.settings.forward_to
+        return onward is not None and onward not in self.queues
+
     def ask_of_rules(self, command: RuleCommand) -> Outcome:
         """Do what concerns the rules of a subscription."""
         subscription = self.queues.get(f"{command.topic}/subscriptions/{command.subscription}")
@@ -225,6 +241,8 @@ class SeededBus(Limiting):
         topic = self.queues.get(command.topic)
         if topic is None or topic.subscriptions is None:
             return Refused(error=Error.NOT_FOUND)
+        if (error := self.objection_to_name(topic, command.subscription)) is not None:
+            return Refused(error=error)
         settings = c.CreateQueue(
             queue=f"{command.topic}/subscriptions/{command.subscription}",
             partitioned=topic.settings.partitioned,
@@ -240,6 +258,14 @@ class SeededBus(Limiting):
         if isinstance(created, Done):
             self.subscribe(topic, self.queues[settings.queue])
         return created
+
+    def objection_to_name(self, topic: Queue, name: str) -> Error | None:
+        """Why no subscription of a topic gets this name, if none does."""
+        if len(name) > self.longest_short_name("subscription"):
+            return Error.INVALID_OPERATION
+        path = f"{topic.name}/subscriptions/{name}".lower()
+        alike = any(path == each.name.lower() for each in topic.subscriptions or ())
+        return Error.ALREADY_EXISTS if alike else None
 
     def ask(  # noqa: PLR0911 - one closed match over the vocabulary
         self, queue: Queue, command: QueueCommand, connection: str
@@ -274,6 +300,12 @@ class SeededBus(Limiting):
             return of_topics
         return queue.subscriptions is not None and not of_topics
 
+    def is_disabled_for(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
+        """Whether the status of a queue forbids this; whoever settles or looks is not kept away."""
+        if isinstance(command, c.Send | c.Schedule):
+            return not queue.status.takes
+        return isinstance(command, c.Receive) and not queue.status.gives
+
     def peek_any(self, queue: Queue, command: c.Peek) -> Outcome:
         """Show the oldest messages, of one session if it is named, or from a number on."""
         if command.from_sequence_number is not None:
@@ -290,7 +322,7 @@ class SeededBus(Limiting):
             queue.down.add(command.partition)
         else:
             queue.down.discard(command.partition)
-        self.dark[queue.name.removesuffix(DEAD_LETTERS)] = set(queue.down)
+        self.dark[owner_of(queue.name)] = set(queue.down)
         return Done()
 
     def send(self, queue: Queue, command: c.Send) -> Observed:

@@ -14,9 +14,9 @@ import attrs
 from busproof.model.filters import CorrelationFilter, FalseFilter, Filter, SqlFilter, TrueFilter
 from busproof.model.values import Message
 
-__all__ = ["is_valid", "takes"]
+__all__ = ["SYSTEM", "is_valid", "takes", "value_of"]
 
-_SYSTEM: Final = {
+SYSTEM: Final = {
     "messageid": "message_id",
     "sessionid": "session_id",
     "correlationid": "correlation_id",
@@ -81,11 +81,23 @@ def _asked(expression: str, message: Message) -> object:
         ValueError: the condition has a character of no SQL, or compares nothing.
         sqlite3.Error: SQLite cannot read it.
     """
+    if not re.search(r"[<>=]|\b(?:in|like|is|exists)\b", expression, re.IGNORECASE):
+        raise ValueError("the condition compares nothing")
+    return value_of(expression, message)
+
+
+def value_of(expression: str, message: Message) -> Value:
+    """What SQLite makes of an expression.
+
+    Raises:
+        ValueError: it has a character of no SQL.
+        sqlite3.Error: SQLite cannot read it.
+    """
     query, values = "", []
     for piece in _PIECE.finditer(expression):
         kind, text = piece.lastgroup, piece[0]
         if kind == "wrong":
-            raise ValueError(f"{text!r} is no part of a condition")
+            raise ValueError(f"{text!r} is no part of an expression")
         if kind == "asked":
             query += str(int(_property(piece["asked"], message) is not None))
         elif kind == "name" and text.lower() not in _WORDS:
@@ -93,11 +105,9 @@ def _asked(expression: str, message: Message) -> object:
             values.append(_property(text, message))
         else:
             query += text
-    if not re.search(r"[<>=]|\b(?:in|like|is|exists)\b", expression, re.IGNORECASE):
-        raise ValueError("the condition compares nothing")
     with sqlite3.connect(":memory:") as database:
         database.execute("PRAGMA case_sensitive_like = ON")
-        row: tuple[object] = database.execute(f"SELECT ({query})", values).fetchone()
+        row: tuple[Value] = database.execute(f"SELECT ({query})", values).fetchone()
     database.close()
     return row[0]
 
@@ -106,6 +116,6 @@ def _property(name: str, message: Message) -> Value:
     scope, _, rest = name.rpartition(".")
     bare = rest.strip().lower()
     if scope.strip().lower() == "sys":
-        return getattr(message, _SYSTEM[bare]) if bare in _SYSTEM else None
+        return getattr(message, SYSTEM[bare]) if bare in SYSTEM else None
     own: Mapping[str, Value] = {key.lower(): value for key, value in message.properties.items()}
     return own.get(bare)

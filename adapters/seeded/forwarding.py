@@ -26,6 +26,8 @@ class Forwarding(Placing, ABC):
         destination = self.destination_of(queue)
         if destination is None and self.is_for_nobody(queue, message):
             self.strand(queue, message, partition, "SessionIdMissing")
+        elif destination is None and self.goes_nowhere(queue):
+            self.leave_behind(queue, message, partition, "DestinationNotFound")
         elif destination is None:
             super().append(queue, message, partition)
         elif self.hops < self.most_hops:
@@ -39,6 +41,22 @@ class Forwarding(Placing, ABC):
         """Whether a message that was not sent to this entity itself lacks the session it needs."""
         indirect = self.hops > 0 or queue.topic is not None
         return indirect and queue.settings.requires_session and message.session_id is None
+
+    @abstractmethod
+    def goes_nowhere(self, queue: Queue) -> bool:
+        """Whether the destination of a queue or subscription is gone."""
+
+    def leave_behind(self, queue: Queue, message: Message, partition: int, reason: str) -> None:
+        """Keep what could not be forwarded among the dead letters of transfers."""
+        grave = queue if queue.transfers is None else queue.transfers
+        grave.arrivals += 1
+        held = Held(number=grave.arrivals, partition=partition, message=message)
+        held.reason = reason
+        grave.messages.append(held)
+
+    def kept_out(self, destination: Queue, message: Message, where: int) -> str | None:  # noqa: ARG002
+        """Why a message cannot go to this place of a destination, if it cannot."""
+        return None if destination.status.takes else "DestinationDisabled"
 
     def strand(self, queue: Queue, message: Message, partition: int, reason: str) -> None:
         """Make a dead letter of a message that can go nowhere."""
@@ -71,7 +89,11 @@ class Forwarding(Placing, ABC):
         going = self.onward(queue, message)
         key = self.key_onward(queue, destination, going)
         where = self.place_onward(destination, key, partition)
-        self.store(destination, going, key, where)
+        reason = self.kept_out(destination, going, where)
+        if reason is None:
+            self.store(destination, going, key, where)
+        else:
+            self.leave_behind(queue, message, partition, reason)
 
     def onward(self, queue: Queue, message: Message) -> Message:  # noqa: ARG002 - for faults
         """The message as it goes on: as it is."""

@@ -17,7 +17,16 @@ from busproof.model.commands import (
 )
 from busproof.model.entities import destinations
 from busproof.model.outcomes import Described, Done, Outcome, QueueDescription, Refused
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Availability, Error, Profile, Tier
+from busproof.model.values import (
+    DEAD_LETTERS,
+    MICROSECONDS,
+    TRANSFERS,
+    Availability,
+    EntityStatus,
+    Error,
+    Profile,
+    Tier,
+)
 
 __all__ = ["Managing"]
 
@@ -86,12 +95,16 @@ class Managing(Transacting):
 
     def dead_letter_queue(self, owner: Queue) -> Queue:
         """The dead-letter queue of a new queue: in the same partitions, and as available."""
+        return self.grave(owner, DEAD_LETTERS, self.destination_of_dead(owner))
+
+    def grave(self, owner: Queue, suffix: str, destination: str | None = None) -> Queue:
+        """A queue for dead letters of an entity, which go on to a destination or stay."""
         settings = attrs.evolve(
             owner.settings,
-            queue=owner.name + DEAD_LETTERS,
+            queue=owner.name + suffix,
             requires_session=False,
             duplicate_detection=False,
-            forward_to=self.destination_of_dead(owner),
+            forward_to=destination,
             forward_dead_letters_to=None,
         )
         return Queue(settings=settings, partitions=owner.partitions, down=owner.down)
@@ -125,6 +138,7 @@ class Managing(Transacting):
         down = {each for each in self.dark.get(settings.queue, ()) if each < partitions}
         queue = Queue(settings=settings, partitions=partitions, down=down)
         queue.dead = self.dead_letter_queue(queue)
+        queue.transfers = self.grave(queue, TRANSFERS)
         return queue
 
     def reaches_all(self, queue: Queue) -> bool:
@@ -206,8 +220,14 @@ class Managing(Transacting):
         )
         if queue.dead is not None:
             queue.dead.settings = attrs.evolve(queue.dead.settings, lock_duration=lock)
+        if asked.status is not None:
+            self.put_status(queue, asked.status)
         if asked.forward_to is not None:
             self.redirect(queue, asked.forward_to or None)
+
+    def put_status(self, queue: Queue, status: EntityStatus) -> None:
+        """Disable a queue for who sends, who receives or both, or enable it; it keeps all."""
+        queue.status = status
 
     def redirect(self, queue: Queue, destination: str | None) -> None:
         """Forward what is sent from now on, or nothing any more; what is there stays."""

@@ -4,7 +4,7 @@ import attrs
 
 from busproof.model.commands import AddRule, CreateQueue, RemoveRule, Settlement
 from busproof.model.filters import Filter
-from busproof.model.values import SEQUENCE_BITS, Message
+from busproof.model.values import DEAD_LETTERS, SEQUENCE_BITS, TRANSFERS, EntityStatus, Message
 
 __all__ = [
     "Change",
@@ -16,11 +16,17 @@ __all__ = [
     "Queue",
     "Staged",
     "Transaction",
+    "owner_of",
 ]
 
 Change = AddRule | RemoveRule
 Key = tuple[str, str]
 """The property that a partition key was taken from, and its value."""
+
+
+def owner_of(name: str) -> str:
+    """The name of the entity that a path of dead letters, or of its own, belongs to."""
+    return name.removesuffix(TRANSFERS).removesuffix(DEAD_LETTERS)
 
 
 @attrs.frozen(kw_only=True)
@@ -92,10 +98,13 @@ class Queue:
         subscriptions: of a topic; `None` of everything else.
         topic: of a subscription.
         rules: of a subscription, by name.
+        actions: of those of its rules that have one, by name.
         states: what is stored with sessions.
         planned: what is scheduled and not due.
         numbered: the latest number given to what was scheduled, within a partition.
         dead: its dead-letter queue; a dead-letter queue has none.
+        transfers: what it could not forward; a dead-letter queue has none.
+        status: whether it is disabled.
     """
 
     settings: CreateQueue
@@ -110,10 +119,13 @@ class Queue:
     subscriptions: "list[Queue] | None" = None
     topic: "Queue | None" = None
     rules: dict[str, Filter] = attrs.field(factory=dict)
+    actions: dict[str, str] = attrs.field(factory=dict)
     states: dict[str, str] = attrs.field(factory=dict)
     planned: list[Planned] = attrs.field(factory=list)
     numbered: int = 1 << 40
     dead: "Queue | None" = None
+    transfers: "Queue | None" = None
+    status: EntityStatus = EntityStatus.ACTIVE
 
     @property
     def name(self) -> str:

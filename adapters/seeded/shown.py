@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded import (
+    shown_actions,
     shown_added,
     shown_dead,
     shown_deferral,
@@ -23,9 +24,11 @@ from busproof.adapters.seeded import (
     shown_sessions,
     shown_settlements,
     shown_sizes,
+    shown_statuses,
     shown_time_to_live,
     shown_topics,
     shown_transactions,
+    shown_transfers,
 )
 from busproof.adapters.seeded.runs import Run
 
@@ -42,11 +45,14 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
+    **shown_actions.SHOWN,
     **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
+    **shown_transfers.SHOWN,
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
     **shown_management.SHOWN,
+    **shown_statuses.SHOWN,
     **shown_numbering.SHOWN,
     **shown_partitions.SHOWN,
     **shown_time_to_live.SHOWN,

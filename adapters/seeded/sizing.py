@@ -89,6 +89,13 @@ class Sizing(Scheduling, Managing):
             return self.full(queue)
         return self.place_around(queue, placed, bytes_of(message))
 
+    def kept_out(self, destination: Queue, message: Message, where: int) -> str | None:
+        """Why a message cannot be forwarded to a place, want of room among the reasons."""
+        reason = super().kept_out(destination, message, where)
+        if reason is None and not self.has_room(destination, where, bytes_of(message)):
+            return "DestinationFull"
+        return reason
+
     def full(self, queue: Queue) -> int | Error:  # noqa: ARG002 - for faults
         """What is said where there is no room."""
         return Error.QUOTA_EXCEEDED

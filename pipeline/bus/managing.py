@@ -87,8 +87,13 @@ def create_subscription() -> Expression:
         "duplicate_window": f"{600 * MICROSECONDS}L",
         "max_size": "1L",
     }
-    made = _created(_entity(subscription), _forwards_badly())
     missing = "t IS NULL OR t.kind <> 'topic'"
+    alike = "exists(s.entities, x -> x.kind = 'subscription' AND lower(x.name) = lower(e.name))"
+    made = _created(
+        _entity(subscription),
+        f"WHEN {alike} THEN '{Error.ALREADY_EXISTS.value}'",
+        _forwards_badly(),
+    )
     return let("t", entity("c.topic"), f"IF({missing}, {refused(Error.NOT_FOUND)}, {made})")
 
 

@@ -131,8 +131,6 @@ async def _serve(args: argparse.Namespace) -> int:
         return bus_for(configuration, **chosen, instead=fault)
 
     bus = configured()
-    for name, instead in sorted(configuration.not_applied.items()):
-        say(f"{name} in {args.config} has no effect yet: {instead}")
     keys = Keys({key.name: key for key in configuration.keys})
 
     def http(hub: Hub) -> Any:

@@ -135,14 +135,11 @@ def test_the_emulators_sample_is_taken(path: Path) -> None:
         **place,
     )
     assert sql == AddRule(
-        rule="sql", filter=SqlFilter(expression="a = 'http://x' AND b > 1"), **place
+        rule="sql",
+        filter=SqlFilter(expression="a = 'http://x' AND b > 1"),
+        action="SET sys.To = 'Entity'",
+        **place,
     )
-
-
-def test_what_has_no_effect_is_named(path: Path) -> None:
-    """And what says nothing is not."""
-    found = configured(path, SAMPLE)
-    assert {"Action"} == set(found.not_applied)
 
 
 def test_a_queue_says_how_long_messages_live_and_how_many_fit_in(path: Path) -> None:

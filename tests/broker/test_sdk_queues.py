@@ -294,8 +294,8 @@ def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
             receiver.receive_messages(1, max_wait_time=1)
 
 
-def test_no_dead_letters_of_transfers_ever_come(served: Served) -> None:
-    """Each entity has a place for them."""
+def test_each_entity_has_a_place_for_the_dead_letters_of_transfers(served: Served) -> None:
+    """Where nothing was to be forwarded, there are none."""
     place = ServiceBusSubQueue.TRANSFER_DEAD_LETTER
     with served.client() as client:
         with client.get_queue_receiver("parted", sub_queue=place) as receiver:

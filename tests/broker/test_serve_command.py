@@ -171,17 +171,3 @@ def test_a_bus_that_is_not_the_model_is_served_too(start: Start) -> None:
             )
             receiver.complete_message(came)
             assert [] == receiver.receive_messages(1, max_wait_time=1)
-
-
-def test_what_has_no_effect_is_said_at_the_start(tmp_path: Path) -> None:
-    """And the broker serves all the same."""
-    path = tmp_path / "Config.json"
-    rule = {"Name": "r", "Properties": {"Action": {"SqlExpression": "SET a = 1"}}}
-    topic = {"Name": "t", "Subscriptions": [{"Name": "s", "Rules": [rule]}]}
-    path.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Topics": [topic]}]}}))
-    process = launched(*FREE, "--config", str(path))
-    assert process.stderr is not None
-    assert "Action" in process.stderr.readline()
-    running(process)
-    process.terminate()
-    assert 0 == process.wait(30)

@@ -1,0 +1,110 @@
+"""Entities that are disabled: for who sends, for who receives, or for both (MGMT-26 to MGMT-28).
+
+What they hold stays. What else than sending and receiving is refused meanwhile is not said, nor
+what becomes of what is scheduled or waits in a transaction: then nothing is told of them any more.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof.model import commands as c
+from busproof.model.dead_letters import owner_of
+from busproof.model.entities import destinations
+from busproof.model.outcomes import Done, Received, Refused
+from busproof.model.retrying import tried_again
+from busproof.model.state import Namespace, Queue, feeding, is_unsure, with_queue
+from busproof.model.transition import Transition, refusal
+from busproof.model.unknowable import given_up
+from busproof.model.values import EntityStatus, Error, RuleId
+
+__all__ = ["as_permitted", "with_lost_status", "with_status"]
+
+_OF_SENDERS: Final = c.Send | c.Schedule | c.CancelScheduled
+_MANAGING: Final = (
+    c.Creation | c.GetQueue | c.UpdateQueue | c.DeleteQueue | c.TakePartitionDown
+) | c.BringPartitionUp
+"""What a disabled entity answers as any other."""
+
+
+def as_permitted(
+    namespace: Namespace, queue: Queue, command: c.Command, found: Iterator[Transition]
+) -> Iterator[Transition]:
+    """What an entity answers of what was found to be allowed, given its status.
+
+    Args:
+        namespace: the namespace.
+        queue: what the command concerns.
+        command: the command.
+        found: what is allowed where nothing is disabled.
+    """
+    owner = namespace.queues[owner_of(queue.settings.queue)]
+    status = owner.managed.status
+    forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
+    if status is EntityStatus.ACTIVE or isinstance(command, _MANAGING):
+        yield from found
+    elif forbidden and isinstance(command, c.Send | c.Schedule):
+        yield from _only_refused(namespace, "MGMT-26", found)
+    elif forbidden and isinstance(command, c.Receive) and owner is queue:
+        yield from _only_refused(namespace, "MGMT-27", found)
+    elif forbidden:
+        # Whether the rest is refused as well is not said.
+        yield from found
+        yield refusal(namespace, Error.ENTITY_DISABLED, any_error=True)
+    else:
+        yield from _permitted(command, found)
+
+
+def _only_refused(
+    namespace: Namespace, rule: RuleId, found: Iterator[Transition]
+) -> Iterator[Transition]:
+    """MGMT-26, MGMT-27: refused because it is disabled, or for what speaks against it besides."""
+    yield refusal(namespace, Error.ENTITY_DISABLED, rule)
+    if not namespace.vantage.decides:
+        yield from (each for each in found if isinstance(each.outcome, Refused))
+
+
+def _permitted(command: c.Command, found: Iterator[Transition]) -> Iterator[Transition]:
+    """MGMT-28: what is not disabled works as before."""
+    for each in found:
+        shows = isinstance(command, c.Send | c.Receive)
+        works = shows and isinstance(each.outcome, Done | Received)
+        yield attrs.evolve(each, rules=("MGMT-28", *each.rules)) if works else each
+
+
+def with_status(namespace: Namespace, command: c.UpdateQueue, *, surely: bool) -> Namespace:
+    """MGMT-26 to MGMT-28: the namespace once a queue was disabled or enabled.
+
+    Args:
+        namespace: after whatever else the update changes.
+        command: the update.
+        surely: whether it is in force now, and no other update may still change that.
+    """
+    queue = namespace.queues[command.queue]
+    before, status = queue.managed.status, command.status or queue.managed.status
+    if status is before:
+        return namespace
+    managed = attrs.evolve(queue.managed, status=status, suspended=True)
+    namespace = with_queue(namespace, attrs.evolve(queue, managed=managed))
+    if not (surely and _is_simple(namespace, queue)):
+        return given_up(namespace, command.queue)
+    if status.takes and not before.takes:
+        return tried_again(namespace, command.queue)
+    return namespace
+
+
+def with_lost_status(namespace: Namespace, command: c.UpdateQueue) -> Namespace:
+    """The update may be in force, now, later or never, so that nothing is told any more."""
+    return namespace if command.status is None else given_up(namespace, command.queue)
+
+
+def _is_simple(namespace: Namespace, queue: Queue) -> bool:
+    """Whether nothing is on its way to a queue, or from it, of which no document speaks."""
+    name = queue.settings.queue
+    waits = any(
+        transaction is not None and name in transaction.queues
+        for transaction in namespace.transactions.values()
+    )
+    onward = destinations(queue.settings) or any(feeding(namespace, name))
+    return not (waits or onward or len(queue.calendar.entries) or is_unsure(queue))
