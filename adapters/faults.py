@@ -6,6 +6,7 @@ from typing import Final
 from busproof.adapters.base import Adapter
 from busproof.adapters.seeded import (
     faults_added,
+    faults_batches,
     faults_copies,
     faults_dead,
     faults_deferral,
@@ -53,6 +54,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_topics.FAULTS,
     *faults_filters.FAULTS,
     *faults_added.FAULTS,
+    *faults_batches.FAULTS,
     *faults_forwarding.FAULTS,
     *faults_scheduling.FAULTS,
     *faults_duplicates.FAULTS,

@@ -9,6 +9,7 @@ STEP_MODULES: Final = (
     "managing",
     "sending",
     "receiving",
+    "batching",
     "dead_letters",
     "deferring",
     "scheduling",

@@ -10,7 +10,7 @@ import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.adapters.seeded.limiting import Limiting
+from busproof.adapters.seeded.batching import Batching
 from busproof.adapters.seeded.queues import Queue
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
@@ -29,13 +29,16 @@ NamespaceCommand = (
     | c.CommitTransaction
     | c.RollBackTransaction
 )
-TopicCommand = c.Send | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
+TopicCommand = (
+    c.Send | c.SendBatch | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
+)
 RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
     c.SessionCommand
     | c.Schedule
     | c.CancelScheduled
     | c.Receive
+    | c.ReceiveBatch
     | c.Settlement
     | c.ReceiveDeferred
     | c.RenewLock
@@ -48,7 +51,7 @@ QueueCommand = (
 )
 
 
-class SeededBus(Limiting):
+class SeededBus(Batching):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -57,6 +60,8 @@ class SeededBus(Limiting):
             Capability.OUTAGES,
             Capability.TRANSACTIONS,
             Capability.TRANSACTIONAL_SETTLEMENT,
+            Capability.BATCHES,
+            Capability.RECEIVE_BATCHES,
             Capability.SESSIONS,
             Capability.DUPLICATE_DETECTION,
             Capability.PEEK,
@@ -122,9 +127,17 @@ class SeededBus(Limiting):
             return Observed(self.missing(command, command.queue.removesuffix(DEAD_LETTERS)))
         if self.is_misaddressed(queue, command):
             return Observed(Refused(error=Error.INVALID_OPERATION))
-        if isinstance(command, c.Send | c.Schedule):
-            return self.take(queue, command, connection)
+        if isinstance(command, c.Send | c.Schedule | c.SendBatch):
+            return self.take_any(queue, command, connection)
         return Observed(self.ask(queue, command, connection))
+
+    def take_any(
+        self, queue: Queue, command: c.Send | c.Schedule | c.SendBatch, connection: str
+    ) -> Observed:
+        """Take a message, or several at once."""
+        if isinstance(command, c.SendBatch):
+            return self.take_batch(queue, command, connection)
+        return self.take(queue, command, connection)
 
     def take(self, queue: Queue, command: c.Send | c.Schedule, connection: str) -> Observed:
         """Take a message, now or for later, unless it is beyond a limit."""
@@ -250,6 +263,8 @@ class SeededBus(Limiting):
                 return self.schedule(queue, self.prepared(command.message), command)
             case c.Receive():
                 return self.receive(queue, command, connection)
+            case c.ReceiveBatch():
+                return self.receive_batch(queue, command, connection)
             case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
                 return self.settle_in_its_time(queue, command)
             case c.ReceiveDeferred():
@@ -267,7 +282,7 @@ class SeededBus(Limiting):
             case _:
                 return self.ask_session(queue, command, connection)
 
-    def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
+    def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send | c.SendBatch) -> bool:
         """Whether a topic is asked what is for subscriptions, or the other way round."""
         of_topics = isinstance(command, TopicCommand)
         if queue.topic is not None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from busproof.adapters.seeded import (
     shown_added,
+    shown_batches,
     shown_dead,
     shown_deferral,
     shown_duplicates,
@@ -43,6 +44,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
     **shown_added.SHOWN,
+    **shown_batches.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
