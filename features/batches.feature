@@ -104,14 +104,14 @@ Feature: Batches
       And 6 messages with PartitionKey "a" were sent at once
       Then they are all in one partition
 
-    @BATCH-05
+    @BATCH-01 @BATCH-05
     Scenario: A batch with two keys is taken whole or not at all
       Given a partitioned queue
       When a message with PartitionKey "a" and one with PartitionKey "b" are sent at once
       Then it is accepted or refused
       And either all 2 or none of them can be received
 
-    @BATCH-05
+    @BATCH-01 @BATCH-05
     Scenario: A batch with a key and none is taken whole or not at all
       Given a partitioned queue
       When a message with PartitionKey "a" and one without key are sent at once
@@ -168,7 +168,7 @@ Feature: Batches
     @BATCH-10
     Scenario Outline: A batch that does not fit in is refused whole
       Given a <kind> queue of 1 GB
-      When a batch of 4 messages of 300 MB each is sent
+      When a batch of 5 messages of 300 MB each is sent
       Then it is refused
       When everything is received and completed
       Then exactly 0 messages were received

@@ -123,11 +123,11 @@ def _folded(
 
 def _apart(reached: list[Reached]) -> list[Reached]:
     """One of those that are in the same state."""
-    kept: list[Reached] = []
-    for each in reached:
-        if all(each[0] != other[0] for other in kept):
-            kept.append(each)
-    return kept
+    return [
+        each
+        for place, each in enumerate(reached)
+        if all(each[0] != other[0] for other in reached[:place])
+    ]
 
 
 def _without_turns(namespace: Namespace, name: str) -> Namespace:
@@ -256,7 +256,8 @@ def _given(
         queue = namespace.queues[command.queue]
         more = _shown_together(queue, command, views, rules)
         told = tuple(dict.fromkeys((*more, *rules)))
-        yield Transition(outcome=outcome, next=state, rules=told)
+        after = with_queue(state, evolve(state.queues[command.queue], batched=True))
+        yield Transition(outcome=outcome, next=after, rules=told)
 
 
 def one_more(

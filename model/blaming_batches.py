@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from busproof.model.commands import Command, Peek, Receive, ReceiveBatch, ReceiveDeferred
+from busproof.model.commands import (
+    Command,
+    Peek,
+    Receive,
+    ReceiveBatch,
+    ReceiveDeferred,
+    Settlement,
+)
 from busproof.model.state import Queue
 from busproof.model.values import RuleId
 
@@ -23,6 +30,9 @@ _OF_BATCHES: Final = (
 
 
 def blamed_for_batches(queue: Queue | None, command: Command) -> tuple[RuleId, ...]:
-    """What else is wrong with what comes of an entity, or does not, that batches were sent to."""
-    told = queue is not None and queue.batched and isinstance(command, _TELLING)
-    return _OF_BATCHES if told else ()
+    """What else is wrong with what comes of an entity to which, or from which, batches went."""
+    if queue is None or not queue.batched:
+        return ()
+    if isinstance(command, Settlement):
+        return ("BATCH-14",)
+    return (*_OF_BATCHES, "BATCH-14") if isinstance(command, _TELLING) else ()

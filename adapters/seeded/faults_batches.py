@@ -86,7 +86,7 @@ class _BatchByTurns(SeededBus):
 
 @faulty(
     "two-keys-half-acknowledged",
-    "BATCH-05",
+    "BATCH-01",
     "A batch with two keys is accepted, and only the messages with the first key arrive.",
     deep=True,
 )

@@ -28,7 +28,7 @@ def _several(count: int) -> ReceiveBatch:
     return ReceiveBatch(queue=QUEUE, count=count)
 
 
-_KEY: Final = {"partition_key": "a"}
+_KEY: Final[dict[str, Any]] = {"partition_key": "a"}
 _MANY: Final = tuple(f"m{number}" for number in range(1, 23))
 _TWO_KEYS: Final = SendBatch(
     queue=QUEUE,
@@ -44,7 +44,7 @@ _CONFLICT: Final = SendBatch(
 _SENT: Final[Run] = (create(), *(send(f"m{number}", **_KEY) for number in range(1, 6)))
 _BEGIN: Final = BeginTransaction(transaction="t")
 _DETECTING: Final = create(duplicate_detection=True)
-_COPY: Final = {"message_id": "x", **_KEY}
+_COPY: Final[dict[str, Any]] = {"message_id": "x", **_KEY}
 
 SHOWN: Final[Mapping[str, Run]] = {
     "batch-takes-the-first-only": (
@@ -110,12 +110,12 @@ SHOWN: Final[Mapping[str, Run]] = {
     ),
     "batch-taken-as-far-as-there-is-room": (
         create(max_size=1),
-        _batch("m1", "m2", "m3", "m4", size=300 * MB, stands_in=True, **_KEY),
+        _batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **_KEY),
     ),
     "batch-goes-round-an-outage": (
         create(),
         send("m0", **_KEY),
-        TakePartitionDown(queue=QUEUE, partition=1),
+        TakePartitionDown(queue=QUEUE, partition=0),
         _batch("m1", **_KEY),
     ),
     "one-more-at-once": (*_SENT, _several(2)),
