@@ -95,26 +95,29 @@ def given_by_source(
     """
     if queue.settings.forward_to is None:
         return
-    given = isinstance(command, Receive | ReceiveBatch)
-    if given and queue.managed.redirected and queue.messages:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield Transition(outcome=Empty(), next=namespace)
-        yield from _received(namespace, command, connection, seen)
-    elif given:
-        rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
-        yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
-        yield Transition(outcome=Empty(), next=namespace, rules=(rule,))
+    if isinstance(command, Receive | ReceiveBatch):
+        yield from _given_by_source(namespace, queue, command, connection, seen)
     elif isinstance(command, Peek):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         shown = seen.outcome if isinstance(seen.outcome, Peeked) else Peeked()
         yield Transition(outcome=shown, next=namespace)
 
 
-def _received(
-    namespace: Namespace, command: Command, connection: str, seen: Sighting
+def _given_by_source(
+    namespace: Namespace,
+    queue: Queue,
+    command: Receive | ReceiveBatch,
+    connection: str,
+    seen: Sighting,
 ) -> Iterator[Transition]:
-    """What a queue gives that does not forward."""
+    if not (queue.managed.redirected and queue.messages):
+        rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
+        yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
+        yield Transition(outcome=Empty(), next=namespace, rules=(rule,))
+        return
+    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    yield Transition(outcome=Empty(), next=namespace)
     if isinstance(command, ReceiveBatch):
         yield from receive_batch(namespace, command, connection, seen)
-    elif isinstance(command, Receive):
+    else:
         yield from receive(namespace, command, connection, seen)

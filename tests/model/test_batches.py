@@ -17,6 +17,7 @@ from telling import (
     shows,
     telling,
     up,
+    update,
     view,
 )
 
@@ -347,6 +348,20 @@ def test_each_has_its_own_lock(told: Told) -> None:
     passes(told, 61)
     told.has(RECEIVE, keyed(2, lock_token="o"))
     assert not is_allowed(told, RECEIVE, keyed(1, lock_token="p"))
+
+
+def test_what_is_no_answer_to_a_receive_is_not_allowed(told: Told) -> None:
+    sent(told)
+    assert not told.saw(ask(), DONE).possible
+
+
+def test_of_what_was_there_before_it_forwarded_several_may_be_given(told: Told) -> None:
+    told.has(CreateQueue(queue="end"))
+    sent(told, 2)
+    told.has(update(forward_to="end"))
+    assert is_allowed(told, ask(), Empty())
+    assert is_allowed(told, ask(), INVALID)
+    told.has(ask(), several(keyed(1, lock_token="l1"), keyed(2, lock_token="l2")))
 
 
 def test_what_is_deleted_has_no_locks(told: Told) -> None:
