@@ -7,6 +7,7 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.seeded import (
     faults_actions,
     faults_added,
+    faults_batches,
     faults_copies,
     faults_dead,
     faults_deferral,
@@ -57,6 +58,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *faults_filters.FAULTS,
     *faults_actions.FAULTS,
     *faults_added.FAULTS,
+    *faults_batches.FAULTS,
     *faults_forwarding.FAULTS,
     *faults_transfers.FAULTS,
     *faults_scheduling.FAULTS,

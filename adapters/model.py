@@ -44,6 +44,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     Send,
+    SendBatch,
     SetSessionState,
     UpdateQueue,
 )
@@ -75,6 +76,8 @@ CAPABILITIES: Final = frozenset(
         Capability.OUTAGES,
         Capability.TRANSACTIONS,
         Capability.TRANSACTIONAL_SETTLEMENT,
+        Capability.BATCHES,
+        Capability.RECEIVE_BATCHES,
         Capability.SESSIONS,
         Capability.DUPLICATE_DETECTION,
         Capability.PEEK,
@@ -218,6 +221,9 @@ class ModelAdapter:
         """What the client library and the hostile service make of a request."""
         if isinstance(command, Send | Schedule) and self._library:
             command = attrs.evolve(command, message=self._identified(command.message))
+        if isinstance(command, SendBatch) and self._library:
+            messages = tuple(map(self._identified, command.messages))
+            command = attrs.evolve(command, messages=messages)
         return command if self._skew is None else self._skew.taken(command)
 
     def _identified(self, message: Message) -> Message:
@@ -235,7 +241,7 @@ class ModelAdapter:
     def _told(self, chosen: Transition, command: Command) -> Observed:
         """The answer as a client sees it; a real clock's times mean nothing to it."""
         outcome, witness = chosen.outcome, None
-        taken = isinstance(outcome, Done) and isinstance(command, Send)
+        taken = isinstance(outcome, Done) and isinstance(command, Send | SendBatch)
         if taken and chosen.choice is not None:
             witness = Witness(partition=chosen.choice.partition)
         if self._clock is Clock.REAL:
@@ -259,7 +265,7 @@ class ModelAdapter:
 
     def _regular(self, command: Command, connection: str) -> Transition:
         """Partitions in turn where a send may choose; else the first allowed answer."""
-        if isinstance(command, Send | Schedule):
+        if isinstance(command, Send | SendBatch | Schedule):
             partitions = self._partitions(command.queue)
             for ahead in range(partitions):
                 witness = Witness(partition=(self._turn + ahead) % partitions)

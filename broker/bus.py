@@ -21,6 +21,7 @@ from busproof.model.commands import (
     Receive,
     Schedule,
     Send,
+    SendBatch,
     UpdateQueue,
 )
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
@@ -274,7 +275,7 @@ class Bus:
         partition = None if chosen.choice is None else chosen.choice.partition
         outcome = chosen.outcome if self._skew is None else self._skew.seen(chosen.outcome)
         answer = Answer(outcome, chosen.rules, partition)
-        if isinstance(command, Send | Schedule):
+        if isinstance(command, Send | SendBatch | Schedule):
             moment, refused = self.namespace.now.latest, answer.refused
             self.decisions.keep(command, connection, moment, answer.rules, refused, partition)
         return answer

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.model.commands import Schedule, Send
+from busproof.model.commands import Schedule, Send, SendBatch
 from busproof.model.outcomes import Refused
 
 __all__ = ["Decisions"]
@@ -48,16 +48,16 @@ class Decisions:
 
     def keep(
         self,
-        command: Send | Schedule,
+        command: Send | SendBatch | Schedule,
         connection: str,
         moment: int,
         rules: tuple[str, ...],
         refused: Refused | None,
         partition: int | None,
     ) -> None:
-        """Remember one."""
+        """Remember one; a batch is one, told by its first message."""
         self.count += 1
-        message = command.message
+        message = command.messages[0] if isinstance(command, SendBatch) else command.message
         self._kept.append(
             _Decision(
                 number=self.count,

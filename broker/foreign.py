@@ -28,6 +28,7 @@ from busproof.model.commands import (
     RestoreQueue,
     Schedule,
     Send,
+    SendBatch,
     UpdateQueue,
 )
 from busproof.model.entities import created_path
@@ -116,7 +117,7 @@ class ForeignBus(Bus):
             self._remember(command)
         partition = None if seen.witness is None else seen.witness.partition
         answer = Answer(seen.outcome, (), partition)
-        if isinstance(command, Send | Schedule):
+        if isinstance(command, Send | SendBatch | Schedule):
             taken = isinstance(seen.outcome, Done | Scheduled)
             moment = self.namespace.now.latest
             self.decisions.keep(

@@ -11,7 +11,11 @@ from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
-from busproof.model.commands import Schedule, Send
+from busproof.model.commands import (
+    Schedule,
+    Send,
+    SendBatch,
+)
 
 __all__ = [
     "Intake",
@@ -147,13 +151,20 @@ class Intake(Node):
             parsed = [hub.parsed(each) for each in each_raw]
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
-        answers = self._decided(parsed, transaction)
+        answers = self._decided(parsed, transaction, several=several)
         if answers and (refusal := refusal_of(answers[-1], self._path)) is not None:
             raise refusal
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 
-    def _decided(self, parsed: list[Parsed], transaction: str | None) -> list[Answer]:
+    def _decided(
+        self, parsed: list[Parsed], transaction: str | None, *, several: bool
+    ) -> list[Answer]:
+        """What comes of a message, or of a batch; one with messages for later is taken apart."""
         bus, connection = self._connection.hub.bus, self._connection
         commands = [sending_of(connection, self._path, each, transaction) for each in parsed]
+        if several and commands and all(isinstance(each, Send) for each in commands):
+            messages = tuple(each.message for each in parsed)
+            together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
+            return [bus.ask(together, connection.name)]
         return bus.ask_all(commands, connection.name)

@@ -46,6 +46,7 @@ from busproof.model.commands import (
     ListSessions,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
@@ -54,6 +55,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     Send,
+    SendBatch,
     SessionCommand,
     SetSessionState,
     TakePartitionDown,
@@ -72,6 +74,7 @@ _RestOfCommands = (
     | RemoveRule
     | ListRules
     | SessionCommand
+    | SendBatch
     | Schedule
     | CancelScheduled
     | BeginTransaction
@@ -100,6 +103,9 @@ def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
             source = named(queue) if session is None else session_of(queue, session)
             behind = "" if start is None else f", from {plain_number(start)} on"
             return f"Peek at up to {counted(count, 'message')} of {source}{behind}"
+        case ReceiveBatch(queue=queue, count=count, mode=mode, session_id=session):
+            source = named(queue) if session is None else session_of(queue, session)
+            return f"Receive up to {counted(count, 'message')} from {source} ({mode.value})"
         case ReceiveDeferred(queue=queue, mode=mode, session_id=session):
             source = named(queue) if session is None else session_of(queue, session)
             numbers = ", ".join(plain_number(each) for each in command.sequence_numbers)
@@ -132,6 +138,17 @@ def _send_words(command: Send) -> str:
     return f"Send to {named(command.queue)}: {', '.join(parts)}"
 
 
+def _batch_words(command: SendBatch) -> str:
+    told = [
+        " ".join((quoted(each.body), *(f"({text})" for text in properties(each))))
+        for each in command.messages
+    ]
+    within = command.transaction
+    end = "" if within is None else f", in transaction {named(within)}"
+    number = counted(len(told), "message")
+    return f"Send {number} at once to {named(command.queue)}: {', '.join(told)}{end}"
+
+
 def _schedule_words(command: Schedule) -> str:
     parts = [f"body {quoted(command.message.body)}", *properties(command.message)]
     parts.append(f"due in {seconds(command.delay)}")
@@ -148,6 +165,8 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return 
             return subscription_words(command)
         case AddRule() | RemoveRule() | ListRules():
             return rule_words(command)
+        case SendBatch():
+            return _batch_words(command)
         case Schedule():
             return _schedule_words(command)
         case CancelScheduled(queue=queue, sequence_number=number):

@@ -20,6 +20,7 @@ from busproof.model.commands import (
     Complete,
     CreateQueue,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RollBackTransaction,
     Send,
@@ -28,7 +29,6 @@ from busproof.model.outcomes import (
     Done,
     Empty,
     Event,
-    Outcome,
     Peeked,
     Received,
     ReceivedSeveral,
@@ -62,7 +62,7 @@ class Goal:
     when: Told | None = None
 
 
-def _came(command: type | tuple[type, ...], outcome: type[Outcome], rule: RuleId) -> Told:
+def _came(command: type | tuple[type, ...], outcome: type | tuple[type, ...], rule: RuleId) -> Told:
     """An event of this kind that was decided by this rule."""
 
     def told(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
@@ -153,6 +153,14 @@ GOALS: Final = (
     ),
     Goal("a key that is too long", _LONG_KEYS, _beyond),
     Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
+    Goal(
+        "a batch that arrives",
+        ("BATCH-01",),
+        _came((Receive, ReceiveBatch), (Received, ReceivedSeveral), "BATCH-01"),
+    ),
+    Goal(
+        "several received at once", ("BATCH-12",), _came(ReceiveBatch, ReceivedSeveral, "BATCH-12")
+    ),
     Goal("a settlement in a commit", ("LOCK-11",), _came(CommitTransaction, Done, "LOCK-11")),
 )
 """The situations, by the family of their rules."""

@@ -22,6 +22,7 @@ from busproof.model.commands import (
     RenewLock,
     RollBackTransaction,
     Send,
+    SendBatch,
     Settlement,
 )
 from busproof.model.dead_letters import owner_of
@@ -165,6 +166,9 @@ class _Index:
         match event.command:
             case Send(queue=queue, message=message):
                 self.sends[queue, message.body].append(number)
+            case SendBatch(queue=queue, messages=messages):
+                for each in messages:
+                    self.sends[queue, each.body].append(number)
             case (
                 Complete(queue=queue, lock_token=token)
                 | Abandon(queue=queue, lock_token=token)
@@ -229,7 +233,7 @@ class _Index:
     def _arrival(self, send: int) -> int:
         """The event by which a sent message arrives: its send, or its transaction's commit."""
         command = self._events[send].command
-        if isinstance(command, Send) and command.transaction is not None:
+        if isinstance(command, Send | SendBatch) and command.transaction is not None:
             return self.commits.get(command.transaction, send)
         return send
 
@@ -363,7 +367,7 @@ class _Index:
                 continue
             if name in self.begins:
                 yield number, self.begins[name]
-            if isinstance(event.command, Send | Settlement) and name in self.commits:
+            if isinstance(event.command, Send | SendBatch | Settlement) and name in self.commits:
                 yield self.commits[name], number
             if isinstance(event.command, RollBackTransaction) and name in self.commits:
                 yield number, self.commits[name]

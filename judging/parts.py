@@ -43,6 +43,7 @@ from busproof.model.commands import (
     ListSessions,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
@@ -51,6 +52,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     Send,
+    SendBatch,
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
@@ -92,6 +94,9 @@ KNOWN: Final = (
 MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
 """Commands that concern one queue as a whole: no other queue, but every message of this one."""
 
+_OF_SEVERAL: Final = (SendBatch, ReceiveBatch)
+"""Commands about several messages of one queue, or of one transaction."""
+
 _OF_TOPICS: Final = (CreateTopic, CreateSubscription, AddRule, RemoveRule, ListRules)
 """Those on topics, which concern nothing but what they name either."""
 
@@ -127,7 +132,7 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
             groups.join(first, other)
         if crowded and isinstance(event.command, Creation | DeleteQueue):
             groups.join(first, ("number of entities",))
-    known = (*KNOWN, *MANAGING, *_OF_TOPICS)
+    known = (*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS)
     whole = any(not isinstance(event.command, known) for event in events)
     found: dict[object, list[int]] = defaultdict(list)
     for index, event in enumerate(events):
@@ -165,10 +170,17 @@ def _concerned(event: Event) -> Iterator[object]:
         yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
-    if isinstance(command, Send | Schedule) and _has_empty(command.message):
+    if any(map(_has_empty, _messages(command))):
         yield ("empty properties",)
     if not entities and transaction is None:
         yield ("nothing",)
+
+
+def _messages(command: Command) -> tuple[Message, ...]:
+    """The messages that are to be sent."""
+    if isinstance(command, SendBatch):
+        return command.messages
+    return (command.message,) if isinstance(command, Send | Schedule) else ()
 
 
 def _owner(name: str) -> str:

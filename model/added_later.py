@@ -13,11 +13,13 @@ from busproof.model.commands import (
     ListSessions,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RenewLock,
     RenewSessionLock,
     Schedule,
     Send,
+    SendBatch,
     SetSessionState,
 )
 from busproof.model.outcomes import (
@@ -40,6 +42,8 @@ _PEEK_IN_SESSION: Final = "FEAT-17"
 _OF_REQUESTS: Final[dict[type[Command], RuleId]] = {
     Send: "FEAT-05",
     Receive: "FEAT-05",
+    SendBatch: "FEAT-06",
+    ReceiveBatch: "FEAT-07",
     ReceiveDeferred: "FEAT-08",
     Peek: "FEAT-09",
     RenewLock: "FEAT-10",
@@ -89,7 +93,7 @@ def _rule(queue: Queue | None, command: Command) -> tuple[RuleId, ...]:
 
 def _has_worked(command: Command, outcome: Outcome) -> bool:
     """Whether the answer tells that the request did its work; of a send only a receive does."""
-    if isinstance(command, CancelScheduled | SetSessionState):
+    if isinstance(command, CancelScheduled | SetSessionState | SendBatch):
         return isinstance(outcome, Done)
     if isinstance(outcome, Peeked):
         return len(outcome.messages) > 0

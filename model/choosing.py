@@ -42,6 +42,7 @@ OWN_CHOICES: Final = {
     "LIFETIME-IN-TRANSACTION": ("either", "commit"),
     "LOCK-IN-TRANSACTION": ("either", "ends"),
     "SETTLEMENT-REFUSAL": ("either", "at-once"),
+    "BATCH-KEYS": ("either", "refused"),
     "MESSAGES-EXPIRE": ("message", "lock"),
     "GB-PARTITIONS": ("either", "sixteen"),
     "FULL-PARTITION": ("either", "per-partition"),
@@ -54,6 +55,7 @@ FREE_CHOICES: Final = {
     "LIFETIME-IN-TRANSACTION": ("send", "commit"),
     "LOCK-IN-TRANSACTION": ("lasts", "ends"),
     "SETTLEMENT-REFUSAL": ("at-once", "at-commit"),
+    "BATCH-KEYS": ("refused", "split"),
 }
 """Of those, what a bus may as well do one way or the other, all the time."""
 

@@ -26,6 +26,7 @@ from busproof.model.commands_receiving import (
     Defer,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RenewLock,
     Settlement,
@@ -35,6 +36,7 @@ from busproof.model.commands_sending import (
     CancelScheduled,
     Schedule,
     Send,
+    SendBatch,
 )
 from busproof.model.commands_sessions import (
     AcceptNextSession,
@@ -76,6 +78,7 @@ __all__ = [
     "Operation",
     "Peek",
     "Receive",
+    "ReceiveBatch",
     "ReceiveDeferred",
     "RemoveRule",
     "RenewLock",
@@ -84,6 +87,7 @@ __all__ = [
     "RollBackTransaction",
     "Schedule",
     "Send",
+    "SendBatch",
     "SessionCommand",
     "SetSessionState",
     "Settlement",
@@ -150,9 +154,11 @@ Operation = (
     | UpdateQueue
     | DeleteQueue
     | Send
+    | SendBatch
     | Schedule
     | CancelScheduled
     | Receive
+    | ReceiveBatch
     | Settlement
     | ReceiveDeferred
     | RenewLock

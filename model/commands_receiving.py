@@ -11,6 +11,7 @@ __all__ = [
     "Defer",
     "Peek",
     "Receive",
+    "ReceiveBatch",
     "ReceiveDeferred",
     "RenewLock",
     "Settlement",
@@ -22,6 +23,19 @@ class Receive:
     """Receive one message that is there now; of one session if the queue requires sessions."""
 
     queue: str
+    mode: ReceiveMode = ReceiveMode.PEEK_LOCK
+    session_id: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ReceiveBatch:
+    """Receive up to `count` messages that are there now, in one request; maybe fewer.
+
+    Of one session if the queue requires sessions.
+    """
+
+    queue: str
+    count: int = attrs.field(validator=attrs.validators.ge(1))
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
     session_id: str | None = None
 

@@ -11,6 +11,7 @@ __all__ = [
     "CancelScheduled",
     "Schedule",
     "Send",
+    "SendBatch",
 ]
 
 DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
@@ -26,6 +27,19 @@ class Send:
 
     queue: str
     message: Message
+    timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
+    transaction: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class SendBatch:
+    """Send several messages in one request, of which all are taken or none.
+
+    In a transaction if one is named. `timeout` is the sender's, in microseconds.
+    """
+
+    queue: str
+    messages: tuple[Message, ...]
     timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
     transaction: str | None = None
 

@@ -4,6 +4,12 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from busproof.model import commands as c
+from busproof.model.batches import (
+    lost_receive_batch,
+    lost_send_batch,
+    receive_batch,
+    send_batch,
+)
 from busproof.model.creating import create_queue, restore_queue
 from busproof.model.creations import lost_creation
 from busproof.model.deferral import lost_receive_deferred, receive_deferred
@@ -77,12 +83,16 @@ def _whatever_its_status(
     match command:
         case c.Send():
             return held_to_limits(namespace, command, send(namespace, command, seen))
+        case c.SendBatch():
+            return send_batch(namespace, command, seen)
         case c.Schedule():
             return held_to_limits(namespace, command, schedule(namespace, command, seen))
         case c.CancelScheduled():
             return cancel(namespace, command)
         case c.Receive():
             return receive(namespace, command, connection, seen)
+        case c.ReceiveBatch():
+            return receive_batch(namespace, command, connection, seen)
         case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
             return settle(namespace, command)
         case c.ReceiveDeferred():
@@ -154,12 +164,16 @@ def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namesp
     match command:
         case c.Send():
             return lost_send(namespace, command)
+        case c.SendBatch():
+            return lost_send_batch(namespace, command)
         case c.Schedule():
             return lost_schedule(namespace, command)
         case c.CancelScheduled():
             return lost_cancel(namespace, command)
         case c.Receive():
             return lost_receive(namespace, command, connection)
+        case c.ReceiveBatch():
+            return lost_receive_batch(namespace, command, connection)
         case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
             return lost_settle(namespace, command)
         case c.ReceiveDeferred():

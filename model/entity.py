@@ -113,6 +113,7 @@ class Queue:
         peeked: whether somebody has looked at its messages.
         spent: how many messages were delivered as often as they may be.
         settlements: how many messages were settled so far.
+        batched: whether several messages were sent to it, or received, in one request.
         pledged: whether any of them was settled in a transaction, or tried to be.
         numbers: sequence number to arrival number, of messages that were received.
         latest_numbers: for each line, the message of it whose sequence number was learned last.
@@ -161,6 +162,7 @@ class Queue:
     spent: int = 0
     settlements: int = 0
     pledged: bool = False
+    batched: bool = False
     numbers: Map[int, int] = Map()
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None

@@ -4,7 +4,7 @@ What nobody states is open: how many bytes a KB has (KB-BYTES), and what a messa
 body. So between what is surely small enough and what is surely too large a bus does as it likes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -19,6 +19,7 @@ from busproof.model.values import Error, Message, RuleId, Tier
 
 __all__ = [
     "Excess",
+    "batch_excess",
     "beyond_limits",
     "excesses",
     "held_in",
@@ -179,6 +180,19 @@ def within_limits(namespace: Namespace, command: Send | Schedule) -> tuple[RuleI
     if held_in(namespace, command) == SIZE_LIMIT - 1:
         rules.append("LIMIT-15")
     return tuple(rules)
+
+
+def batch_excess(namespace: Namespace, messages: Sequence[Message]) -> tuple[bool, bool]:
+    """BATCH-07: whether a batch may be larger than a message may be, and whether it surely is.
+
+    What Premium takes in one batch is open.
+    """
+    if sum(map(most, messages)) <= _surely_taken(namespace):
+        return False, False
+    told = sum(message.size or 0 for message in messages if not message.stands_in)
+    beyond = told > LARGEST * _kb(namespace)[1] and namespace.profile.tier is not Tier.PREMIUM
+    must = beyond and must_refuse_beyond(namespace)
+    return must or not namespace.vantage.decides, must
 
 
 def is_plain(message: Message) -> bool:

@@ -12,6 +12,7 @@ from busproof.model.commands import (
     CreateTopic,
     Schedule,
     Send,
+    SendBatch,
 )
 from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
 from busproof.model.outcomes import Outcome, QueueDescription, Received, Renewed
@@ -50,6 +51,12 @@ class Skew:
             life = self._life(command.message.time_to_live)
             message = attrs.evolve(command.message, time_to_live=life)
             command = attrs.evolve(command, message=message)
+        if isinstance(command, SendBatch):
+            messages = tuple(
+                attrs.evolve(each, time_to_live=self._life(each.time_to_live))
+                for each in command.messages
+            )
+            return attrs.evolve(command, messages=messages)
         if isinstance(command, Schedule):
             return attrs.evolve(command, delay=self._delay(command.delay))
         if isinstance(command, CreateQueue):

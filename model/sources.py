@@ -5,7 +5,15 @@ from typing import Final, TypeVar
 
 import attrs
 
-from busproof.model.commands import Command, CreateQueue, CreateSubscription, Peek, Receive
+from busproof.model.batches import receive_batch
+from busproof.model.commands import (
+    Command,
+    CreateQueue,
+    CreateSubscription,
+    Peek,
+    Receive,
+    ReceiveBatch,
+)
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import destinations
 from busproof.model.outcomes import Empty, Peeked
@@ -87,15 +95,29 @@ def given_by_source(
     """
     if queue.settings.forward_to is None:
         return
-    if isinstance(command, Receive) and queue.managed.redirected and queue.messages:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield Transition(outcome=Empty(), next=namespace)
-        yield from receive(namespace, command, connection, seen)
-    elif isinstance(command, Receive):
-        rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
-        yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
-        yield Transition(outcome=Empty(), next=namespace, rules=(rule,))
+    if isinstance(command, Receive | ReceiveBatch):
+        yield from _given_by_source(namespace, queue, command, connection, seen)
     elif isinstance(command, Peek):
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
         shown = seen.outcome if isinstance(seen.outcome, Peeked) else Peeked()
         yield Transition(outcome=shown, next=namespace)
+
+
+def _given_by_source(
+    namespace: Namespace,
+    queue: Queue,
+    command: Receive | ReceiveBatch,
+    connection: str,
+    seen: Sighting,
+) -> Iterator[Transition]:
+    if not (queue.managed.redirected and queue.messages):
+        rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
+        yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
+        yield Transition(outcome=Empty(), next=namespace, rules=(rule,))
+        return
+    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    yield Transition(outcome=Empty(), next=namespace)
+    if isinstance(command, ReceiveBatch):
+        yield from receive_batch(namespace, command, connection, seen)
+    else:
+        yield from receive(namespace, command, connection, seen)

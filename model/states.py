@@ -25,6 +25,7 @@ class Change(NamedTuple):
 
 MESSAGES: Final = (
     Change("absent", "Send", "active", "LIFE-01"),
+    Change("absent", "SendBatch", "active", "BATCH-01"),
     Change("absent", "CommitTransaction", "active", "TXN-12"),
     Change("absent", TIME, "active", "FWD-01"),
     Change("absent", "Schedule", "scheduled", "SCHED-01"),
@@ -34,6 +35,8 @@ MESSAGES: Final = (
     Change("scheduled", TIME, "absent", "FWD-01"),
     Change("active", "Receive", "locked", "LIFE-02"),
     Change("active", "Receive", "absent", "LIFE-03"),
+    Change("active", "ReceiveBatch", "locked", "BATCH-14"),
+    Change("active", "ReceiveBatch", "absent", "BATCH-12"),
     Change("active", TIME, "absent", "FWD-35"),
     Change("locked", "Complete", "absent", "LIFE-03"),
     Change("locked", "DeadLetter", "absent", "DLQ-05"),
@@ -78,6 +81,7 @@ SESSIONS: Final = (
 TRANSACTIONS: Final = (
     Change("absent", "BeginTransaction", "empty", "TXN-02"),
     Change("empty", "Send", "begun", "TXN-02"),
+    Change("empty", "SendBatch", "begun", "BATCH-08"),
     Change("empty", "Schedule", "begun", "SCHED-15"),
     Change("empty", "Complete", "begun", "LOCK-11"),
     Change("empty", "Abandon", "begun", "LOCK-11"),

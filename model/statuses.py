@@ -12,7 +12,7 @@ import attrs
 from busproof.model import commands as c
 from busproof.model.dead_letters import owner_of
 from busproof.model.entities import destinations
-from busproof.model.outcomes import Done, Received, Refused
+from busproof.model.outcomes import Done, Received, ReceivedSeveral, Refused
 from busproof.model.retrying import tried_again
 from busproof.model.state import Namespace, Queue, feeding, is_unsure, with_queue
 from busproof.model.transition import Transition, refusal
@@ -21,7 +21,9 @@ from busproof.model.values import EntityStatus, Error, RuleId
 
 __all__ = ["as_permitted", "with_lost_status", "with_status"]
 
-_OF_SENDERS: Final = c.Send | c.Schedule | c.CancelScheduled
+_SENDING: Final = c.Send | c.SendBatch | c.Schedule
+_RECEIVING: Final = c.Receive | c.ReceiveBatch
+_OF_SENDERS: Final = _SENDING | c.CancelScheduled
 _MANAGING: Final = (
     c.Creation | c.GetQueue | c.UpdateQueue | c.DeleteQueue | c.TakePartitionDown
 ) | c.BringPartitionUp
@@ -44,9 +46,9 @@ def as_permitted(
     forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
     if status is EntityStatus.ACTIVE or isinstance(command, _MANAGING):
         yield from found
-    elif forbidden and isinstance(command, c.Send | c.Schedule):
+    elif forbidden and isinstance(command, _SENDING):
         yield from _only_refused(namespace, "MGMT-26", found)
-    elif forbidden and isinstance(command, c.Receive) and owner is queue:
+    elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", found)
     elif forbidden:
         # Whether the rest is refused as well is not said.
@@ -68,8 +70,8 @@ def _only_refused(
 def _permitted(command: c.Command, found: Iterator[Transition]) -> Iterator[Transition]:
     """MGMT-28: what is not disabled works as before."""
     for each in found:
-        shows = isinstance(command, c.Send | c.Receive)
-        works = shows and isinstance(each.outcome, Done | Received)
+        shows = isinstance(command, c.Send | c.SendBatch | _RECEIVING)
+        works = shows and isinstance(each.outcome, Done | Received | ReceivedSeveral)
         yield attrs.evolve(each, rules=("MGMT-28", *each.rules)) if works else each
 
 

@@ -18,9 +18,11 @@ from busproof.model.commands import (
     ListRules,
     Peek,
     Receive,
+    ReceiveBatch,
     RemoveRule,
     Schedule,
     Send,
+    SendBatch,
     TakePartitionDown,
 )
 from busproof.model.dead_letters import graves_of, owner_of
@@ -49,13 +51,18 @@ __all__ = [
 _ON_A_TOPIC: Final = (
     CreateSubscription,
     Send,
+    SendBatch,
     Schedule,
     CancelScheduled,
     TakePartitionDown,
     BringPartitionUp,
 )
 _NOT_ON_A_SUBSCRIPTION: Final = _ON_A_TOPIC
-_NOTHING: Final[dict[type[Command], Outcome]] = {Receive: Empty(), Peek: Peeked()}
+_NOTHING: Final[dict[type[Command], Outcome]] = {
+    Receive: Empty(),
+    ReceiveBatch: Empty(),
+    Peek: Peeked(),
+}
 _TOLD_OF_TOPICS: Final[dict[RuleId, RuleId]] = {
     "KEY-02": "TOPIC-07",
     "KEY-03": "TOPIC-10",

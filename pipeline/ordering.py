@@ -66,11 +66,12 @@ def _moved(condition: Column) -> Column:
 def entities(events: DataFrame, held: Held) -> DataFrame:
     """The config of a history: one row for each entity that was created in it, and how.
 
-    `plain` is an entity that was surely created, once, and neither changed nor deleted; `downs`
-    counts its outages, and after `all_up` every partition is up again, as far as is known;
-    `lost_receives` and `lost_accepts` count requests without an answer; `first_receive` is the one
-    that was called first, `last_receive` and `last_dead_receive` are when one was called last.
-    `forwards` tells whether any entity of the history passes messages on.
+    `plain` is an entity that was surely created, once, neither changed nor deleted, and used
+    without batches; `downs` counts its outages, and after `all_up` every partition is up again,
+    as far as is known; `lost_receives` and `lost_accepts` count requests without an answer;
+    `first_receive` is the one that was called first, `last_receive` and `last_dead_receive` are
+    when one was called last. `forwards` tells whether any entity of the history passes messages
+    on.
     """
     told = ordered(events, held)
     created = sf.col("op").isin(*CREATIONS) & sf.col("taken")
@@ -129,8 +130,12 @@ def _created(created: Column) -> tuple[Column, ...]:
         sf.max(sf.when(created, sf.col("hi"))).alias("born"),
         sf.count(sf.when(created, 1)).alias("created"),
         sf.count(sf.when(created & sf.col("lost"), 1)).alias("doubtful"),
-        _counted(("UpdateQueue", "DeleteQueue"), sf.col("taken")).alias("changed"),
+        _counted(_UNSETTLING, sf.col("taken")).alias("changed"),
     )
+
+
+_UNSETTLING = ("UpdateQueue", "DeleteQueue", "SendBatch", "ReceiveBatch")
+"""Requests after which an entity is not judged: it is another, or batches are not followed."""
 
 
 def _destination() -> Column:

@@ -11,6 +11,7 @@ STEP_MODULES: Final = (
     "stranding",
     "sending",
     "receiving",
+    "batching",
     "dead_letters",
     "deferring",
     "scheduling",

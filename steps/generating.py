@@ -34,6 +34,7 @@ from busproof.model.commands import (
     Send,
 )
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, ReceiveMode, Tier
+from busproof.steps.generating_batches import rows_of_batches
 from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
 from busproof.steps.generating_sessions import rows_of_sessions
@@ -226,6 +227,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *_creations(kinds),
         *_of_messages(scope),
         *rows_of_sizes(scope),
+        *rows_of_batches(scope),
         *_about((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
         *_about((*GENERAL, Theme.TRANSACTIONS), _of_transactions(scope)),
         *_about(GENERAL, rows_of_management(scope)),

@@ -24,6 +24,7 @@ from busproof.model.commands import (
     Peek,
     Receive,
     Send,
+    SendBatch,
     TakePartitionDown,
 )
 from busproof.model.outcomes import (
@@ -201,6 +202,9 @@ class Bus:
         command, outcome = event.command, event.outcome
         if isinstance(command, Send) and event.witness is not None:
             self.partition_of[command.message.body] = event.witness.partition
+        if isinstance(command, SendBatch) and event.witness is not None:
+            for message in command.messages:
+                self.partition_of[message.body] = event.witness.partition
         named = self.profile.numbers_name_partitions
         if Capability.WITNESS not in self.capabilities or not named:
             return
@@ -218,6 +222,13 @@ class Bus:
         outcome = self.do(command)
         if isinstance(outcome, Done):
             self.sent.append(command.message)
+        return outcome
+
+    def send_batch(self, command: SendBatch) -> Outcome:
+        """Send several messages at once and remember those that were sent."""
+        outcome = self.do(command)
+        if isinstance(outcome, Done):
+            self.sent.extend(command.messages)
         return outcome
 
     def expect(self, outcome: Outcome, kind: type[Outcome]) -> None:

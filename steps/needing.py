@@ -29,6 +29,7 @@ from busproof.model.commands import (
     ListSessions,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
@@ -36,6 +37,7 @@ from busproof.model.commands import (
     RestoreQueue,
     RollBackTransaction,
     Schedule,
+    SendBatch,
     SetSessionState,
     Settlement,
     TakePartitionDown,
@@ -59,6 +61,8 @@ NEEDED: Final[dict[type[Command], Capability]] = {
     SetSessionState: Capability.SESSION_STATE,
     GetSessionState: Capability.SESSION_STATE,
     ListSessions: Capability.SESSION_LISTING,
+    SendBatch: Capability.BATCHES,
+    ReceiveBatch: Capability.RECEIVE_BATCHES,
     Schedule: Capability.SCHEDULING,
     CancelScheduled: Capability.SCHEDULING,
     Complete: Capability.PEEK_LOCK,
@@ -89,10 +93,11 @@ def _is_mortal(told: object) -> bool:
 
 def _needs_of_message(command: Command) -> Iterator[Capability]:
     """What the message needs that it sends, or what it makes that ends messages."""
-    message = getattr(command, "message", None)
-    if isinstance(message, Message) and message.size is not None:
+    one = getattr(command, "message", None)
+    messages = command.messages if isinstance(command, SendBatch) else (one,)
+    if any(isinstance(each, Message) and each.size is not None for each in messages):
         yield Capability.DISPOSABLE_NAMESPACE
-    if _is_mortal(command) or _is_mortal(message):
+    if _is_mortal(command) or any(map(_is_mortal, messages)):
         yield Capability.TIME_TO_LIVE
 
 
@@ -140,7 +145,7 @@ def needs(command: Command) -> Iterator[Capability]:
             yield Capability.PEEK_FROM
         case CreateQueue() if command.api_version is not None:
             yield Capability.API_VERSIONS
-        case Receive():
+        case Receive() | ReceiveBatch():
             if command.session_id is not None:
                 yield Capability.SESSIONS
             if command.mode is ReceiveMode.PEEK_LOCK:

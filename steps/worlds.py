@@ -22,6 +22,7 @@ from busproof.model.commands import (
     Defer,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RenewLock,
     Schedule,
@@ -247,7 +248,10 @@ class World:
                     self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
             case Peek(queue=queue), Peeked(messages=(*_, MessageView(sequence_number=int(number)))):
                 self.shown.append((queue, number))
-            case ReceiveDeferred(queue=queue), ReceivedSeveral(messages=views):
+            case (
+                ReceiveDeferred(queue=queue) | ReceiveBatch(queue=queue),
+                ReceivedSeveral(messages=views),
+            ):
                 self.locks += [_held(queue, view) for view in views if view.lock_token is not None]
             case AcceptSession(queue=queue, session_id=session), Done():
                 self.accepted[(queue, event.connection)] = session

@@ -14,6 +14,7 @@ from busproof.model.commands import (
     Command,
     RestoreQueue,
     Send,
+    SendBatch,
     TakePartitionDown,
 )
 from busproof.model.outcomes import Done, Indeterminate, Outcome, Witness
@@ -33,6 +34,7 @@ CAPABILITIES: Final = frozenset(
         Capability.AMQP,
         Capability.API_VERSIONS,
         Capability.AVAILABILITY,
+        Capability.BATCHES,
         Capability.DEAD_LETTER,
         Capability.TRANSFER_DEAD_LETTER,
         Capability.ENTITY_STATUS,
@@ -51,6 +53,7 @@ CAPABILITIES: Final = frozenset(
         Capability.PEEK,
         Capability.PEEK_FROM,
         Capability.PEEK_LOCK,
+        Capability.RECEIVE_BATCHES,
         Capability.REDIRECTION,
         Capability.REGULAR_QUEUES,
         Capability.SCHEDULING,
@@ -140,7 +143,7 @@ class EmbeddedAdapter:
             case RestoreQueue():
                 return Observed(broker.restore(command))
         outcome = self._asked(broker, scenario, command, connection)
-        told = isinstance(command, Send) and isinstance(outcome, Done)
+        told = isinstance(command, Send | SendBatch) and isinstance(outcome, Done)
         return Observed(outcome, self._witness(broker) if told else None)
 
     def _asked(

@@ -34,6 +34,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.ListSessions: sessions.list_sessions,
     c.Peek: receiving.peek,
     c.Receive: receiving.receive,
+    c.ReceiveBatch: receiving.receive_batch,
     c.ReceiveDeferred: receiving.receive_deferred,
     c.RemoveRule: managing.remove_rule,
     c.RenewLock: receiving.renew_lock,
@@ -41,6 +42,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.RollBackTransaction: sending.roll_back,
     c.Schedule: sending.schedule,
     c.Send: sending.send,
+    c.SendBatch: sending.send_batch,
     c.SetSessionState: sessions.set_state,
     c.UpdateQueue: managing.update_queue,
 }

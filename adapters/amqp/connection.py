@@ -8,7 +8,7 @@ import contextlib
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from proton import Connection as Endpoint
 from proton import Link, SSLException, Transport, TransportException
 
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
+from busproof.adapters.amqp.formats import as_batches
 from busproof.adapters.amqp.target import Target
 
 __all__ = ["Connection"]
@@ -46,6 +47,7 @@ class Connection:
         self._links = count(1)
         self._lost = ""
         self._first = b""
+        self._batching = False
         self._engine = Transport(Transport.CLIENT)
         self._engine.max_frame_size = LARGEST_FRAME
         sasl = self._engine.sasl()
@@ -153,6 +155,15 @@ class Connection:
             if not self._read(max(left, 0.0), most=HEARTBEAT) and left <= 0:
                 return is_so()
 
+    @contextlib.contextmanager
+    def sending_batches(self) -> Iterator[None]:
+        """What is transferred within it is told to be a batch."""
+        self._batching = True
+        try:
+            yield
+        finally:
+            self._batching = False
+
     def beat(self) -> None:
         """Take in what has come, and say that we are still there, without waiting."""
         with contextlib.suppress(Lost):
@@ -186,7 +197,7 @@ class Connection:
             if not data:
                 return
             try:
-                self._socket.sendall(data)
+                self._socket.sendall(as_batches(bytes(data)) if self._batching else data)
             except OSError as error:
                 self._lost = f"the connection broke: {error.strerror or error}"
                 raise Lost(self._lost) from None

@@ -18,6 +18,7 @@ __all__ = [
     "array",
     "plain_link",
     "received",
+    "received_several",
     "session_link",
     "session_of",
     "settled_by_request",
@@ -149,6 +150,35 @@ def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None
         return taken(link)
     connection.check(link)
     return None
+
+
+def received_several(client: Client, link: Any, count: int, wait: float) -> list[tuple[Any, bytes]]:
+    """The next messages, each with its delivery, as many as there are and are asked for.
+
+    Args:
+        client: who asks.
+        link: to receive on.
+        count: how many at most.
+        wait: for how long the first of them may come before credit is asked back, in seconds.
+
+    Raises:
+        Rejected: the service has closed the link.
+    """
+    connection, what = client.connection, "a receive of several"
+    connection.check(link)
+    if wait:
+        link.flow(count)
+        connection.awaited(lambda: arrived(link), wait)
+    link.drain(0 if wait else count)
+    came: list[tuple[Any, bytes]] = []
+    while True:
+        connection.wait(lambda: arrived(link) or not (link.draining() or link.queued), what)
+        if link.current is None or not link.current.readable:
+            break
+        came.append(taken(link))
+    if not came:
+        connection.check(link)
+    return came
 
 
 def settled_on_link(lock: Lock, command: Settlement) -> None:

@@ -1,19 +1,23 @@
 """Messages of the vocabulary as AMQP messages, and back."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
+from proton import Data, Described, symbol, timestamp, ulong
 from proton import Message as Wire
-from proton import symbol, timestamp
 
 from busproof.adapters.amqp.native import content_type_of
 from busproof.adapters.amqp.rules import plain
 from busproof.model.values import Message, MessageState, MessageView
 
-__all__ = ["STANDS_FOR", "decoded", "encoded"]
+__all__ = ["STANDS_FOR", "decoded", "encoded", "enveloped"]
 
 MILLISECOND: Final = 1000
 """In microseconds."""
+
+ANNOTATIONS, PROPERTIES, DATA_SECTION = 0x72, 0x73, 0x75
+"""The codes of a message's sections."""
 
 KEY: Final = symbol("x-opt-partition-key")
 DUE: Final = symbol("x-opt-scheduled-enqueue-time")
@@ -74,6 +78,31 @@ def encoded(message: Message, due: int | None = None, *, counted: bool = False) 
         # A little more, because Proton cuts off what the float lacks.
         sent.ttl = (-(-message.time_to_live // MILLISECOND) + 0.5) / 1000
     return bytes(sent.encode())
+
+
+def enveloped(messages: Sequence[Message], *, counted: bool) -> bytes:
+    """Several messages as one transfer: an envelope with the keys of the first, and each of them.
+
+    Args:
+        messages: what is sent.
+        counted: whether the service takes a size's word for its bytes.
+    """
+    parts: list[bytes] = []
+    if messages:
+        first = messages[0]
+        if first.partition_key is not None:
+            parts.append(_section(ANNOTATIONS, {KEY: first.partition_key}))
+        named = [first.message_id, *[None] * 9, first.session_id]
+        parts.append(_section(PROPERTIES, named))
+    parts += [_section(DATA_SECTION, encoded(each, counted=counted)) for each in messages]
+    return b"".join(parts)
+
+
+def _section(code: int, value: Any) -> bytes:
+    """A section of a message, as it is on the wire."""
+    tree = Data()
+    tree.put_object(Described(ulong(code), value))
+    return bytes(tree.encode())
 
 
 def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> MessageView:

@@ -14,9 +14,17 @@ from busproof.adapters.amqp.native import tag_of
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.model import commands as c
 from busproof.model import outcomes as o
-from busproof.model.values import Error, ReceiveMode
+from busproof.model.values import Error, MessageView, ReceiveMode
 
-__all__ = ["peek", "receive", "receive_deferred", "renew_lock", "renewed", "settle"]
+__all__ = [
+    "peek",
+    "receive",
+    "receive_batch",
+    "receive_deferred",
+    "renew_lock",
+    "renewed",
+    "settle",
+]
 
 MILLISECOND: Final = 1000
 NO_CONTENT: Final = 204
@@ -42,15 +50,44 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
         return o.Empty()
     delivery, raw = came
     lock = r.Lock(path=path, client=client, link=link, delivery=delivery, session_id=session_id)
-    token = None if delivery.settled else _token(delivery, raw)
+    return o.Received(message=_taken(scenario, command.queue, command.mode, lock, raw))
+
+
+def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -> o.Outcome:
+    """Take up to as many as are asked for of what is there now, locked or for good."""
+    path, session_id = scenario.path(command.queue), command.session_id
+    if session_id is None:
+        link = client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
+    else:
+        link = client.held(path, session_id)
+        if link is None:
+            return _not_held(client, path, session_id)
+    kind = command.mode if session_id is None else session_id
+    try:
+        came = r.received_several(client, link, command.count, scenario.setting.receive_wait)
+    except Silent:
+        client.drop(path, kind)
+        raise
+    views = []
+    for delivery, raw in came:
+        lock = r.Lock(path=path, client=client, link=link, delivery=delivery, session_id=session_id)
+        views.append(_taken(scenario, command.queue, command.mode, lock, raw))
+    return o.ReceivedSeveral(messages=tuple(views)) if views else o.Empty()
+
+
+def _taken(
+    scenario: Scenario, queue: str, mode: ReceiveMode, lock: r.Lock, raw: bytes
+) -> MessageView:
+    """A message that came, and its lock, if it keeps one."""
+    token = None if lock.delivery.settled else _token(lock.delivery, raw)
     view = scenario.seen(raw, token)
-    if token is not None and command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+    if token is not None and mode is ReceiveMode.RECEIVE_AND_DELETE:
         # A session's link was made before anybody said how messages would be taken from it.
-        r.settled_on_link(lock, c.Complete(queue=command.queue, lock_token=token))
-        view = attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
-    elif token is not None:
+        r.settled_on_link(lock, c.Complete(queue=queue, lock_token=token))
+        return attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
+    if token is not None:
         scenario.locks[token] = lock
-    return o.Received(message=view)
+    return view
 
 
 def _not_held(client: Client, path: str, session_id: str) -> o.Outcome:

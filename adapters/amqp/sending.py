@@ -7,14 +7,14 @@ from proton import Data
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import array, several
-from busproof.adapters.amqp.messages import STANDS_FOR, encoded
+from busproof.adapters.amqp.messages import STANDS_FOR, encoded, enveloped
 from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
 from busproof.adapters.amqp.transfers import sent
 from busproof.model import commands as c
 from busproof.model import outcomes as o
 from busproof.model.values import MICROSECONDS, Error
 
-__all__ = ["begin", "cancel", "commit", "roll_back", "schedule", "send"]
+__all__ = ["begin", "cancel", "commit", "roll_back", "schedule", "send", "send_batch"]
 
 MILLISECOND: Final = 1000
 
@@ -26,6 +26,17 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
     seconds = command.timeout / MICROSECONDS + sender.connection.timeout
     raw = encoded(command.message, counted=sender.connection.offers(STANDS_FOR))
     sent(sender.connection, link, raw, transaction, seconds).settle()
+    return o.Done()
+
+
+def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Outcome:
+    """Send several messages in one transfer, which is told by its format."""
+    sender, transaction = scenario.part_of(command.transaction, client)
+    link = sender.sender(scenario.path(command.queue))
+    seconds = command.timeout / MICROSECONDS + sender.connection.timeout
+    raw = enveloped(command.messages, counted=sender.connection.offers(STANDS_FOR))
+    with sender.connection.sending_batches():
+        sent(sender.connection, link, raw, transaction, seconds).settle()
     return o.Done()
 
 

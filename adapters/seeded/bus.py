@@ -10,7 +10,7 @@ import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.adapters.seeded.limiting import Limiting
+from busproof.adapters.seeded.batching import Batching
 from busproof.adapters.seeded.queues import Queue, owner_of
 from busproof.model import commands as c
 from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
@@ -29,13 +29,16 @@ NamespaceCommand = (
     | c.CommitTransaction
     | c.RollBackTransaction
 )
-TopicCommand = c.Send | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
+TopicCommand = (
+    c.Send | c.SendBatch | c.Schedule | c.CancelScheduled | c.TakePartitionDown | c.BringPartitionUp
+)
 RuleCommand = c.AddRule | c.RemoveRule | c.ListRules
 QueueCommand = (
     c.SessionCommand
     | c.Schedule
     | c.CancelScheduled
     | c.Receive
+    | c.ReceiveBatch
     | c.Settlement
     | c.ReceiveDeferred
     | c.RenewLock
@@ -48,7 +51,7 @@ QueueCommand = (
 )
 
 
-class SeededBus(Limiting):
+class SeededBus(Batching):
     """An adapter with a conforming bus behind it; a fault is a subclass that overrides a hook."""
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
@@ -57,6 +60,8 @@ class SeededBus(Limiting):
             Capability.OUTAGES,
             Capability.TRANSACTIONS,
             Capability.TRANSACTIONAL_SETTLEMENT,
+            Capability.BATCHES,
+            Capability.RECEIVE_BATCHES,
             Capability.SESSIONS,
             Capability.DUPLICATE_DETECTION,
             Capability.PEEK,
@@ -129,11 +134,21 @@ class SeededBus(Limiting):
             return Observed(Refused(error=Error.ENTITY_DISABLED))
         return self.do_with(queue, command, connection)
 
-    def do_with(self, queue: Queue, command: QueueCommand | c.Send, connection: str) -> Observed:
+    def do_with(
+        self, queue: Queue, command: QueueCommand | c.Send | c.SendBatch, connection: str
+    ) -> Observed:
         """Do what is asked of a queue that may be asked for it."""
-        if isinstance(command, c.Send | c.Schedule):
-            return self.take(queue, command, connection)
+        if isinstance(command, c.Send | c.Schedule | c.SendBatch):
+            return self.take_any(queue, command, connection)
         return Observed(self.ask(queue, command, connection))
+
+    def take_any(
+        self, queue: Queue, command: c.Send | c.Schedule | c.SendBatch, connection: str
+    ) -> Observed:
+        """Take a message, or several at once."""
+        if isinstance(command, c.SendBatch):
+            return self.take_batch(queue, command, connection)
+        return self.take(queue, command, connection)
 
     def take(self, queue: Queue, command: c.Send | c.Schedule, connection: str) -> Observed:
         """Take a message, now or for later, unless it is beyond a limit."""
@@ -276,6 +291,8 @@ class SeededBus(Limiting):
                 return self.schedule(queue, self.prepared(command.message), command)
             case c.Receive():
                 return self.receive(queue, command, connection)
+            case c.ReceiveBatch():
+                return self.receive_batch(queue, command, connection)
             case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
                 return self.settle_in_its_time(queue, command)
             case c.ReceiveDeferred():
@@ -293,18 +310,18 @@ class SeededBus(Limiting):
             case _:
                 return self.ask_session(queue, command, connection)
 
-    def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
+    def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send | c.SendBatch) -> bool:
         """Whether a topic is asked what is for subscriptions, or the other way round."""
         of_topics = isinstance(command, TopicCommand)
         if queue.topic is not None:
             return of_topics
         return queue.subscriptions is not None and not of_topics
 
-    def is_disabled_for(self, queue: Queue, command: QueueCommand | c.Send) -> bool:
+    def is_disabled_for(self, queue: Queue, command: QueueCommand | c.Send | c.SendBatch) -> bool:
         """Whether the status of a queue forbids this; whoever settles or looks is not kept away."""
-        if isinstance(command, c.Send | c.Schedule):
+        if isinstance(command, c.Send | c.SendBatch | c.Schedule):
             return not queue.status.takes
-        return isinstance(command, c.Receive) and not queue.status.gives
+        return isinstance(command, c.Receive | c.ReceiveBatch) and not queue.status.gives
 
     def peek_any(self, queue: Queue, command: c.Peek) -> Outcome:
         """Show the oldest messages, of one session if it is named, or from a number on."""

@@ -5,7 +5,7 @@ from typing import Final
 from busproof.adapters.seeded.bus import QueueCommand, SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.commands import Receive, Schedule, Send
+from busproof.model.commands import Receive, Schedule, Send, SendBatch
 from busproof.model.values import EntityStatus
 
 __all__ = ["FAULTS"]
@@ -19,7 +19,7 @@ faulty = Faults()
     "A queue that is disabled for who sends takes messages all the same.",
 )
 class _DisabledTakes(SeededBus):
-    def is_disabled_for(self, queue: Queue, command: QueueCommand | Send) -> bool:
+    def is_disabled_for(self, queue: Queue, command: QueueCommand | Send | SendBatch) -> bool:
         sends = isinstance(command, Send | Schedule)
         return not sends and super().is_disabled_for(queue, command)
 
@@ -30,7 +30,7 @@ class _DisabledTakes(SeededBus):
     "What a disabled queue refuses arrives all the same.",
 )
 class _DisabledKeeps(SeededBus):
-    def is_disabled_for(self, queue: Queue, command: QueueCommand | Send) -> bool:
+    def is_disabled_for(self, queue: Queue, command: QueueCommand | Send | SendBatch) -> bool:
         refused = super().is_disabled_for(queue, command)
         if refused and isinstance(command, Send) and command.transaction is None:
             self.send(queue, command)
@@ -43,7 +43,7 @@ class _DisabledKeeps(SeededBus):
     "A queue that is disabled for who receives gives messages all the same.",
 )
 class _DisabledGives(SeededBus):
-    def is_disabled_for(self, queue: Queue, command: QueueCommand | Send) -> bool:
+    def is_disabled_for(self, queue: Queue, command: QueueCommand | Send | SendBatch) -> bool:
         return not isinstance(command, Receive) and super().is_disabled_for(queue, command)
 
 

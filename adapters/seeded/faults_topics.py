@@ -123,7 +123,11 @@ class _UnsubscribedRefused(_RefusingSends):
 class _Addressed(SeededBus):
     """Lets topics and subscriptions be asked anything."""
 
-    def is_misaddressed(self, queue: Queue, command: QueueCommand | c.Send) -> bool:  # noqa: ARG002
+    def is_misaddressed(
+        self,
+        queue: Queue,  # noqa: ARG002 - anything may be asked
+        command: QueueCommand | c.Send | c.SendBatch,  # noqa: ARG002
+    ) -> bool:
         return False
 
 

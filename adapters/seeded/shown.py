@@ -6,6 +6,7 @@ from typing import Final
 from busproof.adapters.seeded import (
     shown_actions,
     shown_added,
+    shown_batches,
     shown_dead,
     shown_deferral,
     shown_duplicates,
@@ -47,6 +48,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_filters.SHOWN,
     **shown_actions.SHOWN,
     **shown_added.SHOWN,
+    **shown_batches.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_transfers.SHOWN,
     **shown_scheduling.SHOWN,

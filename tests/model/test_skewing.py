@@ -11,6 +11,7 @@ from busproof.model.commands import (
     Receive,
     Schedule,
     Send,
+    SendBatch,
 )
 from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
 from busproof.model.outcomes import Done, Outcome, Received, Renewed
@@ -103,3 +104,14 @@ def test_other_requests_are_as_they_are() -> None:
 def test_the_end_of_a_lock_is_told_a_little_off(outcome: Outcome, is_changed: bool) -> None:
     """Where it is told at all."""
     assert is_changed is (outcome != skew().seen(outcome))
+
+
+def test_messages_of_a_batch_live_about_as_long_as_they_were_asked_to() -> None:
+    command = SendBatch(
+        queue="q", messages=(Message(body="a", time_to_live=LIFE), Message(body="b"))
+    )
+    taken = skew().taken(command)
+    assert isinstance(taken, SendBatch)
+    first, second = taken.messages
+    assert is_near(first.time_to_live, LIFE)
+    assert second == command.messages[1]

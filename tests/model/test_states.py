@@ -21,10 +21,12 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RollBackTransaction,
     Schedule,
     Send,
+    SendBatch,
 )
 from busproof.model.outcomes import Outcome, Received, ReceivedSeveral, Scheduled
 from busproof.model.profiles import profile_for
@@ -113,6 +115,18 @@ def client() -> Client:
         CreateQueue(queue="s", requires_session=True),
     )
     return client
+
+
+def goes_in_batches(client: Client) -> None:
+    for mode in (DELETE, ReceiveMode.PEEK_LOCK):
+        messages = (client.message(partition_key="k"), client.message(partition_key="k"))
+        client.ask(SendBatch(queue="q", messages=messages))
+        client.ask(ReceiveBatch(queue="q", count=2, mode=mode))
+    client.ask(BeginTransaction(transaction="batch"))
+    client.ask(
+        SendBatch(queue="q", messages=(client.message(partition_key="k"),), transaction="batch"),
+        CommitTransaction(transaction="batch"),
+    )
 
 
 def settles(client: Client) -> None:
@@ -205,6 +219,7 @@ def loses_sessions(client: Client) -> None:
 
 def test_a_client_can_come_to_every_change(client: Client) -> None:
     for does in (
+        goes_in_batches,
         settles,
         defers,
         schedules,

@@ -68,7 +68,9 @@ def adapter(spark: SparkSession) -> Iterator[SparkAdapter]:
 
 
 def test_every_command_is_covered_but_those_about_rules_of_subscriptions() -> None:
-    assert {"AddRule", "RemoveRule", "ListRules"} == set(KNOWN_COMMANDS) - set(COMMANDS)
+    assert {"AddRule", "RemoveRule", "ListRules", "SendBatch", "ReceiveBatch"} == set(
+        KNOWN_COMMANDS
+    ) - set(COMMANDS)
 
 
 @pytest.mark.parametrize("kind", sorted(COMMANDS))

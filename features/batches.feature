@@ -1,0 +1,336 @@
+Feature: Batches
+  Several messages in one request: all of them are taken or none, and those that are received together
+  are locked each by itself. Of one key they go where it leads, and keep their order.
+
+  Rule: A batch that is accepted arrives whole
+
+    @BATCH-01
+    Scenario Outline: All messages of a batch are received
+      Given a <kind> queue
+      When <number> messages <carried> are sent at once
+      Then it is accepted
+      When everything is received and completed
+      Then exactly <number> messages were received
+
+      Examples:
+        | kind        | number | carried               |
+        | partitioned | 5      | with PartitionKey "a" |
+        | partitioned | 5      | without key           |
+        | partitioned | 50     | with PartitionKey "a" |
+        | regular     | 5      | with PartitionKey "a" |
+        | regular     | 50     | without key           |
+
+    @BATCH-01
+    Scenario: A batch for a session is received in it
+      Given a partitioned queue that requires sessions
+      When 5 messages with SessionId "s" are sent at once
+      Then it is accepted
+      When session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 5 messages were received
+
+    @FEAT-06
+    Scenario Outline: A partitioned queue takes batches
+      Given a partitioned queue
+      When 3 messages <carried> are sent at once
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | carried               |
+        | with PartitionKey "a" |
+        | with SessionId "a"    |
+        | without key           |
+
+  Rule: Of a batch that is refused nothing arrives
+
+    @BATCH-02
+    Scenario: One message that must be refused keeps all others away
+      Given a partitioned queue
+      When a message with PartitionKey "a" and one with SessionId "a" and PartitionKey "b" are sent at once
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+    @BATCH-02
+    Scenario Outline: One message with too long a key keeps all others away
+      Given a <kind> queue
+      When a batch is sent of which the last message has too long a key
+      Then it is accepted or refused
+      And either all 3 or none of them can be received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: The messages of a batch keep their order
+
+    @BATCH-03
+    Scenario Outline: Messages of one key are received in the order of their batch
+      Given a partitioned queue
+      And 10 messages with <property> "a" were sent at once
+      When everything is received and completed
+      Then exactly 10 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | property     |
+        | PartitionKey |
+        | SessionId    |
+
+    @BATCH-03
+    Scenario Outline: Messages of one session are received in the order of their batch
+      Given a <kind> queue that requires sessions
+      And 10 messages with SessionId "s" were sent at once
+      And 5 messages with SessionId "s" were sent at once
+      When session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 15 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A batch goes where its key leads
+
+    @BATCH-04
+    Scenario: All messages of a batch are where their key leads
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      And 6 messages with PartitionKey "a" were sent at once
+      Then they are all in one partition
+
+    @BATCH-01 @BATCH-05
+    Scenario: A batch with two keys is taken whole or not at all
+      Given a partitioned queue
+      When a message with PartitionKey "a" and one with PartitionKey "b" are sent at once
+      Then it is accepted or refused
+      And either all 2 or none of them can be received
+
+    @BATCH-01 @BATCH-05
+    Scenario: A batch with a key and none is taken whole or not at all
+      Given a partitioned queue
+      When a message with PartitionKey "a" and one without key are sent at once
+      Then it is accepted or refused
+      And either all 2 or none of them can be received
+
+    @BATCH-06
+    Scenario: A regular queue takes a batch with two keys
+      Given a regular queue
+      When a message with PartitionKey "a" and one with PartitionKey "b" are sent at once
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+    @BATCH-11
+    Scenario: A batch is refused while the partition of its key is down
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      And the partition that took it is down
+      When 3 messages with PartitionKey "a" are sent at once
+      Then it is refused
+      When the partition is up again
+      And everything is received and completed
+      Then exactly 1 message was received
+
+  Rule: A batch is no larger than a message may be, and than there is room
+
+    @BATCH-07
+    Scenario Outline: A batch that is too large is refused whole
+      Given a <kind> queue
+      When a batch of 3 messages of 100 KB each is sent
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-07
+    Scenario Outline: A batch that is not too large is taken
+      Given a <kind> queue
+      When a batch of 3 messages of 60 KB each is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-10
+    Scenario Outline: A batch that does not fit in is refused whole
+      Given a <kind> queue of 1 GB
+      When a batch of 5 messages of 300 MB each is sent
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A batch in a transaction is a part of it
+
+    @BATCH-08
+    Scenario Outline: A batch in a transaction arrives with its commit
+      Given a <kind> queue
+      And a transaction
+      When 4 messages with PartitionKey "a" are sent at once in the transaction
+      Then it is accepted
+      And a receive finds nothing
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-08
+    Scenario Outline: A batch in a transaction that is rolled back never arrives
+      Given a <kind> queue
+      And a transaction
+      When 4 messages with PartitionKey "a" are sent at once in the transaction
+      And the transaction is rolled back
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A copy in a batch is dropped alone
+
+    @BATCH-09
+    Scenario Outline: A copy of an earlier message is dropped, the others of its batch are not
+      Given a <kind> queue with duplicate detection
+      And a message with MessageId "x" and PartitionKey "a" was sent
+      When a message with MessageId "x" and PartitionKey "a" and one with MessageId "y" and PartitionKey "a" are sent at once
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-09
+    Scenario Outline: A message that stands twice in a batch arrives once
+      Given a <kind> queue with duplicate detection
+      When 3 messages with MessageId "x" and PartitionKey "a" are sent at once
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A receive of several gives some of what is there
+
+    @BATCH-12
+    Scenario Outline: No more come than were asked for
+      Given a <kind> queue
+      And 6 messages <carried> were sent
+      When up to 4 messages are received at once and kept
+      Then at least 1 and at most 4 of them came
+
+      Examples:
+        | kind        | carried               |
+        | partitioned | with PartitionKey "a" |
+        | partitioned | without key           |
+        | regular     | without key           |
+
+    @BATCH-12
+    Scenario Outline: All that is there comes in the end, each message once
+      Given a <kind> queue
+      And 10 messages with PartitionKey "a" were sent
+      When up to 4 messages are received at once and completed, to the end
+      Then exactly 10 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-12
+    Scenario Outline: Nothing comes where there is nothing
+      Given a <kind> queue
+      Then a receive of several finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FEAT-07
+    Scenario Outline: Several messages are received at once from a partitioned queue
+      Given a partitioned queue
+      And 8 messages <carried> were sent
+      When up to 4 messages are received at once and completed, to the end
+      Then exactly 8 messages were received
+
+      Examples:
+        | carried               |
+        | with PartitionKey "a" |
+        | without key           |
+
+    @BATCH-13
+    Scenario: What comes together of one key is in order
+      Given a partitioned queue
+      And 6 messages with PartitionKey "a" were sent
+      When up to 4 messages are received at once and kept
+      Then they stand in the order in which they were sent
+
+    @BATCH-13
+    Scenario Outline: What comes together of one session is in order
+      Given a <kind> queue that requires sessions
+      And 6 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And up to 4 messages of session "s" are received at once
+      Then they stand in the order in which they were sent
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-14
+    Scenario Outline: Each message that comes together can be completed by itself
+      Given a <kind> queue
+      And 4 messages with PartitionKey "a" were sent
+      When up to 4 messages are received at once and kept
+      Then a receive of several over another connection gives none of them
+      And each of them can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-14
+    Scenario Outline: What is not settled comes again
+      Given a <kind> queue with locks of 30 seconds
+      And 4 messages with PartitionKey "a" were sent
+      When up to 4 messages are received at once and kept
+      And the first of them is completed
+      And 31 seconds pass
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
