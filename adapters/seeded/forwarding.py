@@ -9,17 +9,20 @@ from busproof.model.values import MICROSECONDS, Message
 
 __all__ = ["Forwarding"]
 
+MOST_BURIALS: Final = 4
 _PATIENCE: Final = 60 * MICROSECONDS
 
 
 class Forwarding(Placing, ABC):
     """Lets messages go on from where they arrive; every method is a hook.
 
-    `hops` counts how often the message that is under way has been forwarded.
+    `hops` counts how often the message that is under way has been forwarded, and `burials` how
+    often it has gone on as a dead letter, which in a circle would have no end.
     """
 
     hops = 0
     most_hops = 4
+    burials = 0
 
     def append(self, queue: Queue, message: Message, partition: int) -> None:
         """Put a message at the end of a queue, or let it go on."""
@@ -68,12 +71,14 @@ class Forwarding(Placing, ABC):
     def bury(self, queue: Queue, held: Held, reason: str) -> None:
         """Make a dead letter of a message, or let it go on to where the dead letters go."""
         destination = None if queue.dead is None else self.destination_of(queue.dead)
-        if queue.dead is None or destination is None:
+        if queue.dead is None or destination is None or self.burials == MOST_BURIALS:
             super().bury(queue, held, reason)
             return
         queue.messages.remove(held)
         hops, self.hops, self.buried_for = self.hops, 0, self.reason_onward(reason)
+        self.burials += 1
         self.pass_on(queue.dead, destination, held.message, held.partition)
+        self.burials -= 1
         self.hops, self.buried_for = hops, None
 
     def reason_onward(self, reason: str) -> str | None:
