@@ -81,7 +81,10 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
     if queue.outages.down:
         told["EntityAvailabilityStatus"] = "Limited"
     told["MessageCount"] = str(len(queue.messages) + letters + later)
-    told |= _as_told(bus.described(path))
+    description = bus.described(path)
+    told |= _as_told(description)
+    if description is not None and description.transfer_dead_letters is not None:
+        counts["TransferDeadLetterMessageCount"] = description.transfer_dead_letters
     if isinstance(queue.role, Topic):
         told["SubscriptionCount"] = str(len(queue.role.subscriptions))
     return atom.written(f"{kind}Description", told, counts)

@@ -522,6 +522,12 @@ Feature: Automatic forwarding
       When dead letters of transfers are peeked
       Then no message is shown
 
+    @FWD-32
+    Scenario: No other dead letters are counted as those of transfers
+      Given a partitioned queue
+      And a message was dead-lettered
+      Then in the end 0 dead letters of transfers are counted
+
   Rule: Each destination gets what is for it, in whatever order
 
     @FWD-30

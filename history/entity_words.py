@@ -172,5 +172,6 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "size": lambda size: counted(size, "byte"),
     "availability": str,
     "status": str,
+    "transfer_dead_letters": lambda count: counted(count, "dead letter of transfers"),
 }
 """How each setting, and each thing that is told of a queue, is worded."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 
 from busproof.model.commands import GetQueue
+from busproof.model.dead_letters import dead_letters
 from busproof.model.entities import destinations
 from busproof.model.filling import grave
 from busproof.model.managing import FIXED
@@ -12,7 +13,7 @@ from busproof.model.outcomes import Described, QueueDescription
 from busproof.model.sizes import no_other_size, of_size, told_size, wrong_size
 from busproof.model.state import NEVER, Namespace, Queue, feeding
 from busproof.model.transition import Sighting, Transition, refusal
-from busproof.model.values import Availability, Error, RuleId, Tier, Window
+from busproof.model.values import TRANSFERS, Availability, Error, RuleId, Tier, Window
 
 __all__ = ["described", "get_queue", "wrongly_told"]
 
@@ -72,6 +73,7 @@ def described(namespace: Namespace, queue: Queue) -> QueueDescription:
         message_count=counted,
         size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
         availability=Availability.LIMITED if limited else Availability.AVAILABLE,
+        transfer_dead_letters=len(dead_letters(namespace, queue, TRANSFERS).messages),
     )
 
 
@@ -80,12 +82,20 @@ def wrongly_told(namespace: Namespace, queue: Queue, told: QueueDescription) -> 
     found = [*_wrong_settings(namespace, queue, told)]
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
+    if not 0 <= (told.transfer_dead_letters or 0) <= _most_stranded(namespace, queue):
+        found.append("FWD-32")
     if not _availability_is_allowed(namespace, queue, told.availability):
         limited = told.availability is Availability.LIMITED
         found.append("MGMT-22" if limited else "MGMT-21")
         if limited and len(queue.room.refused):
             found.append("SIZE-11")
     return tuple(dict.fromkeys(found))
+
+
+def _most_stranded(namespace: Namespace, queue: Queue) -> int:
+    """FWD-32: how many dead letters of transfers there may be at the most."""
+    known = dead_letters(namespace, queue, TRANSFERS).arrivals
+    return known + sum(len(several) for several in queue.passed.values())
 
 
 def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) -> Iterator[RuleId]:

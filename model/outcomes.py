@@ -120,6 +120,7 @@ class QueueDescription:
         message_count: messages in all partitions, locked ones among them, dead letters not.
         size: bytes that they take.
         availability: whether all partitions can be reached.
+        transfer_dead_letters: messages that it could not forward and keeps apart.
     """
 
     queue: str
@@ -134,6 +135,7 @@ class QueueDescription:
     message_count: int | None = None
     size: int | None = None
     availability: Availability | None = None
+    transfer_dead_letters: int | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -119,6 +119,7 @@ DESCRIPTION: Final[Mapping[str, str]] = {
     "message_count": "BIGINT",
     "size": "BIGINT",
     "availability": "STRING",
+    "transfer_dead_letters": "BIGINT",
 }
 
 COMMAND: Final[Mapping[str, str]] = {

@@ -18,6 +18,7 @@ from busproof.model.values import (
 )
 from busproof.steps.forwarding import SOURCE, TRIES
 from busproof.steps.harness import Bus
+from busproof.steps.patience import until
 from busproof.steps.receiving import PEEKED_AT_ONCE
 
 STATUSES: Final = {
@@ -92,6 +93,15 @@ def tries_transfers(bus: Bus, queue: str, views: list[MessageView]) -> None:
     outcome = bus.do(Receive(queue=queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
     if isinstance(outcome, Received):
         views.append(outcome.message)
+
+
+@then(parsers.parse("in the end {number:d} dead letters of transfers are counted"))
+def counts_transfers(bus: Bus, queue: str, number: int) -> None:
+    """So many are counted, perhaps after a while (GET-LAG)."""
+    told = until(
+        bus, queue, "transfer_dead_letters", lambda each: each.transfer_dead_letters == number
+    )
+    assert told.transfer_dead_letters == number, told
 
 
 @when("dead letters of transfers are peeked", target_fixture="peeked")

@@ -164,6 +164,7 @@ def _description(queue: str, told: dict[str, str]) -> o.QueueDescription:
         message_count=_counted(told),
         size=_whole(told.get("SizeInBytes")),
         availability=_availability(told.get("EntityAvailabilityStatus")),
+        transfer_dead_letters=_whole(told.get("TransferDeadLetterMessageCount")),
     )
 
 

@@ -88,4 +88,13 @@ class _DeadLettersAmongTransfers(SeededBus):
             self.leave_behind(queue, held.message, held.partition, reason)
 
 
+@faulty(
+    "dead-letters-counted-as-transfers", "FWD-32", "Dead letters are told as those of transfers."
+)
+class _DeadLettersCounted(SeededBus):
+    def counted_transfers(self, queue: Queue) -> int:
+        dead = [] if queue.dead is None else queue.dead.messages
+        return super().counted_transfers(queue) + len(dead)
+
+
 FAULTS: Final = faulty.all()

@@ -171,11 +171,16 @@ class Managing(Transacting):
             time_to_live=settings.time_to_live,
             message_count=self.counted(queue),
             availability=self.availability(queue),
+            transfer_dead_letters=self.counted_transfers(queue),
         )
 
     def counted(self, queue: Queue) -> int:
         """The messages of all partitions that can be asked."""
         return sum(held.partition not in queue.down for held in queue.messages)
+
+    def counted_transfers(self, queue: Queue) -> int:
+        """The messages that could not be forwarded."""
+        return len(queue.transfers.messages) if queue.transfers is not None else 0
 
     def availability(self, queue: Queue) -> Availability:
         """Limited while a partition is down."""

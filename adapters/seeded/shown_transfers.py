@@ -21,6 +21,7 @@ from busproof.model.commands import (
     BringPartitionUp,
     CreateQueue,
     DeleteQueue,
+    GetQueue,
     Schedule,
     TakePartitionDown,
     UpdateQueue,
@@ -57,6 +58,13 @@ SHOWN: Final[Mapping[str, Run]] = {
         wait(10),
         *(BringPartitionUp(queue=QUEUE, partition=each) for each in range(PARTITIONS)),
         receive(delete=True, queue="end"),
+    ),
+    "dead-letters-counted-as-transfers": (
+        create(),
+        send("m1"),
+        receive(),
+        dead_letter(0),
+        GetQueue(queue=QUEUE),
     ),
     "dead-letters-among-transfers": (
         create(),

@@ -16,6 +16,7 @@ from telling import (
     received,
     shows,
     telling,
+    told_of,
     up,
     update,
 )
@@ -30,6 +31,7 @@ from busproof.model.commands import (
     CreateTopic,
     DeadLetter,
     DeleteQueue,
+    GetQueue,
     Peek,
     Receive,
     Schedule,
@@ -259,6 +261,21 @@ def test_transfers_give_nothing_that_was_not_forwarded(told: Told) -> None:
     assert wrong.rules[0] == "FWD-32"
     told.has(Peek(queue=STUCK.queue), Peeked())
     told.has(LETTERS, received("m1", 1, dead_letter_reason="no"))
+
+
+def test_no_more_of_them_are_counted_than_there_may_be(told: Told) -> None:
+    source(told)
+    get = GetQueue(queue="q")
+    wrong = told.saw(get, told_of(transfer_dead_letters=1))
+    assert not wrong.possible
+    assert "FWD-32" in wrong.rules
+    told.has(SHUT)
+    told.send()
+    for number in (None, 0, 1):
+        assert is_allowed(told, get, told_of(transfer_dead_letters=number))
+    told.has(Receive(queue=STUCK.queue), received("m1", 1, lock_token="l"))
+    told.has(get, told_of(transfer_dead_letters=1))
+    assert not told.saw(get, told_of(transfer_dead_letters=2)).possible
 
 
 def test_what_becomes_of_one_that_is_dead_lettered_again_is_not_said(told: Told) -> None:
