@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from proton import Collector, Event, Link, ProtonException, Terminus, Transport
@@ -76,7 +77,7 @@ class Connection(asyncio.Protocol):
     @property
     def name(self) -> str:
         """How the model knows this connection."""
-        return f"connection-{self.number}"
+        return f"connection-{self.hub.era}{self.number}"
 
     def attached(self, link: Link, node: Node) -> None:
         """A link has got its node."""
@@ -313,11 +314,11 @@ class Connection(asyncio.Protocol):
 
     def _write(self, data: bytes) -> None:
         if self._transport is not None:
-            self._transport.write(data)
+            self.hub.tell(partial(self._transport.write, data))
 
     def _close(self) -> None:
         if self._transport is not None:
-            self._transport.close()
+            self.hub.tell(self._transport.close)
 
 
 HANDLERS: Final[dict[int, Callable[[Connection, Any], None]]] = {
