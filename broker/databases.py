@@ -96,7 +96,7 @@ class Database:
         self.path = path
         with self._watched():
             if not path.exists():
-                _make(path, kind)
+                _make(path, kind, synced=synced)
             _check(path)
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._sqlite.execute("PRAGMA busy_timeout = 5000")
@@ -183,13 +183,14 @@ class Database:
             raise damaged(self.path, error) from None
 
 
-def _make(path: Path, kind: str) -> None:
+def _make(path: Path, kind: str, *, synced: bool) -> None:
     """An empty database, which is there as a whole or not at all."""
     begun = path.with_name(f"{path.name}-new")
     for each in (begun, begun.with_name(f"{begun.name}-journal")):
         each.unlink(missing_ok=True)
     made = sqlite3.connect(begun, isolation_level=None)
     try:
+        made.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
         made.executescript(
             f"PRAGMA auto_vacuum = INCREMENTAL; BEGIN; {_SCHEMA[kind]} {_COMMITS} "
             f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"

@@ -6,7 +6,7 @@ from typing import Any
 from busproof.broker.durable import OF_ENTITY, OF_REST, field_of
 from busproof.model.state import Namespace, Queue, Subscription
 
-__all__ = ["differences", "namespace_told", "queue_told"]
+__all__ = ["differences", "looked_at", "namespace_told", "queue_told"]
 
 
 def differences(before: Any, after: Any, place: str = "") -> Iterator[str]:
@@ -115,20 +115,36 @@ def _heaps(queue: Queue) -> dict[str, Any]:
     def of(heaps: Any, counts: Callable[[Any, Any], bool]) -> dict[Any, list[int]]:
         found = {
             name: sorted(
-                {e for e in entries_of(heap) if e in messages and counts(messages[e], name)}
+                {each for each in entries_of(heap) if each in messages and counts(each, name)}
             )
             for name, heap in heaps.items()
         }
         return {name: numbers for name, numbers in found.items() if numbers}
 
+    def is_ready(number: int, where: int) -> bool:
+        return messages[number].available and messages[number].where == where
+
+    def is_in_line(number: int, line: Any) -> bool:
+        return messages[number].available and messages[number].line == line
+
     return {
-        "ready": of(queue.ready, lambda each, name: each.available and each.where == name),
-        "lines": of(queue.lines, lambda each, name: each.available and each.line == name),
-        "fronts": of(queue.fronts, lambda each, name: each.certain and each.where == name),
-        "timers": sorted({e for e in entries_of(queue.timers) if _runs(queue, e)}),
+        "ready": of(queue.ready, is_ready),
+        "lines": of(queue.lines, is_in_line),
+        "timers": sorted({each for each in entries_of(queue.timers) if _runs(queue, each)}),
         "left": sorted(each for each in entries_of(queue.deaths.left) if each in messages),
-        "dying": sorted(_dying(queue)),
     }
+
+
+def looked_at(queue: Queue) -> set[tuple[str, int]]:
+    """What a peek is held to, and what dies in its time: a restart may know of more."""
+    messages = queue.messages
+    fronts = {
+        ("front", number)
+        for where, heap in queue.fronts.items()
+        for number in entries_of(heap)
+        if number in messages and messages[number].certain and messages[number].where == where
+    }
+    return fronts | {("dying", number) for number in _dying(queue)}
 
 
 def _runs(queue: Queue, timer: tuple[int, int, str]) -> bool:
