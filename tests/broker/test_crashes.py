@@ -1,0 +1,91 @@
+"""A broker that is killed under load, again and again: what it has answered is so."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from busproof.adapters.amqp.adapter import CAPABILITIES
+from busproof.judging.overlap import judged
+from busproof.model.outcomes import Done, Indeterminate
+from busproof.model.profiles import profile_for, vantage_from
+from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock
+from busproof.spec import load
+
+from .conftest import FULL
+from .crashing import Round, Victim, moments
+
+pytestmark = pytest.mark.slow
+
+KILLS = 200 if FULL else int(__import__("os").environ.get("K", "20"))
+SLACK = MICROSECONDS // 2
+
+
+def free_ports() -> tuple[int, int]:
+    """Two ports that nobody uses just now."""
+    with socket.socket() as one, socket.socket() as other:
+        for each in (one, other):
+            each.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Iterator[Victim]:
+    broker = Victim(tmp_path / "store", free_ports())
+    yield broker
+    broker.stop()
+
+
+def test_what_was_answered_outlasts_every_kill(victim: Victim) -> None:
+    """Nothing acknowledged is lost, nothing completed comes back, and nothing comes twice."""
+    acknowledged = unanswered = 0
+    for number, moment in enumerate(moments(5, KILLS)):
+        one = Round(number, victim.served, number)
+        one.create()
+        one.run(victim.kill, moment)
+        victim.start()
+        one.served = victim.served
+        one.look()
+        assert [] == list(complaints(one)), f"kill {number}"
+        assert_allowed(one)
+        acknowledged += sum(isinstance(told, Done) for _, told in one.told.values())
+        unanswered += sum(isinstance(told, Indeterminate) for _, told in one.told.values())
+    assert acknowledged > 10 * KILLS
+    assert unanswered
+
+
+def complaints(one: Round) -> Iterator[str]:
+    """What is wrong with what was found, told from sets of messages alone."""
+    for body, (path, told) in one.told.items():
+        for place in destinations(one, path):
+            ended, buried = one.ended.get((place, body)), one.buried.get((place, body))
+            there, dead = one.found[place][body], one.found[place + DEAD_LETTERS][body]
+            if isinstance(ended, Done) and there + dead:
+                yield f"{body} was completed in {place} and is there again"
+            if isinstance(buried, Done) and (there or dead != 1):
+                yield f"{body} was dead-lettered in {place} and is there {there}, dead {dead} times"
+            if there + dead > 1:
+                yield f"{body} is {there + dead} times in {place}"
+            settled = isinstance(ended, Done | Indeterminate)
+            if isinstance(told, Done) and not settled and not there + dead:
+                yield f"{body} was sent to {path} and is not in {place}"
+    for path, found in one.found.items():
+        for body in found.keys() - one.told.keys():
+            yield f"{body} was never sent and is in {path}"
+
+
+def destinations(one: Round, path: str) -> tuple[str, ...]:
+    """Where what was sent there ends up."""
+    if path == one.topic:
+        return one.subscription("a"), one.subscription("b")
+    return (one.ends,) if path == one.begins else (path,)
+
+
+def assert_allowed(one: Round) -> None:
+    """The judge finds an order of all that was asked in which each answer was allowed."""
+    vantage = vantage_from(Clock.REAL, SLACK, CAPABILITIES)
+    profile = profile_for(load(), partitions=16)
+    found = judged(one.events, profile, vantage)
+    assert found.violation is None, found.violation
+    assert not found.exhausted
