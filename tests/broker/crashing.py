@@ -1,7 +1,10 @@
 """Load from four clients on a broker that is killed under it, and what is recorded of it."""
 
+import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -33,7 +36,7 @@ from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMo
 
 from .conftest import Served, launched, running
 
-__all__ = ["LOCK", "Round", "Victim"]
+__all__ = ["LOCK", "Round", "Victim", "dying", "moments"]
 
 LOCK: Final = 1.0
 """How long a message stays locked, in seconds."""
@@ -53,7 +56,7 @@ class Victim:
         self,
         folder: Path,
         ports: tuple[int, int],
-        launch: Callable[..., "object"] = launched,
+        launch: "Callable[..., subprocess.Popen[str]]" = launched,
     ) -> None:
         self._options = (
             *("--port", str(ports[0]), "--admin-port", str(ports[1])),
@@ -63,13 +66,19 @@ class Victim:
         self.served = self._started()
 
     def kill(self) -> None:
-        """End it without a warning."""
+        """End it without a warning, if it has not ended by itself."""
         self.served.process.send_signal(signal.SIGKILL)
         self.served.process.wait(20)
 
-    def start(self) -> None:
+    def start(self, launch: "Callable[..., subprocess.Popen[str]] | None" = None) -> None:
         """Start it anew, on what its store has."""
+        self._launch = launch or self._launch
         self.served = self._started()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.served.process.poll() is not None
 
     def stop(self) -> None:
         """End it."""
@@ -77,7 +86,50 @@ class Victim:
         self.served.process.wait(20)
 
     def _started(self) -> Served:
-        return running(self._launch(*self._options))  # type: ignore[arg-type]
+        return running(self._launch(*self._options))
+
+
+DYING: Final = """
+import os, signal, sys
+from busproof.broker.store import Store
+from busproof.cli import main
+
+finish, left = Store.finish, [int(os.environ["MOVES"])]
+
+
+def cut(store, changes):
+    moves = any(place >= 0 and changes.spans for place in changes.left)
+    left[0] -= moves and len(changes.left) > 2
+    if not left[0]:
+        for place in changes.left[: int(os.environ["DONE"])]:
+            store._databases[place].commit()
+        os.kill(os.getpid(), signal.SIGKILL)
+    finish(store, changes)
+
+
+Store.finish = cut
+sys.exit(main(["serve", *sys.argv[1:]]))
+"""
+
+
+def dying(moves: int, done: int) -> "Callable[..., subprocess.Popen[str]]":
+    """A broker that kills itself in the middle of a move.
+
+    Args:
+        moves: which one it is.
+        done: in how many databases it is done by then, the namespace's own, which decides, first.
+    """
+
+    def launch(*options: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(  # noqa: S603 - a fixed command
+            [sys.executable, "-c", DYING, *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"MOVES": str(moves), "DONE": str(done)},
+        )
+
+    return launch
 
 
 class _Client:
@@ -156,6 +208,11 @@ class Round:
         return f"q{self.number}"
 
     @property
+    def graves(self) -> str:
+        """A queue to which the dead letters of `queue` go on, from one store to another."""
+        return f"dead{self.number}"
+
+    @property
     def begins(self) -> str:
         """A queue that forwards to `ends`."""
         return f"in{self.number}"
@@ -179,7 +236,8 @@ class Round:
         lock = int(LOCK * MICROSECONDS)
         maker = _Client("maker", self)
         for command in (
-            CreateQueue(queue=self.queue, lock_duration=lock),
+            CreateQueue(queue=self.graves),
+            CreateQueue(queue=self.queue, lock_duration=lock, forward_dead_letters_to=self.graves),
             CreateQueue(queue=self.ends, lock_duration=lock),
             CreateQueue(queue=self.begins, forward_to=self.ends),
             CreateTopic(topic=self.topic),
@@ -209,7 +267,7 @@ class Round:
         time.sleep(LOCK)
         looker = _Client("looker", self)
         places = (self.queue, self.ends, self.subscription("a"), self.subscription("b"))
-        for path in (*places, *(each + DEAD_LETTERS for each in places), self.begins):
+        for path in (*places, *(each + DEAD_LETTERS for each in places), self.begins, self.graves):
             self.found[path] = Counter(self._taken(looker, path))
         looker.close()
 

@@ -13,8 +13,8 @@ from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock
 from busproof.spec import load
 
-from .conftest import FULL
-from .crashing import Round, Victim, moments
+from .conftest import FULL, launched
+from .crashing import Round, Victim, dying, moments
 
 pytestmark = pytest.mark.slow
 
@@ -55,12 +55,37 @@ def test_what_was_answered_outlasts_every_kill(victim: Victim) -> None:
     assert unanswered
 
 
+@pytest.mark.parametrize("done", [0, 1, 2])
+def test_a_kill_between_the_halves_of_a_move_loses_and_doubles_nothing(
+    victim: Victim, done: int
+) -> None:
+    """Before it is decided, after that, and with one half done."""
+    one = Round(done, victim.served, done)
+    one.create()
+    victim.stop()
+    victim.start(dying(moves=3 + done, done=done))
+    one.served = victim.served
+
+    def ended() -> None:
+        victim.served.process.wait(30)
+        assert victim.is_over
+
+    one.run(ended, 0)
+    victim.start(launched)
+    one.served = victim.served
+    one.look()
+    assert any(isinstance(each, Done) for each in one.buried.values())
+    assert [] == list(complaints(one))
+    assert_allowed(one)
+
+
 def complaints(one: Round) -> Iterator[str]:
     """What is wrong with what was found, told from sets of messages alone."""
     for body, (path, told) in one.told.items():
         for place in destinations(one, path):
             ended, buried = one.ended.get((place, body)), one.buried.get((place, body))
             there, dead = one.found[place][body], one.found[place + DEAD_LETTERS][body]
+            dead += one.found[one.graves][body] if place == one.queue else 0
             if isinstance(ended, Done) and there + dead:
                 yield f"{body} was completed in {place} and is there again"
             if isinstance(buried, Done) and (there or dead != 1):
