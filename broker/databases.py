@@ -62,8 +62,6 @@ _NO_ROOM: Final = {
     sqlite3.SQLITE_IOERR_FSYNC,
     sqlite3.SQLITE_IOERR_TRUNCATE,
     sqlite3.SQLITE_IOERR_SHMSIZE,
-    sqlite3.SQLITE_IOERR_SHMOPEN,
-    sqlite3.SQLITE_CANTOPEN,
 }
 
 

@@ -1,6 +1,8 @@
 """Starting on a store: the namespace that it has, or a new one that it is to have."""
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +106,8 @@ class Keeping:
 
     def _resumed(self, configuration: Configuration, chosen: Mapping[str, Any]) -> Bus:
         bus = Bus(self._profile(), **chosen)
-        self._found = loaded(self._store, bus.namespace)
+        with _without_collecting():
+            self._found = loaded(self._store, bus.namespace)
         bus.resume(self._found.namespace, int(self._notes["epoch"]))
         if configuration.created:
             self._compare(configuration, bus.namespace.profile)
@@ -142,3 +145,13 @@ class Keeping:
                     f"{name} is {asked!r} in the configuration and {known!r} in the store "
                     f"{self._store.folder}; change it there, or choose another --store"
                 )
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Nothing that is read is garbage; to look for some took as long as all the rest."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

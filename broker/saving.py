@@ -27,6 +27,8 @@ __all__ = ["Saver", "namespace_notes"]
 
 AGAIN: Final = 0.2
 """After how long it is tried again whether there is room, in seconds."""
+BETWEEN: Final = 16
+"""After how many commits the lengths of the logs are looked at."""
 
 Telling = Callable[[], object]
 
@@ -69,6 +71,8 @@ class Saver:
         self._now = hub.bus.namespace.now.latest
         self._held: list[Telling] = []
         self._called = self._running = False
+        self._pending: Changes | None = None
+        """What is being written; nobody is told of it yet."""
         self.is_full = False
         self.failed: Callable[[ConformanceError], None] = _raise
         """Is told that the store cannot be written any more."""
@@ -92,7 +96,7 @@ class Saver:
     def tell(self, telling: Telling) -> None:
         """Do this, which tells a client something, once all that was decided is written."""
         self.note()
-        if self._is_behind or self._running or self._held:
+        if self._is_behind or self._pending is not None or self._held:
             self._held.append(telling)
         else:
             telling()
@@ -125,12 +129,17 @@ class Saver:
     def close(self) -> None:
         """Write all that was decided, tell who waits for it, and be done with the store."""
         self._pool.shutdown()
-        self._running = False
-        self._hub.bus.namespace = self.notes.look(self._hub.bus.namespace)
+        self._called, self._running = True, False
         try:
+            if self._pending is not None:
+                self._store.begin(self._pending)
+                self._store.finish(self._pending)
             self.save()
         except Full:
             self._held.clear()
+        except ConformanceError as error:
+            self._held.clear()
+            self.failed(error)
         held, self._held = self._held, []
         for telling in held:
             telling()
@@ -172,8 +181,8 @@ class Saver:
         if not self._is_behind:
             self._done(held)
             return
-        self._running = True
-        self._write(self._changes(), held)
+        self._running, self._pending = True, self._changes()
+        self._write(self._pending, held)
 
     def _write(self, changes: Changes, held: list[Telling]) -> None:
         try:
@@ -227,9 +236,10 @@ class Saver:
         self._go_on()
 
     def _done(self, held: list[Telling]) -> None:
+        self._pending = None
         for telling in held:
             telling()
-        if long := self._store.logs():
+        if not self._number % BETWEEN and (long := self._store.logs()):
             self._running = True
             ending = self._hub.loop.run_in_executor(self._pool, self._store.shorten, long[0])
             ending.add_done_callback(lambda _: self._go_on())

@@ -68,8 +68,7 @@ class Store:
     @property
     def last(self) -> tuple[int, int]:
         """The number of the last commit, and the time of the bus then, in microseconds."""
-        both = [database.last for database in self._databases.values()]
-        return max(number for number, _ in both), max(now for _, now in both)
+        return max(database.last for database in self._databases.values())
 
     def widen(self, partitions: int) -> None:
         """Have databases for so many partitions."""

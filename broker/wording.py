@@ -65,7 +65,7 @@ _WRITERS: dict[type, _Writer] = {}
 def written(value: Any, *, without: tuple[str, ...] = ()) -> str:
     """A value of the model as a text; `without` these fields of its own."""
     plain = _plain(value) if not without else _fields_of(type(value), without)(value)
-    return json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
+    return _encode(plain)
 
 
 def read(text: str, **more: Any) -> Any:
@@ -75,7 +75,9 @@ def read(text: str, **more: Any) -> Any:
         ValueError: nothing was written like this.
     """
     try:
-        value = json.loads(text, object_hook=_value)
+        value, end = _decode(text)
+        if end < len(text):
+            raise ValueError(f"{text[:80]!r} goes on after its end")
         return _completed(value, more) if more else _tuples(value)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError(f"{text[:80]!r} says nothing that is known: {error}") from None
@@ -187,3 +189,6 @@ _READ: Final[dict[str, _Writer]] = {
     WINDOW: lambda both: Window(*both),
     **{kind.__name__: _reader_of(kind) for kind in _CLASSES},
 }
+
+_encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_decode: Final = json.JSONDecoder(object_hook=_value).raw_decode

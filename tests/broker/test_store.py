@@ -322,7 +322,13 @@ def test_a_map_tells_what_was_changed_since_it_was_last_asked() -> None:
 
 def test_a_text_that_says_nothing_known_is_an_error() -> None:
     """As is one that is cut."""
-    for text in ('{"Stored": {"nonsense": 1}}', '{"Window": [1]}', "{", '["Stored"]'):
+    for text in (
+        '{"Window": [1, 2]} and more',
+        '{"Stored": {"nonsense": 1}}',
+        '{"Window": [1]}',
+        "{",
+        '["Stored"]',
+    ):
         with pytest.raises(ValueError, match=r"."):
             read(text, message=None)
     assert Message(body="a") == read(written(Message(body="a")))
