@@ -1,8 +1,9 @@
 """The databases of a store: a partition's, and the namespace's own, each written by itself."""
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -97,7 +98,7 @@ class Database:
                 _make(path, kind, synced=synced)
             _check(path)
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._sqlite.execute("PRAGMA busy_timeout = 5000")
+            self._sqlite.execute("PRAGMA busy_timeout = 500")
             self._sqlite.execute("PRAGMA journal_mode = WAL")
             self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
@@ -196,6 +197,18 @@ def _make(path: Path, kind: str, *, synced: bool) -> None:
     finally:
         made.close()
     begun.rename(path)
+    if synced:
+        _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Let the names of files outlast the power, where a system has to be told to."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def _check(path: Path) -> None:

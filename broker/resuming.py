@@ -109,7 +109,7 @@ class Keeping:
         with _without_collecting():
             self._found = loaded(self._store, bus.namespace)
         bus.resume(self._found.namespace, int(self._notes["epoch"]))
-        if configuration.created:
+        if configuration != Configuration():
             self._compare(configuration, bus.namespace.profile)
             create(bus, configuration)
         return bus

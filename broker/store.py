@@ -5,13 +5,12 @@ them, such as one that moves a message on, all of it is first written down as a 
 namespace's database; its commit decides. What was not done of it by then is done at the next start.
 """
 
-import fcntl
-import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from busproof.broker.changes import NAMESPACE, PARAMETERS, Changes, Statement
 from busproof.broker.databases import Database, Full, Rows, damaged
@@ -21,6 +20,7 @@ __all__ = ["Store"]
 
 RESERVE: Final = 16 * 1024 * 1024
 """Bytes that are kept free, so that receives go on once the disk is full."""
+PIECE: Final = 1024 * 1024
 LOG: Final = 4 * 1024 * 1024
 """From how many bytes on a log is brought into its file."""
 ARGUMENTS: Final = 5
@@ -116,8 +116,9 @@ class Store:
     def reserve(self) -> bool:
         """Keep some room free; whether there is as much."""
         try:
-            with (self.folder / "reserve").open("ab") as file:
-                os.posix_fallocate(file.fileno(), 0, RESERVE)
+            with (self.folder / "reserve").open("ab", buffering=0) as file:
+                while (size := file.tell()) < RESERVE:
+                    file.write(bytes(min(PIECE, RESERVE - size)))
         except OSError:
             self.release()
             return False
@@ -204,22 +205,27 @@ def _done(rows: Any) -> Rows:
     return found
 
 
-def _locked(folder: Path) -> IO[bytes]:
-    """The folder, for nobody else.
+def _locked(folder: Path) -> sqlite3.Connection:
+    """The folder, for nobody else; a kill gives it free.
 
     Raises:
         UsageError: somebody else uses it, or it cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / "lock").open("ab")
     except OSError as error:
         raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
+    lock = None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise UsageError(
-            f"the store {folder} is in use by another broker; stop that, or choose another --store"
-        ) from None
-    return file
+        lock = sqlite3.connect(folder / "lock", timeout=0, isolation_level=None)
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if lock is not None:
+            lock.close()
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise UsageError(
+                f"the store {folder} is in use by another broker; stop that, or choose another "
+                "--store"
+            ) from None
+        raise UsageError(f"cannot use {folder} as a store: {error}") from None
+    return lock
