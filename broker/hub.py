@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
 from busproof.broker.messages import Content, Parsed, parse
+from busproof.broker.packing import unpacked
 from busproof.broker.refusals import too_large
 from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
@@ -59,7 +60,7 @@ class Contents:
 
     def __init__(self, era: str = "") -> None:
         self._era = era
-        self._kept: dict[str, Content] = {}
+        self._kept: dict[str, Content | bytes] = {}
         self._more: dict[tuple[str, str], dict[str, bytes]] = {}
         self._named = 0
         self._sweep_at = SWEPT_FROM
@@ -68,11 +69,14 @@ class Contents:
         return len(self._kept)
 
     def __getitem__(self, name: str) -> Content:
-        return self._kept[name]
+        kept = self._kept[name]
+        if isinstance(kept, bytes):
+            kept = self._kept[name] = unpacked(kept)
+        return kept
 
     def get(self, name: str) -> Content | None:
         """What is kept under this name, if there is anything."""
-        return self._kept.get(name)
+        return self[name] if name in self._kept else None
 
     def new_name(self) -> str:
         """A name that no message has had."""
@@ -82,11 +86,11 @@ class Contents:
     def restore(
         self,
         era: str,
-        kept: dict[str, Content],
+        kept: dict[str, bytes],
         more: dict[tuple[str, str], dict[str, bytes]],
     ) -> None:
-        """Keep what a store has; new names are those of an era of their own."""
-        self._era, self._kept, self._more = era, kept, more
+        """Keep what a store has, as packed there; new names are those of an era of their own."""
+        self._era, self._kept, self._more = era, dict(kept), more
         self._sweep_at = max(SWEPT_FROM, 2 * len(kept))
 
     def keep(self, name: str, content: Content) -> None:

@@ -9,8 +9,7 @@ import attrs
 from busproof.broker.changes import NAMESPACE, NUMBERS
 from busproof.broker.databases import damaged
 from busproof.broker.durable import PIECES, TRACKED, registry_of
-from busproof.broker.messages import Content
-from busproof.broker.packing import given, unpacked
+from busproof.broker.packing import checked, given
 from busproof.broker.rebuilding import Written, rebuilt
 from busproof.broker.store import Store
 from busproof.broker.wording import read
@@ -30,7 +29,7 @@ class Loaded:
     Attributes:
         namespace: the model's state.
         written_as: path to the entity's id, and to the places of its pieces.
-        contents: name to what the model is not told of a message.
+        contents: name to what the model is not told of a message, packed.
         more: path and name to the properties that a message was given.
         stated: path and session id to when its state was last set.
         strays: partition to the ids of entities that it has rows of and that there are none of.
@@ -38,7 +37,7 @@ class Loaded:
 
     namespace: Namespace
     written_as: dict[str, tuple[int, dict[tuple[int, Any], int]]] = attrs.field(factory=dict)
-    contents: dict[str, Content] = attrs.field(factory=dict)
+    contents: dict[str, bytes] = attrs.field(factory=dict)
     more: dict[tuple[str, str], dict[str, bytes]] = attrs.field(factory=dict)
     stated: dict[tuple[str, str], int] = attrs.field(factory=dict)
     strays: dict[int, set[int]] = attrs.field(factory=dict)
@@ -142,8 +141,8 @@ class _Reading:
             stored = read(standing, message=read(message))
             known.messages.append(stored)
             body = stored.message.body
-            if content is not None and body not in contents:
-                contents[body] = unpacked(content)
+            if content is not None:
+                contents[body] = checked(content)
             if more is not None:
                 self._found.more[path, body] = given(more)
 
@@ -153,7 +152,7 @@ class _Reading:
             waiting = read(standing, message=read(message))
             known.waiting.append(waiting)
             if content is not None:
-                self._found.contents[waiting.message.body] = unpacked(content)
+                self._found.contents[waiting.message.body] = checked(content)
 
     def _held(self, place: int, sql: str) -> Iterator[tuple[Written, str, tuple[Any, ...]]]:
         """The rows of entities that there are."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from busproof.broker.messages import Content
 
-__all__ = ["given", "packed", "told", "unpacked"]
+__all__ = ["checked", "given", "packed", "told", "unpacked"]
 
 HEAD: Final = struct.Struct(">?BqqIIII")
 """Durable, priority, time to live (-1: for ever), when taken, how many annotations and their bytes,
@@ -31,16 +31,24 @@ def packed(content: Content) -> bytes:
     return head + annotations + content.properties + content.application + content.body
 
 
+def checked(data: bytes) -> bytes:
+    """These bytes, which are enough for a message.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if len(data) < HEAD.size:
+        raise ValueError(f"{len(data)} bytes are no message")
+    return data
+
+
 def unpacked(data: bytes) -> Content:
     """What these bytes were made of.
 
     Raises:
         ValueError: nothing was packed like this.
     """
-    try:
-        durable, priority, life, enqueued, count, *sizes = HEAD.unpack_from(data)
-    except struct.error as error:
-        raise ValueError(f"{len(data)} bytes are no message: {error}") from None
+    durable, priority, life, enqueued, count, *sizes = HEAD.unpack_from(checked(data))
     place, parts = HEAD.size, list[bytes]()
     for size in sizes:
         parts.append(data[place : place + size])

@@ -16,6 +16,7 @@ from busproof.broker.durable import DERIVED, FORGOTTEN, OF_ENTITY, OF_REST, TRAC
 from busproof.broker.loading import Loaded, loaded
 from busproof.broker.messages import Content
 from busproof.broker.noting import Notes
+from busproof.broker.packing import unpacked
 from busproof.broker.store import Store
 from busproof.model.calendar import Calendar
 from busproof.model.commands import Command
@@ -112,7 +113,7 @@ class Kept(ModelAdapter):
             assert looked_at(queue) <= looked_at(found.namespace.queues[path])
         assert _names(before) == set(found.contents)
         for name, content in found.contents.items():
-            assert Made().content(name) == content
+            assert Made().content(name) == unpacked(content)
         for path, name in found.more:
             assert Made().more(path, name) == found.more[path, name]
         assert not found.strays
