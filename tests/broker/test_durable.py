@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from azure.servicebus import ServiceBusMessage, ServiceBusReceiveMode
 from azure.servicebus.exceptions import ServiceBusQuotaExceededError
+from proton.utils import BlockingConnection
 
 from busproof.broker.bus import Bus
 from busproof.broker.config import Configuration
@@ -137,6 +138,23 @@ def test_sessions_schedules_windows_and_rules_are_there_after_a_kill(
             "topic", "some", receive_mode=ServiceBusReceiveMode.RECEIVE_AND_DELETE, max_wait_time=1
         ) as receiver:
             assert [] == [str(each) for each in receiver]
+
+
+def test_more_than_may_wait_for_the_disk_comes_in_turn(begin: Begin, config: Path) -> None:
+    """A client that wants a hundred large messages at once gets them all."""
+    served = begin("--config", str(config))
+    bodies = {f"{number:03}" + "x" * 100_000 for number in range(60)}
+    send(served, "plain", *bodies)
+    connection = BlockingConnection(
+        f"amqp://127.0.0.1:{served.port}",
+        allowed_mechs="PLAIN",
+        user="RootManageSharedAccessKey",
+        password="SAS_KEY_VALUE",
+    )
+    receiver = connection.create_receiver("plain", credit=len(bodies))
+    found = {bytes(receiver.receive(timeout=10).body).decode() for _ in bodies}
+    connection.close()
+    assert bodies == found
 
 
 def _moment(seconds: float) -> datetime:
