@@ -152,7 +152,11 @@ def test_more_than_may_wait_for_the_disk_comes_in_turn(begin: Begin, config: Pat
         password="SAS_KEY_VALUE",
     )
     receiver = connection.create_receiver("plain", credit=len(bodies))
-    found = {bytes(receiver.receive(timeout=10).body).decode() for _ in bodies}
+    found = set()
+    for _ in bodies:
+        # Its body is gone with it.
+        message = receiver.receive(timeout=10)
+        found.add(bytes(message.body).decode())
     connection.close()
     assert bodies == found
 
