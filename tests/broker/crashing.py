@@ -22,7 +22,9 @@ from busproof.adapters.amqp.target import target_of
 from busproof.errors import AdapterError
 from busproof.model.commands import (
     Abandon,
+    BeginTransaction,
     Command,
+    CommitTransaction,
     Complete,
     CreateQueue,
     CreateSubscription,
@@ -191,6 +193,7 @@ class Round:
         told: body to what was answered to its send.
         ended: body to what was answered to each request to complete it.
         buried: the same of requests to dead-letter it.
+        together: bodies that were sent in one transaction.
         found: entity to the bodies that were found there afterwards.
     """
 
@@ -201,6 +204,7 @@ class Round:
     told: dict[str, tuple[str, Outcome]] = attrs.field(factory=dict)
     ended: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
     buried: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
+    together: list[tuple[str, str]] = attrs.field(factory=list)
     found: dict[str, Counter[str]] = attrs.field(factory=dict)
     epoch: int = attrs.field(factory=lambda: int(time.time() * MICROSECONDS))
     _began: float = attrs.field(factory=time.monotonic)
@@ -293,6 +297,8 @@ class Round:
         client = _Client("c2", self)
 
         def send(number: int) -> bool:
+            if number % 6 == 5:
+                return self._send_together(client, f"{self.number}-t{number}")
             path = self.topic if number % 3 == 0 else self.begins
             return self._send(client, path, f"{self.number}-o{number}")
 
@@ -305,6 +311,26 @@ class Round:
         if outcome is not None:
             self.told[body] = path, outcome
         return isinstance(outcome, Done)
+
+    def _send_together(self, client: _Client, name: str) -> bool:
+        """Send two messages in a transaction, to two queues; whether it was committed."""
+        bodies = f"{name}a", f"{name}b"
+        self.together.append(bodies)
+        asked: list[Command] = [BeginTransaction(transaction=name)]
+        for path, body in zip((self.queue, self.ends), bodies, strict=True):
+            message = Message(body=body, partition_key="k1")
+            asked.append(Send(queue=path, message=message, transaction=name))
+        for command in asked:
+            if not isinstance(client.ask(command), Done):
+                return False
+        ended = client.ask(CommitTransaction(transaction=name)) or Indeterminate()
+        self.told |= {bodies[0]: (self.queue, ended), bodies[1]: (self.ends, ended)}
+        return isinstance(ended, Done)
+
+    @property
+    def together_told(self) -> list[tuple[str, str]]:
+        """Those of `together` of which it was asked to commit them."""
+        return [bodies for bodies in self.together if bodies[0] in self.told]
 
     def _receive_plain(self) -> None:
         client = _Client("c3", self)

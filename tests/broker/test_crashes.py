@@ -8,7 +8,7 @@ import pytest
 
 from busproof.adapters.amqp.adapter import CAPABILITIES
 from busproof.judging.overlap import judged
-from busproof.model.outcomes import Done, Indeterminate
+from busproof.model.outcomes import Done, Indeterminate, Received
 from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock
 from busproof.spec import load
@@ -39,7 +39,7 @@ def victim(tmp_path: Path) -> Iterator[Victim]:
 
 def test_what_was_answered_outlasts_every_kill(victim: Victim) -> None:
     """Nothing acknowledged is lost, nothing completed comes back, and nothing comes twice."""
-    acknowledged = unanswered = 0
+    acknowledged = unanswered = committed = 0
     for number, moment in enumerate(moments(5, KILLS)):
         one = Round(number, victim.served, number)
         one.create()
@@ -50,8 +50,10 @@ def test_what_was_answered_outlasts_every_kill(victim: Victim) -> None:
         assert [] == list(complaints(one)), f"kill {number}"
         assert_allowed(one)
         acknowledged += sum(isinstance(told, Done) for _, told in one.told.values())
+        committed += sum(isinstance(one.told[body][1], Done) for body, _ in one.together_told)
         unanswered += sum(isinstance(told, Indeterminate) for _, told in one.told.values())
     assert acknowledged > 10 * KILLS
+    assert committed > KILLS
     assert unanswered
 
 
@@ -95,8 +97,14 @@ def complaints(one: Round) -> Iterator[str]:
             settled = isinstance(ended, Done | Indeterminate)
             if isinstance(told, Done) and not settled and not there + dead:
                 yield f"{body} was sent to {path} and is not in {place}"
+    came = {each.outcome.message.body for each in one.events if isinstance(each.outcome, Received)}
+    for bodies in one.together:
+        if len(came.intersection(bodies)) == 1:
+            yield f"of {bodies}, which were sent in one transaction, one is there"
     for path, found in one.found.items():
-        for body in found.keys() - one.told.keys():
+        for body in (
+            found.keys() - one.told.keys() - {each for both in one.together for each in both}
+        ):
             yield f"{body} was never sent and is in {path}"
 
 
