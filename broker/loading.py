@@ -77,11 +77,10 @@ class _Reading:
                 with self._reading(place, table):
                     reader(place)
         with self._reading(NAMESPACE, "notes"):
-            namespace = self._found.namespace
+            namespace, now = self._found.namespace, self._store.last[1]
             for number, known in self._written.items():
-                namespace = with_queue(namespace, rebuilt(known))
+                namespace = with_queue(namespace, rebuilt(known, now))
                 self._written[number] = Written("")
-            _, now = self._store.last
             self._found.namespace = attrs.evolve(
                 namespace, registry=self._registry(), now=Window(now, now)
             )

@@ -14,6 +14,7 @@ from busproof.model.entity import Queue
 from busproof.model.heap import Heap, push
 from busproof.model.room import Room, least
 from busproof.model.stored import Stored, Tally
+from busproof.model.values import Window
 
 __all__ = ["Written", "rebuilt"]
 
@@ -40,14 +41,15 @@ class Written:
     pieces: dict[str, dict[Any, Any]] = attrs.field(factory=dict)
 
 
-def rebuilt(known: Written) -> Queue:
-    """The entity.
+def rebuilt(known: Written, now: int) -> Queue:
+    """The entity, as it was at this moment; transactions are rolled back.
 
     Raises:
         ValueError: nothing was written like this.
     """
     queue = Queue(**dict(zip(OF_ENTITY, read(known.entity), strict=True)))
-    messages = sorted(known.messages, key=lambda stored: stored.number)
+    free = (_released(stored, now) for stored in known.messages)
+    messages = sorted(free, key=lambda stored: stored.number)
     pieces: dict[str, Any] = {name: Map(entries) for name, entries in known.pieces.items()}
     lines = pieces.pop("calendar.lines", Map())
     queue = attrs.evolve(
@@ -60,6 +62,18 @@ def rebuilt(known: Written) -> Queue:
     newest = messages[-1].number + 1 if messages else 0
     queue = attrs.evolve(queue, arrivals=max(queue.arrivals, newest))
     return _indexed(_holding(queue, messages), messages)
+
+
+def _released(stored: Stored, now: int) -> Stored:
+    """The message, whose settlement in a transaction never was; see `model/enlisting.py`."""
+    lock = stored.lock
+    if lock is None or lock.pledge is None:
+        return stored
+    until = lock.pledge.until
+    if lock.pledge.reading != "ends":
+        until = Window(until.earliest, max(until.latest, now))
+    freed = attrs.evolve(lock, pledge=None, expiry=until, spared=True)
+    return attrs.evolve(stored, lock=freed)
 
 
 def _with_rest(queue: Queue, rest: str | None) -> Queue:

@@ -5,7 +5,6 @@ Fields that have their defaults are left out; what is read may only be of the cl
 
 import json
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, Final
 
 import attrs
@@ -22,13 +21,14 @@ from busproof.model.stored import (
     Copy,
     Key,
     Lock,
+    Pledge,
     Receivers,
     SessionData,
     SessionLock,
     Spread,
     Stored,
 )
-from busproof.model.values import Message, Window
+from busproof.model.values import EntityStatus, Message, Window
 
 __all__ = ["read", "written"]
 
@@ -55,7 +55,7 @@ _CLASSES: Final[tuple[type, ...]] = (
     TrueFilter,
     Waiting,
 )
-MAP, SET, KEY, WINDOW = "Map", "Set", "Key", "Window"
+MAP, SET, KEY, WINDOW, PLEDGE, STATUS = "Map", "Set", "Key", "Window", "Pledge", "Status"
 _NOTHING: Final = object()
 
 _Writer = Callable[[Any], Any]
@@ -100,8 +100,6 @@ def _writer_of(kind: type) -> _Writer:
     if kind in _CLASSES:
         fields, name = _fields_of(kind, ()), kind.__name__
         return lambda value: {name: fields(value)[1]}
-    if issubclass(kind, Enum):
-        return lambda value: value.value
     if kind not in _SIMPLE:
         raise AssertionError(f"nobody has said how a {kind.__name__} is written")
     return _SIMPLE[kind]
@@ -126,6 +124,8 @@ _SIMPLE: Final[dict[type, _Writer]] = {
     Map: _map,
     Tracked: _map,
     Key: lambda value: {KEY: list(value)},
+    Pledge: lambda value: {PLEDGE: [_plain(each) for each in value]},
+    EntityStatus: lambda value: {STATUS: value.value},
     Window: lambda value: {WINDOW: [value.earliest, value.latest]},
 }
 
@@ -186,6 +186,8 @@ _READ: Final[dict[str, _Writer]] = {
     MAP: lambda pairs: Map({_tuples(key): _tuples(value) for key, value in pairs}),
     SET: frozenset,
     KEY: lambda both: Key(*both),
+    PLEDGE: lambda fields: Pledge(*fields),
+    STATUS: EntityStatus,
     WINDOW: lambda both: Window(*both),
     **{kind.__name__: _reader_of(kind) for kind in _CLASSES},
 }
