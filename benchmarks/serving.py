@@ -58,13 +58,15 @@ class Target:
 class Turn(Handler):
     """Sends or receives a number of messages over some connections, and says how long it took."""
 
-    def __init__(self, target: Target, count: int, connections: int, *, sends: bool) -> None:
+    def __init__(
+        self, target: Target, count: int, connections: int, *, sends: bool, durable: bool = False
+    ) -> None:
         super().__init__()
         self.target = target
         self.count = count
         self.connections = connections
         self.sends = sends
-        self.raw = Message(b"x" * 256, inferred=True).encode()
+        self.raw = Message(b"x" * 256, inferred=True, durable=durable).encode()
         self.left_to_send = count
         self.left = count
         self.links: list[Any] = []
@@ -144,9 +146,11 @@ class Turn(Handler):
             raise SystemExit(f"{self.target.name}: {event.link.remote_condition}")
 
 
-def turn(target: Target, count: int, connections: int, *, sends: bool) -> tuple[float, float]:
+def turn(
+    target: Target, count: int, connections: int, *, sends: bool, durable: bool = False
+) -> tuple[float, float]:
     """Messages a second, and microseconds of the broker's processors for each."""
-    handler = Turn(target, count, connections, sends=sends)
+    handler = Turn(target, count, connections, sends=sends, durable=durable)
     before = worked(target.process)
     Container(handler).run()
     return count / handler.seconds, (worked(target.process) - before) / count * 1e6
@@ -172,14 +176,18 @@ def worked(process: int) -> float:
 
 
 @contextmanager
-def ours() -> Iterator[tuple[Target, float, float]]:
-    """`busproof serve`; how many seconds its first message took, and its memory then, in MB."""
+def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
+    """`busproof serve`; how many seconds its first message took, and its memory then, in MB.
+
+    Args:
+        options: of the command, beside its ports and its configuration.
+    """
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "Config.json")
         config.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Queues": [QUEUE]}]}}))
         began = time.perf_counter()
         process = subprocess.Popen(  # noqa: S603 - a fixed command
-            [sys.executable, "-m", "busproof", "serve", *PORTS, "--config", str(config)],
+            [sys.executable, "-m", "busproof", "serve", *PORTS, "--config", str(config), *options],
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -32,7 +32,7 @@ from busproof.model.outcomes import QueueDescription
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
 from busproof.model.skewing import HOSTILE_SLACK, Skew
-from busproof.model.state import Queue, fresh_namespace, with_queue
+from busproof.model.state import Namespace, Queue, fresh_namespace, with_queue
 from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Profile, Vantage, Window
@@ -103,6 +103,21 @@ class Bus:
     def anew(self, profile: Profile) -> "Bus":
         """An empty namespace that is held to this profile; its choices are others than here."""
         return Bus(profile, self._policy, self._seed + 1, self.clock, self._monotonic)
+
+    def resume(self, namespace: Namespace, epoch: int) -> None:
+        """Go on with a namespace that was kept, as though time had passed since and nothing else.
+
+        Args:
+            namespace: as it was, its transactions rolled back.
+            epoch: its time 0, in microseconds since 1970.
+        """
+        ours = self.namespace
+        self.namespace = evolve(namespace, profile=ours.profile, vantage=ours.vantage)
+        for name in self.names():
+            self.known_as(name)
+        self.epoch = epoch
+        passed = max(int(time.time() * MICROSECONDS) - epoch, namespace.now.latest)
+        self._started = self._monotonic() - passed / MICROSECONDS
 
     def advance(self, duration: int, more: int = 1) -> None:
         """Let time pass, in microseconds, and a moment more: what ends then has ended.

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from proton import Collector, Event, Link, ProtonException, Terminus, Transport
@@ -29,6 +30,9 @@ PIECE: Final = 16_384
 A client that hears of the first messages early is at work while the next are decided.
 """
 
+MOST_UNSENT: Final = 1_048_576
+"""After how many bytes that wait no more messages are given to a client."""
+
 TIME_TO_CLAIM: Final = 20.0
 """For how long a connection may last without a claim, in seconds."""
 
@@ -48,7 +52,9 @@ class Connection(asyncio.Protocol):
         self.hub = hub
         self.number = number
         self._claims = Claims()
-        self.paused = False
+        self._reads_slowly = False
+        self._unsent = 0
+        """Bytes that wait until what they tell is kept for good."""
         self.links: dict[Link, Node] = {}
         self._nodes: dict[native.Raw, Node] = {}
         """The same, by what Proton's library knows a link by."""
@@ -76,7 +82,7 @@ class Connection(asyncio.Protocol):
     @property
     def name(self) -> str:
         """How the model knows this connection."""
-        return f"connection-{self.number}"
+        return f"connection-{self.hub.era}{self.number}"
 
     def attached(self, link: Link, node: Node) -> None:
         """A link has got its node."""
@@ -133,13 +139,22 @@ class Connection(asyncio.Protocol):
         self._endpoint.free()
         self._collector.release()
 
+    @property
+    def paused(self) -> bool:
+        """Whether as much as may be is on its way to the client."""
+        return self._reads_slowly or self._unsent > MOST_UNSENT
+
     def pause_writing(self) -> None:
         """The client reads too slowly."""
-        self.paused = True
+        self._reads_slowly = True
 
     def resume_writing(self) -> None:
         """The client has caught up."""
-        self.paused = False
+        self._reads_slowly = False
+        self._give()
+
+    def _give(self) -> None:
+        """Give what there is to all links."""
         for node in list(self.links.values()):
             node.on_flow()
         self.pump()
@@ -312,12 +327,25 @@ class Connection(asyncio.Protocol):
         self.pump()
 
     def _write(self, data: bytes) -> None:
-        if self._transport is not None:
+        if self._transport is None:
+            return
+        if self.hub.saver is None:
             self._transport.write(data)
+            return
+        self._unsent += len(data)
+        self.hub.tell(partial(self._sent, self._transport, data))
+
+    def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
+        """What these bytes tell is kept for good."""
+        was_paused = self.paused
+        transport.write(data)
+        self._unsent -= len(data)
+        if was_paused and not self.paused:
+            self.hub.loop.call_soon(self._give)
 
     def _close(self) -> None:
         if self._transport is not None:
-            self._transport.close()
+            self.hub.tell(self._transport.close)
 
 
 HANDLERS: Final[dict[int, Callable[[Connection, Any], None]]] = {

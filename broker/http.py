@@ -35,15 +35,24 @@ class Answer:
 Handler = Callable[[Request], Answer]
 
 
+async def _at_once() -> None:
+    """Nothing has to be waited for."""
+
+
 def served(
-    handler: Handler,
+    handler: Handler, kept: Callable[[], Awaitable[None]] = _at_once
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """What `asyncio.start_server` calls for each connection."""
+    """What `asyncio.start_server` calls for each connection.
+
+    Args:
+        handler: answers a request.
+        kept: waits until what the answer says is kept for good.
+    """
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = h11.Connection(h11.SERVER)
         try:
-            while await _answered(connection, handler, reader, writer):
+            while await _answered(connection, handler, kept, reader, writer):
                 connection.start_next_cycle()
         except (OSError, h11.RemoteProtocolError) as error:
             _say_goodbye(connection, writer, error)
@@ -59,6 +68,7 @@ def served(
 async def _answered(
     connection: h11.Connection,
     handler: Handler,
+    kept: Callable[[], Awaitable[None]],
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
 ) -> bool:
@@ -67,6 +77,7 @@ async def _answered(
     if request is None:
         return False
     answer = handler(request)
+    await kept()
     _write(connection, writer, answer)
     await writer.drain()
     return connection.our_state is h11.DONE and connection.their_state is h11.DONE

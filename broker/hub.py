@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
 from busproof.broker.messages import Content, Parsed, parse
+from busproof.broker.packing import unpacked
 from busproof.broker.refusals import too_large
 from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
@@ -22,6 +23,7 @@ from busproof.model.values import MessageView, Tier
 
 if TYPE_CHECKING:
     from busproof.broker.engine import Connection
+    from busproof.broker.saving import Saver
 
 __all__ = ["Contents", "Hub", "Waiter"]
 
@@ -56,8 +58,9 @@ class Contents:
     twice as much is kept as the last time was needed.
     """
 
-    def __init__(self) -> None:
-        self._kept: dict[str, Content] = {}
+    def __init__(self, era: str = "") -> None:
+        self._era = era
+        self._kept: dict[str, Content | bytes] = {}
         self._more: dict[tuple[str, str], dict[str, bytes]] = {}
         self._named = 0
         self._sweep_at = SWEPT_FROM
@@ -66,16 +69,29 @@ class Contents:
         return len(self._kept)
 
     def __getitem__(self, name: str) -> Content:
-        return self._kept[name]
+        kept = self._kept[name]
+        if isinstance(kept, bytes):
+            kept = self._kept[name] = unpacked(kept)
+        return kept
 
     def get(self, name: str) -> Content | None:
         """What is kept under this name, if there is anything."""
-        return self._kept.get(name)
+        return self[name] if name in self._kept else None
 
     def new_name(self) -> str:
         """A name that no message has had."""
         self._named += 1
-        return f"m{self._named}"
+        return f"m{self._era}{self._named}"
+
+    def restore(
+        self,
+        era: str,
+        kept: dict[str, bytes],
+        more: dict[tuple[str, str], dict[str, bytes]],
+    ) -> None:
+        """Keep what a store has, as packed there; new names are those of an era of their own."""
+        self._era, self._kept, self._more = era, dict(kept), more
+        self._sweep_at = max(SWEPT_FROM, 2 * len(kept))
 
     def keep(self, name: str, content: Content) -> None:
         """Keep what the model is not told of a message."""
@@ -137,6 +153,10 @@ class Hub:
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
         self.statuses = Statuses()
+        self.saver: Saver | None = None
+        """Writes all that is decided to a store, if there is one."""
+        self.era = ""
+        """What tells names of this run of a store from those of earlier ones."""
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when its state was last set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
@@ -156,11 +176,13 @@ class Hub:
         self.bus = bus
         self.stage = Stage(bus)
         self.max_message = _largest(bus)
-        self.contents = Contents()
+        self.contents = Contents(self.era)
         self.statuses = Statuses()
         self.stated.clear()
         self._waiting.clear()
         self._seen.clear()
+        if self.saver is not None:
+            self.saver.begin(bus)
 
     def parsed(self, raw: bytes) -> Parsed:
         """A message that came in, under a name of its own.
@@ -204,6 +226,7 @@ class Hub:
         """Something happened; whoever waits is served before long."""
         if self.bus.is_model:
             self.contents.sweep(self.bus.namespace)
+        self.note()
         if not self._called and self._waiting:
             self._called = True
             self.loop.call_soon(self._serve)
@@ -261,6 +284,32 @@ class Hub:
             mortal = mortal or any(feeding(self.bus.namespace, path))
             if later or mortal or queue is None or _has_expired(queue, place, now):
                 self._serve_place(place)
+
+    def note(self) -> None:
+        """A command is decided: whatever comes next is another."""
+        if self.saver is not None:
+            self.saver.note()
+
+    def tell(self, telling: Callable[[], object]) -> None:
+        """Do this, which tells a client something, once all that was decided is kept for good."""
+        if self.saver is None:
+            telling()
+        else:
+            self.saver.tell(telling)
+
+    async def saved(self) -> None:
+        """Wait until all that was decided is kept for good."""
+        if self.saver is not None:
+            await self.saver.saved()
+
+    def check_room(self) -> None:
+        """Insist that there is room for more messages.
+
+        Raises:
+            Refusal: the disk of the store is full.
+        """
+        if self.saver is not None:
+            self.saver.check_room()
 
     def wall(self) -> float:
         """Seconds since 1970, by which tokens expire."""

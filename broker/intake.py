@@ -146,6 +146,7 @@ class Intake(Node):
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
+        hub.check_room()
         try:
             each_raw = inner_messages(raw) if several else [raw]
             parsed = [hub.parsed(each) for each in each_raw]

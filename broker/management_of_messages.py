@@ -149,6 +149,7 @@ def _disposition(said: Said) -> Disposition:
 def schedule(asking: Asking, said: Said) -> Reply:
     """Take messages that are to come later: all of them, or none."""
     hub = asking.connection.hub
+    hub.check_room()
     parsed = [hub.parsed(bytes(each["message"])) for each in several(said["messages"])]
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:

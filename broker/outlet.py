@@ -193,7 +193,10 @@ class Outlet(Node):
 
     def _next(self) -> Answer | None:
         command = Receive(queue=self._path, mode=self._mode, session_id=self._session_id)
-        return self._connection.hub.bus.wait_for(command, self._holder)
+        hub = self._connection.hub
+        answer = hub.bus.wait_for(command, self._holder)
+        hub.note()
+        return answer
 
     def _give(self, view: MessageView) -> None:
         token = view.lock_token

@@ -20,7 +20,7 @@ from busproof.model.commands import (
     CreateSubscription,
     RemoveRule,
 )
-from busproof.model.entities import created_path, destinations
+from busproof.model.entities import created_path, destinations, subscription_path
 from busproof.model.profiles import profile_for
 from busproof.spec import load
 
@@ -57,8 +57,18 @@ def bus_for(
     bus = Bus(profile, policy, seed, clock)
     if instead is not None:
         bus = ForeignBus(instead, profile, clock)
+    create(bus, configuration)
+    return bus
+
+
+def create(bus: Bus, configuration: Configuration) -> None:
+    """Let a bus have the entities that a configuration names, beside those that it has.
+
+    Raises:
+        UsageError: one that cannot be had.
+    """
     places = configuration.places
-    waiting = list(configuration.created)
+    waiting = [each for each in configuration.created if not _is_there(bus, each)]
     while waiting:
         later = [each for each in waiting if not _is_ready(bus, each)]
         if len(later) == len(waiting):
@@ -67,7 +77,15 @@ def bus_for(
         for each in ready:
             _create(bus, each, places[each])
         waiting = later
-    return bus
+
+
+def _is_there(bus: Bus, command: Created) -> bool:
+    """Whether an entity is there already, from when the broker last ran; its rules are with it."""
+    if isinstance(command, AddRule | RemoveRule):
+        path = subscription_path(command.topic, command.subscription)
+    else:
+        path = created_path(command)
+    return bus.entity(bus.path(path)) is not None
 
 
 def _is_ready(bus: Bus, command: Created) -> bool:
@@ -127,6 +145,9 @@ class Broker:
         for server in self._servers:
             server.close()
         self.hub.close()
+        if self.hub.saver is not None:
+            self.hub.saver.close()
+            self.hub.saver = None
         for connection in list(self.hub.connections):
             connection.drop()
 
@@ -142,10 +163,13 @@ async def started(
 ) -> Broker:
     """Listen on both ports; port 0 takes any that is free. With `tls`, HTTP is HTTPS.
 
+    `http` gets the hub before anybody can ask for something, and gives what answers HTTP.
+
     Raises:
         UsageError: a port is taken, or there is no such host.
     """
     hub = Hub(bus, keys)
+    answering = http(hub)
     loop = asyncio.get_running_loop()
     numbers = count(1)
     amqp = await _listening(
@@ -156,7 +180,7 @@ async def started(
     )
     try:
         admin = await _listening(
-            asyncio.start_server(http(hub), host, admin_port, ssl=tls),
+            asyncio.start_server(answering, host, admin_port, ssl=tls),
             host,
             admin_port,
             "--admin-port",

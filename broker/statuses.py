@@ -31,6 +31,11 @@ class Statuses:
         """Give an entity a status, which is one of `STATUSES`."""
         self._said[path] = status
 
+    @property
+    def said(self) -> Mapping[str, str]:
+        """Each entity that was given one, and which."""
+        return self._said
+
     def forget(self, path: str) -> None:
         """Forget an entity that is gone."""
         self._said.pop(path, None)

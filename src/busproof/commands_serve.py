@@ -62,7 +62,27 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default="assigned",
         help="what is sent without a MessageId goes out with one (assigned) or without",
     )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="keep all in this folder, from one start to the next; without it, in memory only",
+    )
+    parser.add_argument(
+        "--durable-power",
+        action="store_true",
+        help="with --store: what was answered outlasts a loss of power too, not only a kill",
+    )
     parser.set_defaults(run=run)
+
+
+def _check_store(args: argparse.Namespace) -> None:
+    if args.store is None and args.durable_power:
+        raise UsageError("--durable-power is of no use without --store")
+    if args.store is not None and args.adapter != "model":
+        raise UsageError("--store keeps what the model decides; leave --adapter out")
+    if args.store is not None and args.policy == "hostile":
+        raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
 def _fault(args: argparse.Namespace) -> "Adapter | None":
@@ -120,30 +140,40 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
+    from busproof.broker.resuming import Keeping  # noqa: PLC0415
     from busproof.broker.serving import bus_for, started  # noqa: PLC0415
     from busproof.broker.tokens import Keys  # noqa: PLC0415
 
+    _check_store(args)
     configuration = read_configuration(args.config) if args.config else Configuration()
     fault = _fault(args)
+    chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
-        chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
         return bus_for(configuration, **chosen, instead=fault)
 
-    bus = configured()
+    ended = asyncio.Event()
+    kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)
+    bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
     keys = Keys({key.name: key for key in configuration.keys})
 
     def http(hub: Hub) -> Any:
-        return served(Administration(hub, say).answer)
+        if kept is not None:
+            kept.attach(hub, ended.set)
+        return served(Administration(hub, say).answer, hub.saved)
 
     tls = _tls(args)
-    broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+    try:
+        broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+    except UsageError:
+        if kept is not None:
+            kept.close()
+        raise
     broker.hub.configured = configured
     broker.hub.identifies = args.message_ids == "assigned"
     # What is there by now stays: looking for garbage in it would only take time.
     gc.freeze()
     gc.set_threshold(GARBAGE_LOOKED_FOR)
-    ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, ended.set)
@@ -156,4 +186,6 @@ async def _serve(args: argparse.Namespace) -> int:
     )
     await ended.wait()
     await broker.stop()
+    if kept is not None:
+        kept.check()
     return 0

@@ -1,0 +1,196 @@
+"""The model's values as JSON texts, and back: each says of which class it is.
+
+Fields that have their defaults are left out; what is read may only be of the classes named here.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+from immutables import Map
+
+from busproof.broker.tracking import Tracked
+from busproof.model.calendar import Waiting
+from busproof.model.commands import AddRule, CreateQueue, RemoveRule
+from busproof.model.entity import Subscription, Topic
+from busproof.model.filters import CorrelationFilter, FalseFilter, SqlFilter, TrueFilter
+from busproof.model.outages import Outages
+from busproof.model.registry import Buried, Managed
+from busproof.model.stored import (
+    Copy,
+    Key,
+    Lock,
+    Pledge,
+    Receivers,
+    SessionData,
+    SessionLock,
+    Spread,
+    Stored,
+)
+from busproof.model.values import EntityStatus, Message, Window
+
+__all__ = ["read", "written"]
+
+_CLASSES: Final[tuple[type, ...]] = (
+    AddRule,
+    Buried,
+    Copy,
+    CorrelationFilter,
+    CreateQueue,
+    FalseFilter,
+    Lock,
+    Managed,
+    Message,
+    Outages,
+    Receivers,
+    RemoveRule,
+    SessionData,
+    SessionLock,
+    Spread,
+    SqlFilter,
+    Stored,
+    Subscription,
+    Topic,
+    TrueFilter,
+    Waiting,
+)
+MAP, SET, KEY, WINDOW, PLEDGE, STATUS = "Map", "Set", "Key", "Window", "Pledge", "Status"
+_NOTHING: Final = object()
+
+_Writer = Callable[[Any], Any]
+_WRITERS: dict[type, _Writer] = {}
+
+
+def written(value: Any, *, without: tuple[str, ...] = ()) -> str:
+    """A value of the model as a text; `without` these fields of its own."""
+    plain = _plain(value) if not without else _fields_of(type(value), without)(value)
+    return _encode(plain)
+
+
+def read(text: str, **more: Any) -> Any:
+    """The value that a text was written of; `more` are fields that were left out of it.
+
+    Raises:
+        ValueError: nothing was written like this.
+    """
+    try:
+        value, end = _decode(text)
+        if end < len(text):
+            raise ValueError(f"{text[:80]!r} goes on after its end")
+        return _completed(value, more) if more else _tuples(value)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError(f"{text[:80]!r} says nothing that is known: {error}") from None
+
+
+def _completed(value: Any, more: dict[str, Any]) -> Any:
+    """What was written without some fields is read as a class and its fields."""
+    kind, fields = value
+    return _READ[kind](fields | more)
+
+
+def _plain(value: Any) -> Any:
+    writer = _WRITERS.get(type(value))
+    if writer is None:
+        writer = _WRITERS[type(value)] = _writer_of(type(value))
+    return writer(value)
+
+
+def _writer_of(kind: type) -> _Writer:
+    if kind in _CLASSES:
+        fields, name = _fields_of(kind, ()), kind.__name__
+        return lambda value: {name: fields(value)[1]}
+    if kind not in _SIMPLE:
+        raise AssertionError(f"nobody has said how a {kind.__name__} is written")
+    return _SIMPLE[kind]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _map(value: Any) -> Any:
+    return {MAP: [[_plain(key), _plain(each)] for key, each in value.items()]}
+
+
+_SIMPLE: Final[dict[type, _Writer]] = {
+    str: _same,
+    int: _same,
+    float: _same,
+    bool: _same,
+    type(None): _same,
+    tuple: lambda value: [_plain(each) for each in value],
+    frozenset: lambda value: {SET: sorted(value)},
+    Map: _map,
+    Tracked: _map,
+    Key: lambda value: {KEY: list(value)},
+    Pledge: lambda value: {PLEDGE: [_plain(each) for each in value]},
+    EntityStatus: lambda value: {STATUS: value.value},
+    Window: lambda value: {WINDOW: [value.earliest, value.latest]},
+}
+
+
+_FIELDS: dict[tuple[type, tuple[str, ...]], _Writer] = {}
+
+
+def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
+    """Writes the name of the class, and those fields that differ from their defaults."""
+    if (found := _FIELDS.get((kind, without))) is not None:
+        return found
+    fields = [(each.name, _default(each)) for each in attrs.fields(kind)]
+    kept = [(name, default) for name, default in fields if name not in without]
+
+    def write(value: Any) -> list[Any]:
+        told = {}
+        for name, default in kept:
+            field = getattr(value, name)
+            if field is not default and field != default:
+                told[name] = _plain(field)
+        return [kind.__name__, told]
+
+    _FIELDS[kind, without] = write
+    return write
+
+
+def _default(field: "attrs.Attribute[Any]") -> Any:
+    default: Any = field.default
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type] # attrs' own advice
+        return _NOTHING if default.takes_self else default.factory()
+    return _NOTHING if default is attrs.NOTHING else default
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(each) for each in value) if type(value) is list else value
+
+
+def _value(said: dict[str, Any]) -> Any:
+    """What an object stands for; an object of fields is left to the one around it."""
+    if len(said) == 1:
+        ((name, inside),) = said.items()
+        if (reader := _READ.get(name)) is not None:
+            return reader(inside)
+    return said
+
+
+def _reader_of(kind: type) -> _Writer:
+    def reader(fields: dict[str, Any]) -> Any:
+        for name, value in fields.items():
+            if type(value) is list:
+                fields[name] = _tuples(value)
+        return kind(**fields)
+
+    return reader
+
+
+_READ: Final[dict[str, _Writer]] = {
+    MAP: lambda pairs: Map({_tuples(key): _tuples(value) for key, value in pairs}),
+    SET: frozenset,
+    KEY: lambda both: Key(*both),
+    PLEDGE: lambda fields: Pledge(*fields),
+    STATUS: EntityStatus,
+    WINDOW: lambda both: Window(*both),
+    **{kind.__name__: _reader_of(kind) for kind in _CLASSES},
+}
+
+_encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_decode: Final = json.JSONDecoder(object_hook=_value).raw_decode

@@ -1,0 +1,175 @@
+"""When what is decided is written, and who hears of it when: the saver by itself."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+
+import pytest
+
+from busproof.broker.bus import Bus
+from busproof.broker.config import Configuration
+from busproof.broker.databases import Full, damaged
+from busproof.broker.hub import Hub
+from busproof.broker.refusals import Refusal
+from busproof.broker.resuming import Keeping
+from busproof.broker.saving import Saver
+from busproof.broker.store import Store
+from busproof.broker.tokens import Keys
+from busproof.errors import UsageError
+from busproof.model.commands import CreateQueue, Send
+from busproof.model.profiles import profile_for
+from busproof.model.values import Message
+from busproof.spec import load
+
+Tried = Callable[[Hub, Saver], Coroutine[None, None, None]]
+
+
+def on(folder: Path, tried: Tried, *, synced: bool = False) -> Keeping:
+    """Try something on a hub with a store and a queue."""
+
+    async def trying() -> Keeping:
+        keeping = Keeping(folder, synced=synced)
+        bus = Bus(profile_for(load()))
+        bus.ask(CreateQueue(queue="q"), "c")
+        hub = Hub(keeping.bus(Configuration(), lambda: bus, {}), Keys({}))
+        saver = keeping.attach(hub, lambda: None)
+        try:
+            await tried(hub, saver)
+        finally:
+            hub.close()
+            saver.close()
+        return keeping
+
+    return asyncio.run(trying())
+
+
+def send(hub: Hub, body: str) -> None:
+    assert hub.bus.ask(Send(queue="q", message=Message(body=body)), "c").refused is None
+
+
+def held(folder: Path) -> int:
+    """How many messages the queue has when the store is opened."""
+    found: list[int] = []
+
+    async def look(hub: Hub, _: Saver) -> None:
+        await asyncio.sleep(0)
+        found.append(len(hub.bus.namespace.queues["q"].messages))
+
+    on(folder, look)
+    return found[0]
+
+
+@pytest.mark.parametrize("synced", [False, True])
+def test_nobody_hears_of_what_is_not_written(tmp_path: Path, synced: bool) -> None:
+    """Nor, before that, of anything else."""
+
+    async def tried(hub: Hub, saver: Saver) -> None:
+        heard: list[str] = []
+        hub.tell(lambda: heard.append("before"))
+        assert ["before"] == heard
+        send(hub, "a")
+        hub.tell(lambda: heard.append("a"))
+        hub.tell(lambda: heard.append("b"))
+        assert ["before"] == heard
+        await hub.saved()
+        assert ["before", "a", "b"] == heard
+        assert not saver.notes.any
+
+    on(tmp_path, tried, synced=synced)
+    assert 1 == held(tmp_path)
+
+
+def test_what_finds_no_room_is_told_once_there_is_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reserve is given up for it, sends are refused, and in the end it is there again."""
+    left, begin, reserve = [2], Store.begin, tmp_path / "reserve"
+
+    def full(store: Store, *args: object) -> None:
+        if left[0]:
+            left[0] -= 1
+            raise Full("database or disk is full")
+        assert not reserve.exists()
+        begin(store, *args)  # type: ignore[arg-type]
+
+    async def tried(hub: Hub, saver: Saver) -> None:
+        assert reserve.exists()
+        monkeypatch.setattr(Store, "begin", full)
+        heard: list[str] = []
+        send(hub, "a")
+        hub.tell(lambda: heard.append("a"))
+        await asyncio.sleep(0.05)
+        assert [] == heard
+        with pytest.raises(Refusal, match="disk of the store is full"):
+            hub.check_room()
+        await hub.saved()
+        assert ["a"] == heard
+        monkeypatch.setattr(Store, "begin", begin)
+        while saver.is_full:
+            await asyncio.sleep(0.05)
+        hub.check_room()
+        assert reserve.exists()
+
+    on(tmp_path, tried)
+    assert 1 == held(tmp_path)
+
+
+def test_what_was_being_written_at_the_end_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it had to wait for room."""
+    begin = Store.begin
+
+    def full(*_: object) -> None:
+        raise Full("database or disk is full")
+
+    async def tried(hub: Hub, _: Saver) -> None:
+        send(hub, "a")
+        monkeypatch.setattr(Store, "begin", full)
+        hub.note()
+        await asyncio.sleep(0.05)
+        send(hub, "b")
+        monkeypatch.setattr(Store, "begin", begin)
+
+    on(tmp_path, tried)
+    assert 2 == held(tmp_path)
+
+
+def test_a_store_that_breaks_ends_the_broker_and_nobody_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the sentence that says which file it is."""
+
+    def broken(store: Store, *_: object) -> None:
+        raise damaged(store.folder / "partition-0.db", "disk I/O error")
+
+    heard: list[str] = []
+
+    async def tried(hub: Hub, _: Saver) -> None:
+        monkeypatch.setattr(Store, "begin", broken)
+        send(hub, "a")
+        hub.tell(lambda: heard.append("a"))
+        await asyncio.sleep(0.05)
+
+    keeping = on(tmp_path, tried)
+    assert [] == heard
+    with pytest.raises(UsageError, match=r"partition-0\.db is damaged: disk I/O error"):
+        keeping.check()
+
+
+def test_time_goes_on_while_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a clock that was set back does not turn it back."""
+    moments: list[int] = []
+
+    async def look(hub: Hub, _: Saver) -> None:
+        send(hub, "x")
+        await hub.saved()
+        moments.append(hub.bus.now)
+
+    on(tmp_path, look)
+    monkeypatch.setattr("busproof.broker.bus.time.time", lambda: 4_000_000_000.0)
+    on(tmp_path, look)
+    monkeypatch.setattr("busproof.broker.bus.time.time", lambda: 1.0)
+    on(tmp_path, look)
+    assert moments == sorted(moments)
+    assert moments[1] > 10**14

@@ -1,0 +1,353 @@
+"""A store by itself: moves that are cut, what is damaged, what is newer, and what is full."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+from immutables import Map
+
+from busproof.broker.bus import Bus
+from busproof.broker.changes import NAMESPACE, Changes, Statement
+from busproof.broker.databases import Database, Full
+from busproof.broker.loading import loaded
+from busproof.broker.messages import Content
+from busproof.broker.noting import Notes
+from busproof.broker.packing import packed, unpacked
+from busproof.broker.store import Store
+from busproof.broker.tracking import REMEMBERED, Tracked
+from busproof.broker.wording import read, written
+from busproof.errors import UsageError
+from busproof.model.commands import CreateQueue, Receive, Send
+from busproof.model.outcomes import Received
+from busproof.model.profiles import profile_for
+from busproof.model.state import fresh_namespace
+from busproof.model.values import Message, ReceiveMode
+from busproof.spec import load
+
+from .test_round_trip import Made
+
+
+class Cut(Exception):  # noqa: N818 - what the test does to the store
+    """The broker is no more."""
+
+
+@attrs.define
+class Writing:
+    """A bus and its store, which is written when the test says so."""
+
+    folder: Path
+    bus: Bus = attrs.field(factory=lambda: Bus(profile_for(load(), partitions=4), clock="virtual"))
+    notes: Notes = attrs.field(factory=lambda: Notes(Made()))
+    number: int = 0
+
+    def ask(self, *commands: object) -> None:
+        for command in commands:
+            assert self.bus.ask(command, "c").refused is None  # type: ignore[arg-type]
+            self.bus.namespace = self.notes.look(self.bus.namespace)
+
+    def changes(self) -> Changes:
+        self.number += 1
+        found = self.notes.changes(self.number, 0, self.bus.namespace)
+        found.add(NAMESPACE, Statement.PUT_NOTE, "stores", "4")
+        found.close()
+        return found
+
+    def written(self, store: Store) -> None:
+        store.widen(4)
+        changes = self.changes()
+        store.begin(changes)
+        store.finish(changes)
+
+
+def held(folder: Path) -> dict[str, list[str]]:
+    """Each entity, and the messages that it has when the store is opened."""
+    store = Store(folder)
+    empty = fresh_namespace(
+        profile_for(load(), partitions=4), Bus(profile_for(load())).namespace.vantage
+    )
+    try:
+        queues = loaded(store, empty).namespace.queues
+    finally:
+        store.close()
+    return {
+        path: sorted(each.message.body for each in queue.messages.values())
+        for path, queue in queues.items()
+    }
+
+
+@pytest.fixture
+def forwarding(tmp_path: Path) -> Iterator[Writing]:
+    """A queue that forwards to another, the commits of both written."""
+    writing = Writing(tmp_path / "store")
+    writing.ask(
+        CreateQueue(queue="there"),
+        CreateQueue(queue="aside"),
+        CreateQueue(queue="here", forward_to="there"),
+    )
+    store = Store(writing.folder)
+    writing.written(store)
+    writing.ask(*(Send(queue="aside", message=Message(body=f"a{n}")) for n in range(4)))
+    writing.written(store)
+    store.close()
+    yield writing
+
+
+def cut_after(monkeypatch: pytest.MonkeyPatch, commits: int) -> None:
+    """Let nothing last after so many commits of single databases."""
+    left = [commits]
+    commit = Database.commit
+
+    def counted(database: Database) -> None:
+        if not left[0]:
+            raise Cut
+        left[0] -= 1
+        commit(database)
+
+    monkeypatch.setattr(Database, "commit", counted)
+
+
+@pytest.mark.parametrize("commits", range(7))
+def test_what_one_command_changes_in_several_databases_is_kept_as_a_whole_or_not_at_all(
+    forwarding: Writing, monkeypatch: pytest.MonkeyPatch, commits: int
+) -> None:
+    """However far the writing came: a batch that goes to all partitions, and with it the rest."""
+    before = held(forwarding.folder)
+    bus = forwarding.bus
+    batch = [Send(queue="here", message=Message(body=f"b{n}")) for n in range(6)]
+    assert bus.ask_all(batch, "c")[-1].refused is None
+    take = Receive(queue="aside", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    assert bus.wait_for(take, "c") is not None
+    bus.namespace = forwarding.notes.look(bus.namespace)
+    changes = forwarding.changes()
+    assert changes.spans
+    after = {**before, "there": [f"b{n}" for n in range(6)], "aside": ["a1", "a2", "a3"]}
+    store = Store(forwarding.folder)
+    with monkeypatch.context() as patch:
+        cut_after(patch, commits)
+        try:
+            store.begin(changes)
+            store.finish(changes)
+        except Cut:
+            assert commits < 5
+    store.close()
+    assert held(forwarding.folder) == (after if commits else before)
+    assert held(forwarding.folder) == (after if commits else before)
+
+
+def test_a_move_that_was_completed_once_is_not_done_again(forwarding: Writing) -> None:
+    """It stays in the namespace's database until the next one is written there."""
+    store = Store(forwarding.folder)
+    batch = [Send(queue="here", message=Message(body=f"b{n}")) for n in range(4)]
+    forwarding.bus.ask_all(batch, "c")
+    forwarding.bus.namespace = forwarding.notes.look(forwarding.bus.namespace)
+    forwarding.written(store)
+    take = Receive(queue="there", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    for _ in range(4):
+        answer = forwarding.bus.wait_for(take, "c")
+        assert answer is not None
+        assert isinstance(answer.outcome, Received)
+        forwarding.bus.namespace = forwarding.notes.look(forwarding.bus.namespace)
+        changes = forwarding.notes.changes(9, 0, forwarding.bus.namespace)
+        assert not changes.spans
+        store.begin(changes)
+        store.finish(changes)
+    store.close()
+    assert held(forwarding.folder)["there"] == []
+
+
+def test_what_is_left_of_an_entity_that_is_gone_is_no_message_of_another(
+    forwarding: Writing,
+) -> None:
+    """Its rows may be there for a while after the entity."""
+    store = Store(forwarding.folder)
+    store.begin(
+        gone := Changes(9, 0, {NAMESPACE: {Statement.DROP_ENTITY: [(2,)]}}, left=[NAMESPACE])
+    )
+    store.finish(gone)
+    profile = profile_for(load(), partitions=4)
+    found = loaded(store, fresh_namespace(profile, forwarding.bus.namespace.vantage))
+    assert "aside" not in found.namespace.queues
+    assert {2} == {number for numbers in found.strays.values() for number in numbers}
+    forwarding.notes.clear(found.strays)
+    forwarding.written(store)
+    assert [] == list(store.rows(0, "SELECT * FROM messages"))
+    store.close()
+
+
+def test_a_store_is_used_by_one_broker_only(tmp_path: Path) -> None:
+    """The second one is told so, and the first goes on."""
+    store = Store(tmp_path)
+    with pytest.raises(UsageError, match="in use by another broker"):
+        Store(tmp_path)
+    store.close()
+    Store(tmp_path).close()
+
+
+@pytest.mark.parametrize("name", ["namespace.db", "partition-2.db"])
+def test_a_newer_store_is_named_and_left_as_it_is(forwarding: Writing, name: str) -> None:
+    """With its format, and the one that can be read."""
+    path = forwarding.folder / name
+    with sqlite3.connect(path) as newer:
+        newer.execute("PRAGMA user_version = 2")
+    newer.close()
+    before = contents(forwarding.folder)
+    with pytest.raises(UsageError, match=f"{name} has format 2, .* reads format 1; nothing was"):
+        Store(forwarding.folder)
+    assert before[name] == contents(forwarding.folder)[name]
+
+
+@pytest.mark.parametrize("name", ["namespace.db", "partition-2.db"])
+@pytest.mark.parametrize("damage", [b"", b"not a database" * 40])
+def test_a_damaged_store_is_named_and_left_as_it_is(
+    forwarding: Writing, name: str, damage: bytes
+) -> None:
+    """With what to do."""
+    path = forwarding.folder / name
+    path.write_bytes(damage)
+    with pytest.raises(UsageError, match=f"{name} is damaged: .*another --store"):
+        Store(forwarding.folder)
+    assert damage == path.read_bytes()
+
+
+def test_the_pages_of_a_database_are_looked_at_too(forwarding: Writing) -> None:
+    """Its beginning is whole, and the rest is not."""
+    path = forwarding.folder / "partition-1.db"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(UsageError, match=r"partition-1\.db is damaged"):
+        held(forwarding.folder)
+
+
+def test_a_row_that_cannot_be_read_is_named(forwarding: Writing) -> None:
+    """With its file and its table."""
+    with sqlite3.connect(forwarding.folder / "partition-1.db") as other:
+        other.execute("UPDATE messages SET standing = '[\"Nothing\", {}]'")
+    other.close()
+    with pytest.raises(UsageError, match=r"partition-1\.db is damaged: of its messages"):
+        held(forwarding.folder)
+
+
+@pytest.mark.parametrize("name", ["namespace.db", "partition-2.db"])
+def test_a_file_that_is_missing_is_named(forwarding: Writing, name: str) -> None:
+    """What was in it is not taken for never having been there."""
+    (forwarding.folder / name).unlink()
+    with pytest.raises(UsageError, match=f"{name} is damaged: it is missing"):
+        Store(forwarding.folder)
+
+
+def test_another_database_is_not_taken_for_a_store(tmp_path: Path) -> None:
+    """It is left as it is."""
+    with sqlite3.connect(tmp_path / "namespace.db") as other:
+        other.execute("CREATE TABLE mine (id)")
+    other.close()
+    with pytest.raises(UsageError, match="no database of a busproof store"):
+        Store(tmp_path)
+
+
+def test_what_does_not_fit_is_written_once_there_is_room(
+    forwarding: Writing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it, whichever database was full."""
+    store = Store(forwarding.folder)
+    forwarding.ask(*(Send(queue="aside", message=Message(body=f"c{n}")) for n in range(4)))
+    changes = forwarding.changes()
+    store.begin(changes)
+    commit, failing = Database.commit, ["partition-2.db"]
+
+    def full(database: Database) -> None:
+        if database.path.name in failing:
+            failing.clear()
+            database._sqlite.execute("ROLLBACK")
+            raise Full("database or disk is full")
+        commit(database)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "commit", full)
+        with pytest.raises(Full):
+            store.finish(changes)
+        store.begin(changes)
+        store.finish(changes)
+    store.close()
+    assert 8 == len(held(forwarding.folder)["aside"])
+
+
+def test_a_database_that_may_not_grow_says_that_it_is_full(forwarding: Writing) -> None:
+    """And nothing of the commit is in it."""
+    store = Store(forwarding.folder)
+    for place in store.partitions:
+        (pages,) = next(store.rows(place, "PRAGMA page_count"))
+        assert [(pages,)] == list(store.rows(place, f"PRAGMA max_page_count = {pages}"))
+    before = held_by(forwarding)
+    forwarding.ask(
+        *(Send(queue="aside", message=Message(body=f"d{n}" + "x" * 9000)) for n in range(4))
+    )
+    with pytest.raises(Full):
+        store.begin(forwarding.changes())
+    store.close()
+    assert before == held(forwarding.folder)["aside"]
+
+
+def held_by(writing: Writing) -> list[str]:
+    queue = writing.bus.namespace.queues["aside"]
+    return sorted(each.message.body for each in queue.messages.values())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.db")}
+
+
+def test_a_copy_of_a_store_is_a_store(forwarding: Writing, tmp_path: Path) -> None:
+    """Nothing in it says where it is."""
+    shutil.copytree(forwarding.folder, tmp_path / "copy")
+    assert held(forwarding.folder) == held(tmp_path / "copy")
+
+
+def test_a_map_tells_what_was_changed_since_it_was_last_asked() -> None:
+    """Whatever version it was changed in; what is long ago is forgotten, and that is said."""
+    first: Tracked[str, int] = Tracked(Map({"a": 1}))
+    place = first.trail.end
+    later = first.set("b", 2).delete("a").update({"c": 3})
+    assert {"a", "b", "c"} == later.trail.since(place)
+    assert {"b": 2, "c": 3} == dict(later.items())
+    assert {"a": 1} == dict(first.items())
+    for number in range(REMEMBERED):
+        later = later.set("d", number)
+    later.trail.shorten()
+    assert later.trail.since(place) is None
+    assert set() == later.trail.since(later.trail.end)
+
+
+def test_a_text_that_says_nothing_known_is_an_error() -> None:
+    """As is one that is cut."""
+    for text in (
+        '{"Window": [1, 2]} and more',
+        '{"Stored": {"nonsense": 1}}',
+        '{"Window": [1]}',
+        "{",
+        '["Stored"]',
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            read(text, message=None)
+    assert Message(body="a") == read(written(Message(body="a")))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        Content(),
+        Content(True, 9, 5_000, (2, b"ann"), b"props", b"app", b"body", 1_700_000_000_000),
+        Content(body=b"\x00" * 70_000),
+    ],
+)
+def test_what_is_packed_is_unpacked_as_it_was(content: Content) -> None:
+    """Each part of it."""
+    assert content == unpacked(packed(content))
+
+
+def test_bytes_that_are_too_few_were_not_packed() -> None:
+    """And say so."""
+    with pytest.raises(ValueError, match="3 bytes are no message"):
+        unpacked(b"abc")
