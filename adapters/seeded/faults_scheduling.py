@@ -93,11 +93,12 @@ class _LateCancelRemoves(SeededBus):
 
     def activate(self, queue: Queue, planned: Planned) -> None:
         super().activate(queue, planned)
-        self.come[planned.number] = queue.messages[-1]
+        if queue.messages:
+            self.come[planned.number] = queue.messages[-1]
 
     def cancel_too_late(self, queue: Queue, number: int) -> Outcome:
         held = self.come.get(number)
-        if held in queue.messages:
+        if held is not None and held in queue.messages:
             queue.messages.remove(held)
             return Done()
         return super().cancel_too_late(queue, number)
@@ -121,7 +122,8 @@ class _ScheduledKeepsItsPlace(SeededBus):
     def activate(self, queue: Queue, planned: Planned) -> None:
         super().activate(queue, planned)
         later = [held for held in queue.messages if held.number > planned.place]
-        queue.messages.insert(queue.messages.index(later[0]), queue.messages.pop())
+        if later:
+            queue.messages.insert(queue.messages.index(later[0]), queue.messages.pop())
 
 
 @faulty("scheduled-shown-as-active", "SCHED-08", "A peek tells that a scheduled message is active.")
