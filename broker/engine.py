@@ -33,6 +33,11 @@ A client that hears of the first messages early is at work while the next are de
 MOST_UNSENT: Final = 1_048_576
 """After how many bytes that wait no more messages are given to a client."""
 
+MOST_LINKS: Final = 5_000
+"""Links of one connection."""
+MOST_CONNECTIONS: Final = 5_000
+"""Connections of all clients; the service takes as many of a namespace over AMQP."""
+
 TIME_TO_CLAIM: Final = 20.0
 """For how long a connection may last without a claim, in seconds."""
 
@@ -103,6 +108,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         self._transport = cast(asyncio.Transport, transport)
+        if len(self.hub.connections) >= MOST_CONNECTIONS:
+            self._transport.abort()
+            return
         self._handshake = Handshake(self.hub.keys, self._write)
         self.hub.connections.add(self)
         self._timer = self.hub.loop.call_later(TICK, self._tick)
@@ -281,9 +289,18 @@ class Connection(asyncio.Protocol):
 
     def _link_opened(self, event: Any) -> None:
         try:
+            self._check_links()
             self._attach(self, event.link)
         except Refusal as refusal:
             self.refuse(event.link, refusal)
+
+    def _check_links(self) -> None:
+        if len(self.links) >= MOST_LINKS:
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                f"The connection has {MOST_LINKS:,} links, as many as one may have.",
+                403,
+            )
 
     def _link_ended(self, event: Any) -> None:
         self._gone(event.link, lost=False)
@@ -296,8 +313,14 @@ class Connection(asyncio.Protocol):
 
     def _delivered(self, delivery: native.Raw) -> None:
         node = self._nodes.get(native.link_of(delivery))
-        if node is not None:
+        if node is None:
+            return
+        try:
             node.on_delivery(delivery, batch=self._batch)
+        except Refusal as refusal:
+            self.close_after(refusal)
+            self.flush()
+            self.drop()
 
     def _gone(self, link: Link, *, lost: bool) -> None:
         node = self.links.pop(link, None)

@@ -30,6 +30,8 @@ __all__ = [
 
 CREDIT: Final = 1000
 LOW_CREDIT: Final = CREDIT // 2
+MOST_KEPT: Final = 4_194_304
+"""Bytes of a transfer beyond which nobody waits for its end; no message has as many."""
 TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
 
@@ -38,10 +40,15 @@ def received(link: Raw, delivery: Raw, parts: dict[Raw, bytes]) -> bytes | None:
     """The whole of what a client transfers, once it is there; `None` before.
 
     What has come of a large message is kept in `parts` meanwhile.
+
+    Raises:
+        Refusal: more has come than is kept of any.
     """
     data = native.content(link, delivery)
     if parts:
         data = parts.pop(delivery, b"") + data
+    if len(data) > MOST_KEPT:
+        raise too_large(len(data), MOST_KEPT)
     if native.is_partial(delivery):
         parts[delivery] = data
         return None
