@@ -12,6 +12,7 @@ import attrs
 from busproof.model import commands as c
 from busproof.model.dead_letters import owner_of
 from busproof.model.entities import destinations
+from busproof.model.limits import with_transaction
 from busproof.model.outcomes import Done, Received, ReceivedSeveral, Refused
 from busproof.model.retrying import tried_again
 from busproof.model.state import Namespace, Queue, feeding, is_unsure, with_queue
@@ -51,11 +52,22 @@ def as_permitted(
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", found)
     elif forbidden:
-        # Whether the rest is refused as well is not said.
-        yield from found
-        yield refusal(namespace, Error.ENTITY_DISABLED, any_error=True)
+        # Whether the rest is refused as well is not said, nor what a commit makes of it then.
+        for each in found:
+            yield attrs.evolve(each, next=_in_doubt(each.next, command))
+        left = _in_doubt(namespace, command)
+        yield refusal(left, Error.ENTITY_DISABLED, any_error=True)
     else:
         yield from _permitted(command, found)
+
+
+def _in_doubt(namespace: Namespace, command: c.Command) -> Namespace:
+    """The namespace in which the command's transaction, if it has one, may end otherwise."""
+    name: str | None = getattr(command, "transaction", None)
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is None or transaction is None or namespace.vantage.decides:
+        return namespace
+    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
 
 
 def _only_refused(
@@ -105,7 +117,7 @@ def _is_simple(namespace: Namespace, queue: Queue) -> bool:
     """Whether nothing is on its way to a queue, or from it, of which no document speaks."""
     name = queue.settings.queue
     waits = any(
-        transaction is not None and name in transaction.queues
+        transaction is not None and any(owner_of(each) == name for each in transaction.queues)
         for transaction in namespace.transactions.values()
     )
     onward = destinations(queue.settings) or any(feeding(namespace, name))

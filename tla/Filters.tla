@@ -62,6 +62,11 @@ Correlated(message, conditions) ==
 (* FILTER-05 *)
 Taken(message, filters) == \E f \in filters : f[message] = True
 
+(* FILTER-22: of rules without action, and of those with one by their names. *)
+Copies(message, filters, acting) ==
+  (IF Taken(message, filters) THEN 1 ELSE 0)
+    + Cardinality({rule \in DOMAIN acting : acting[rule][message] = True})
+
 --------------------------------------------------------------------------------------
 (* FILTER-02, FILTER-05, FILTER-06 *)
 Always == [message \in Messages |-> True]
@@ -69,6 +74,13 @@ Never == [message \in Messages |-> False]
 ASSUME OneRuleIsEnough ==
   \A message \in Messages : Taken(message, {Always, Never}) /\ ~Taken(message, {Never})
                             /\ ~Taken(message, {})
+
+(* FILTER-05, FILTER-22 *)
+ASSUME EachActionMakesACopy ==
+  \A message \in Messages :
+    /\ Copies(message, {Always, Never}, [rule \in {"louder", "softer"} |-> Always]) = 3
+    /\ Copies(message, {Never}, [rule \in {"louder"} |-> Always]) = 1
+    /\ Copies(message, {Never}, [rule \in {"louder"} |-> Never]) = 0
 
 (* FILTER-03, FILTER-04 *)
 ASSUME MissingFailsCorrelation ==

@@ -99,14 +99,14 @@ Commit ==
   /\ UNCHANGED <<tier, planned, running, named, stored>>
   /\ Says([op |-> "CommitTransaction"], Done)
 
-(* LIMIT-17 *)
+(* LIMIT-17, TOPIC-17, FILTER-26: a name of whatever has one, as long as that kind may be. *)
 Create(length) ==
   /\ length = "longest" /\ length \notin named
   /\ named' = named \union {length}
   /\ UNCHANGED <<tier, kept, planned, staged, running, stored>>
   /\ Says([op |-> "CreateQueue", length |-> length], Done)
 
-(* LIMIT-18 *)
+(* LIMIT-18, TOPIC-18, FILTER-27 *)
 CreateRefused(length) ==
   /\ length = "too-long"
   /\ UNCHANGED core
@@ -156,7 +156,7 @@ NoPartIsTooLarge == \A message \in Held : message.beyond = None
 (* LIMIT-16 *)
 NoTransactionIsTooLong == Len(staged) <= MaxStaged
 
-(* LIMIT-18 *)
+(* LIMIT-18, TOPIC-18, FILTER-27 *)
 NoNameIsTooLong == "too-long" \notin named
 
 (* LIMIT-20 *)
@@ -174,7 +174,7 @@ TransactionsTakeSoMany ==
   [][(Asks("SendInTransaction") /\ said'.command.message = [size |-> 1, beyond |-> None]
       /\ Len(staged) < MaxStaged) => Answers("Done")]_vars
 
-(* LIMIT-17, LIMIT-19 *)
+(* LIMIT-17, LIMIT-19, TOPIC-17, FILTER-26 *)
 LongestNamesAndSmallStatesAreTaken ==
   [][/\ (Asks("CreateQueue") /\ said'.command.length = "longest") => Answers("Done")
      /\ (Asks("SetSessionState") /\ said'.command.size = 1) => Answers("Done")]_vars

@@ -12,10 +12,12 @@ from azure.core.exceptions import (
     ResourceNotFoundError,
 )
 from azure.servicebus import ServiceBusMessage as Message
+from azure.servicebus import ServiceBusSubQueue
 from azure.servicebus.exceptions import MessagingEntityDisabledError
 from azure.servicebus.management import (
     CorrelationRuleFilter,
     ServiceBusAdministrationClient,
+    SqlRuleAction,
     SqlRuleFilter,
     TrueRuleFilter,
 )
@@ -111,6 +113,48 @@ def test_a_topic_has_subscriptions_and_these_rules(
     assert name in [each.name for each in admin.list_topics()]
     with pytest.raises(ResourceNotFoundError):
         admin.get_subscription(name, "other")
+
+
+def test_a_rule_with_an_action_makes_a_copy_of_its_own(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """Changed as it says, beside that of the rules without one."""
+    admin.create_topic(name)
+    admin.create_subscription(name, "s")
+    action = SqlRuleAction("SET colour = 'blue'; SET sys.Label = 'changed'")
+    admin.create_rule(name, "s", "paint", filter=SqlRuleFilter("n = 1"), action=action)
+    assert action.sql_expression == admin.get_rule(name, "s", "paint").action.sql_expression
+    with pytest.raises(HttpResponseError):
+        admin.create_rule(name, "s", "wrong", action=SqlRuleAction("SET colour"))
+    with served.client() as client:
+        with client.get_topic_sender(name) as sender:
+            properties = {"colour": "red", "n": 1}
+            sender.send_messages(Message("m", subject="sent", application_properties=properties))
+        with client.get_subscription_receiver(name, "s") as receiver:
+            came = {each.subject: each.application_properties for each in taken(receiver, 2)}
+    assert {
+        "sent": {b"colour": b"red", b"n": 1},
+        "changed": {b"colour": b"blue", b"n": 1, b"RuleName": b"paint"},
+    } == came
+
+
+def test_what_cannot_be_forwarded_is_a_dead_letter_of_transfers(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """While its destination is disabled."""
+    end = admin.create_queue(f"{name}-end")
+    admin.create_queue(name, forward_to=f"{name}-end")
+    end.status = "SendDisabled"
+    admin.update_queue(end)
+    sent(served, name, Message("stuck"))
+    with served.client() as client:
+        assert 1 == admin.get_queue_runtime_properties(name).transfer_dead_letter_message_count
+        place = ServiceBusSubQueue.TRANSFER_DEAD_LETTER
+        with client.get_queue_receiver(name, sub_queue=place) as receiver:
+            (came,) = taken(receiver, 1)
+            assert "stuck" == str(came)
+            receiver.complete_message(came)
+    assert 0 == admin.get_queue_runtime_properties(name).transfer_dead_letter_message_count
 
 
 def test_topics_subscriptions_and_rules_are_changed_and_deleted(

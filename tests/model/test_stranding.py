@@ -26,6 +26,7 @@ from busproof.model.commands import (
     AcceptSession,
     BeginTransaction,
     Command,
+    CommitTransaction,
     Complete,
     CreateQueue,
     CreateTopic,
@@ -383,6 +384,32 @@ def test_who_receives_from_what_senders_are_kept_from_can_settle(told: Told) -> 
     done = Complete(queue="q", lock_token="l")
     assert not told.saw(done, DISABLED).possible
     told.has(done)
+
+
+def test_what_a_commit_makes_of_a_settlement_meanwhile_is_not_said(told: Told) -> None:
+    told.queue()
+    told.send()
+    told.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
+    told.has(update(status=EntityStatus.RECEIVE_DISABLED))
+    told.has(BeginTransaction(transaction="t"))
+    settle = Complete(queue="q", lock_token="l", transaction="t")
+    assert is_allowed(told, settle, DISABLED)
+    told.has(settle)
+    for answer in (DONE, INVALID, DISABLED):
+        assert is_allowed(told, CommitTransaction(transaction="t"), answer)
+
+
+def test_a_transaction_on_dead_letters_waits_on_their_queue(told: Told) -> None:
+    told.queue()
+    told.send()
+    told.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
+    told.has(DeadLetter(queue="q", lock_token="l", reason="no"))
+    letters = Receive(queue=LETTERS.queue)
+    told.has(letters, received("m1", 1, lock_token="d", dead_letter_reason="no"))
+    told.has(BeginTransaction(transaction="t"))
+    told.has(Complete(queue=LETTERS.queue, lock_token="d", transaction="t"))
+    told.has(update(status=EntityStatus.DISABLED))
+    knows_nothing_of(told, "q")
 
 
 def test_a_session_can_be_refused_too(told: Told) -> None:
