@@ -29,10 +29,12 @@ from busproof.model.commands import (
     GetQueue,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RenewLock,
     RollBackTransaction,
     Send,
+    SendBatch,
     UpdateQueue,
 )
 from busproof.model.outcomes import (
@@ -77,12 +79,14 @@ class Habits:
         mortal: how many of their messages have a time to live; those of the first queue become
             dead letters then.
         large: how many of their messages are so large that a few fill a partition.
+        batching: of what they send and receive outside of sessions, how much is several messages.
         enlisting: how often they settle what they hold in a transaction.
     """
 
     managing: float = 0
     mortal: float = 0
     large: float = 0
+    batching: float = 0
     enlisting: float = 0
 
 
@@ -127,7 +131,17 @@ class _Worker:
         return create if made is CreateQueue else made(queue=create.queue)
 
     def _send(self) -> Command:
+        if self.habits.batching and self.random.random() < self.habits.batching:
+            return self._send_several()
         return Send(queue="keyed", message=self._message())
+
+    def _send_several(self) -> Command:
+        """Some messages, mostly of one key."""
+        messages = tuple(self._message() for _ in range(self.random.choice((1, 2, 4))))
+        if self.random.random() < 0.8:
+            key = messages[0].partition_key
+            messages = tuple(attrs.evolve(each, partition_key=key) for each in messages)
+        return SendBatch(queue="keyed", messages=messages)
 
     def _send_detected(self) -> Command:
         return Send(queue="detecting", message=self._message(detected=True))
@@ -139,6 +153,8 @@ class _Worker:
         mode = ReceiveMode.PEEK_LOCK
         if self.random.random() < 0.3:
             mode = ReceiveMode.RECEIVE_AND_DELETE
+        if self.habits.batching and self.random.random() < self.habits.batching:
+            return ReceiveBatch(queue="keyed", count=self.random.choice((1, 3)), mode=mode)
         return Receive(queue="keyed" if self.random.random() < 0.75 else "detecting", mode=mode)
 
     def _receive_dead(self) -> Command:

@@ -81,7 +81,7 @@ def _choices(
         if seen.witness in (None, witness):
             yield Sighting(Done(), witness)
     if several:
-        yield Sighting(Done())
+        yield Sighting()
 
 
 def _has_several_keys(namespace: Namespace, queue: Queue, command: SendBatch) -> bool:
@@ -96,29 +96,44 @@ def _folded(
     """The states after all of its messages, and the refusals of any one of them."""
     reached: list[Reached] = [(namespace, ())]
     refusals: list[Transition] = []
+    for one, shows in _one_by_one(namespace, command):
+        later: list[Reached] = []
+        for state, rules in reached:
+            before = _without_turns(state, command.queue)
+            for transition in _sent(before, one, seen):
+                if isinstance(transition.outcome, Refused):
+                    refusals.append(transition)
+                else:
+                    after = _showing(before, transition.next, command.queue, shows)
+                    later.append((after, (*rules, *transition.rules)))
+        reached = _apart(later)
+    return reached, refusals
+
+
+def _one_by_one(
+    namespace: Namespace, command: SendBatch
+) -> Iterator[tuple[Send, tuple[RuleId, ...]]]:
+    """Each of its messages as though it were sent alone, and what it shows by arriving."""
+    queue = namespace.queues[command.queue]
     lines: set[object] = set()
     for message in command.messages:
+        line = line_of(queue, message, effective_key(namespace, queue.settings, message))
         one = Send(
             queue=command.queue,
             message=message,
             timeout=command.timeout,
             transaction=command.transaction,
         )
-        later: list[Reached] = []
-        queue = namespace.queues[command.queue]
-        line = line_of(queue, message, effective_key(namespace, queue.settings, message))
-        shows = ("BATCH-01", "BATCH-03") if line in lines else ("BATCH-01",)
+        yield one, ("BATCH-01", "BATCH-03") if line in lines else ("BATCH-01",)
         lines.update({line} - {None})
-        for state, rules in reached:
-            before = _without_turns(state, command.queue)
-            for transition in held_to_limits(before, one, send(before, one, seen)):
-                if isinstance(transition.outcome, Refused):
-                    refusals.append(transition)
-                    continue
-                after = _showing(before, transition.next, command.queue, shows)
-                later.append((after, (*rules, *transition.rules)))
-        reached = _apart(later)
-    return reached, refusals
+
+
+def _sent(namespace: Namespace, one: Send, seen: Sighting) -> Iterator[Transition]:
+    """What may come of one of them; who chooses for each alone takes its first partition."""
+    for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
+        yield transition
+        if seen.outcome is None and not isinstance(transition.outcome, Refused):
+            return
 
 
 def _apart(reached: list[Reached]) -> list[Reached]:

@@ -33,6 +33,7 @@ ALWAYS: Final = frozenset(
         Capability.AMQP,
         Capability.DEAD_LETTER,
         Capability.PEEK_LOCK,
+        Capability.RECEIVE_BATCHES,
         Capability.SEQUENCE_NUMBERS,
     }
 )
@@ -125,6 +126,7 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         (c.CreateQueue(queue="probe"), c.GetQueue(queue="probe"), c.ListQueues()),
     ),
     (Capability.PEEK, (c.Send(queue="probe", message=MESSAGE), c.Peek(queue="probe"))),
+    (Capability.BATCHES, (c.SendBatch(queue="probe", messages=(MESSAGE, MESSAGE)),)),
     (Capability.SCHEDULING, (c.Schedule(queue="probe", message=MESSAGE, delay=HOUR),)),
     (
         Capability.TRANSACTIONS,

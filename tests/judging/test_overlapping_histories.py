@@ -96,7 +96,12 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
         policy, clients, connections = choice(seed)
         managing = 0.05 if seed % 3 == 2 else 0
         mortal = 0.5 if seed % 2 else 0
-        habits = Habits(managing=managing, mortal=mortal, enlisting=0.4 * (seed % 4 == 1))
+        habits = Habits(
+            managing=managing,
+            mortal=mortal,
+            enlisting=0.4 * (seed % 4 == 1),
+            batching=0.4 * (seed % 6 == 3),
+        )
         events = history(seed, policy, clients, connections, habits)
         slack = ModelAdapter(policy=policy).declaration.slack
         for oracle in Oracle:

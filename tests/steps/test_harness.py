@@ -22,8 +22,10 @@ from busproof.model.commands import (
     CreateQueue,
     Peek,
     Receive,
+    ReceiveBatch,
     RollBackTransaction,
     Send,
+    SendBatch,
     TakePartitionDown,
 )
 from busproof.model.outcomes import (
@@ -201,6 +203,12 @@ NEEDED = {
         RollBackTransaction(transaction="t"),
         attrs.evolve(SEND, transaction="t"),
     ],
+    Capability.TRANSACTIONAL_SETTLEMENT: [
+        Complete(queue="q", lock_token="t", transaction="t"),
+        Abandon(queue="q", lock_token="t", transaction="t"),
+    ],
+    Capability.BATCHES: [SendBatch(queue="q", messages=(Message(body="m"),))],
+    Capability.RECEIVE_BATCHES: [ReceiveBatch(queue="q", count=2)],
     Capability.OUTAGES: [
         TakePartitionDown(queue="q", partition=0),
         BringPartitionUp(queue="q", partition=0),

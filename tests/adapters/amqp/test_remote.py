@@ -74,6 +74,9 @@ def test_what_a_service_can_do_is_found_out(service: Embedded) -> None:
         Capability.SQL_FILTERS,
         Capability.DEFERRAL,
         Capability.LOCK_RENEWAL,
+        Capability.TRANSACTIONAL_SETTLEMENT,
+        Capability.BATCHES,
+        Capability.RECEIVE_BATCHES,
     } <= declared.capabilities
     assert not declared.capabilities & {
         Capability.WITNESS,
