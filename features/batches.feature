@@ -166,17 +166,22 @@ Feature: Batches
         | regular     |
 
     @BATCH-10
-    Scenario Outline: A batch that does not fit in is refused whole
-      Given a <kind> queue of 1 GB
-      When a batch of 5 messages of 300 MB each is sent
+    Scenario: A batch for which a queue has no room is refused whole
+      Given a regular queue of 1 GB
+      And messages without key have filled the queue
+      When a batch of 3 messages of 30 MB each is sent
       Then it is refused
       When everything is received and completed
-      Then exactly 0 messages were received
+      Then every message that was taken was received
 
-      Examples:
-        | kind        |
-        | partitioned |
-        | regular     |
+    @BATCH-10
+    Scenario: A batch for which a partition has no room is refused whole
+      Given a partitioned queue
+      And messages with PartitionKey "a" have filled the partition of their key
+      When a batch of 3 messages of 30 MB each is sent
+      Then it is refused
+      When everything is received and completed
+      Then every message that was taken was received
 
   Rule: A batch in a transaction is a part of it
 
