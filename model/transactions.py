@@ -71,7 +71,8 @@ def commit(
     over = gone or may_be_over(namespace, transaction)
     lost: tuple[RuleId, ...] = ("LOCK-13",) if loses_lock else ()
     if transaction.doomed or transaction.doubtful or hit or over or may_lose:
-        yield refusal(_forgotten(ended, transaction), Error.LOCK_LOST, *lost, any_error=True)
+        error = Error.LOCK_LOST if may_lose else Error.INVALID_OPERATION
+        yield refusal(_forgotten(ended, transaction), error, *lost, any_error=True)
 
 
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[RuleId, ...]:
