@@ -184,7 +184,7 @@ def _filling(frames: Frames) -> DataFrame:
     )
     plain = frames.messages.where(
         sf.col("once") & (sf.col("send.op") == "Send") & ~sf.col("detecting")
-    ).withColumns({"key_kind": sf.when(~empty, kind), "key": sf.when(~empty, key)})
+    ).withColumns(_key(kind, key, empty))
     bytes_ = sf.coalesce("send.sent.size", sf.lit(0))
     kept = ["history_id", "entity", "partitioned", "max_size", "key_kind", "key"]
     arrived = plain.where(stays & (bytes_ > 0)).select(
@@ -198,7 +198,7 @@ def _filling(frames: Frames) -> DataFrame:
     queue = sf.col("kind").isin(*QUEUES) & ~sf.col("forwards") & ~sf.col("dead")
     answered = sf.col("outcome").isin("Done", "Refused") & sf.col("transaction").isNull()
     asked = frames.sends.where((sf.col("op") == "Send") & queue & answered & ~sf.col("detecting"))
-    asked = asked.withColumns({"key_kind": sf.when(~empty, kind), "key": sf.when(~empty, key)})
+    asked = asked.withColumns(_key(kind, key, empty))
     nothing = sf.lit(0).cast("bigint")
     requests = asked.select(
         *kept,
@@ -228,6 +228,12 @@ def _filling(frames: Frames) -> DataFrame:
         .where(sf.col("seq").isNotNull() & _is_known(frames.held))
         .withColumn("limit", sf.coalesce("max_size", sf.lit(DEFAULT_SIZE)) * MOST_GB)
     )
+
+
+def _key(kind: Column, key: Column, empty: Column) -> dict[str, Column]:
+    """The key of a message, if it surely has one: a MessageId that is none selects nothing."""
+    sure = ~empty & kind.isNotNull()
+    return {"key_kind": sf.when(sure, kind), "key": sf.when(sure, key)}
 
 
 def _is_known(held: Held) -> Column:
