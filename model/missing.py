@@ -21,6 +21,7 @@ from busproof.model.dead_letters import owner_of
 from busproof.model.entities import created_path, destinations
 from busproof.model.limits import with_transaction
 from busproof.model.managing import buried
+from busproof.model.measures import beyond_limits
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Refused
 from busproof.model.queues import in_outage
@@ -50,6 +51,10 @@ def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transi
     if isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
         rules = ("MGMT-15", "MGMT-10") if name in namespace.registry.buried else ("MGMT-10",)
         yield refusal(namespace, Error.NOT_FOUND, *rules)
+        if isinstance(command, Send) and not namespace.vantage.decides:
+            # Which of two things it is refused for is not said (ERROR-PRECEDENCE).
+            beyond = beyond_limits(namespace, command)
+            yield from (attrs.evolve(each, rules=()) for each in beyond)
     elif isinstance(command, CreateSubscription):
         yield refusal(namespace, Error.NOT_FOUND, "TOPIC-19")
     else:

@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
-from telling import DONE, INVALID, LOST, Told, refuses, shows, telling
+from telling import DONE, INVALID, LOST, MISSING, Told, is_allowed, refuses, shows, telling
 
 from busproof.model.commands import (
     AcceptSession,
@@ -146,6 +146,20 @@ class TestSizes:
         told.has(BEGIN)
         told.has(scheduled(told, "t", size=262_145, partition_key="a"), TOO_LARGE)
         told.has(scheduled(told, "t", size=262_145, partition_key="a"), SCHEDULED)
+
+    def test_of_a_queue_that_is_not_there_it_may_be_refused_for_either(self, held: Told) -> None:
+        """The service may look at the message before it looks for the queue."""
+        large = attrs.evolve(sent(held, size=2**28), queue="nowhere")
+        assert is_allowed(held, large, TOO_LARGE)
+        assert is_allowed(held, large, MISSING)
+        assert not is_allowed(held, large, DONE)
+        small = attrs.evolve(sent(held, size=2**10), queue="nowhere")
+        assert not is_allowed(held, small, TOO_LARGE)
+
+    def test_our_own_bus_looks_for_the_queue_first(self) -> None:
+        told = telling(decides=True)
+        allowed = told.step(attrs.evolve(sent(told, size=2**28), queue="nowhere"))
+        assert [each.outcome for each in allowed] == [MISSING]
 
 
 class TestKeys:
