@@ -243,7 +243,8 @@ NothingGoesUnseen ==
 
 NeverTooLarge == [][~Refuses("message-too-large")]_vars
 NeverFullBesideRoom ==
-  [][Refuses("quota-exceeded") => Cardinality(There) = Capacity]_vars
+  [][Refuses("quota-exceeded") =>
+       Cardinality(There) = Capacity \/ Len(said'.command.messages) > Capacity]_vars
 NeverSeveralKeysTaken ==
   [][Asks("SendBatch") /\ Answers("Done") => Cardinality({said'.command.messages[i].key :
        i \in DOMAIN said'.command.messages}) = 1]_vars
