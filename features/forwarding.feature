@@ -475,9 +475,9 @@ Feature: Automatic forwarding
     Scenario Outline: What becomes due while the source cannot be reached arrives later
       Given a partitioned destination "end"
       And a partitioned source of "end"
-      And a message with <property> "a" was scheduled in 5 seconds
+      And a message with <property> "a" was scheduled in 60 seconds
       When every partition goes down
-      And 10 seconds pass
+      And 120 seconds pass
       And every partition is up again
       And receivers turn to "end"
       And a message is awaited until there is 1

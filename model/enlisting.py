@@ -301,7 +301,9 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
             continue
         until = lock.pledge.until
         latest = max(until.latest, namespace.now.latest)
-        bounds = until if lock.pledge.reading == "ends" else Window(until.earliest, latest)
+        # It may have been given up meanwhile, by a settlement that was never answered.
+        earliest = min(until.earliest, lock.expiry.earliest)
+        bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)
         namespace = with_queue(namespace, _held(queue, stored, freed))
     return namespace

@@ -124,7 +124,7 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
     if not must_fail and all(each in namespace.queues for each in destinations(command)):
-        after = _with_updated(namespace, _updated(queue, command, tried))
+        after = _with_updated(namespace, _updated(namespace, queue, command, tried))
         after = with_lifetime(after, command, surely=not tried.unsettled)
         after = with_redirection(after, command, surely=not tried.unsettled)
         yield done(with_status(after, command, surely=not tried.unsettled), *rules)
@@ -174,7 +174,7 @@ def _reaching(window: Window, value: int | None) -> Window:
     return Window(min(window.earliest, value), max(window.latest, value))
 
 
-def _updated(queue: Queue, command: UpdateQueue, managed: Managed) -> Queue:
+def _updated(namespace: Namespace, queue: Queue, command: UpdateQueue, managed: Managed) -> Queue:
     """MGMT-12: the queue with its settings changed; an unanswered update may still come later."""
     wider = _widened(managed, command)
     changed = wider
@@ -182,8 +182,10 @@ def _updated(queue: Queue, command: UpdateQueue, managed: Managed) -> Queue:
         changed = attrs.evolve(
             wider,
             lock_durations=_exactly(wider.lock_durations, command.lock_duration),
-            delivery_counts=_exactly(wider.delivery_counts, command.max_delivery_count),
         )
+        if not _may_count_by_former(namespace, queue):
+            counts = _exactly(wider.delivery_counts, command.max_delivery_count)
+            changed = attrs.evolve(changed, delivery_counts=counts)
     settings = queue.settings
     if command.lock_duration is not None:
         settings = attrs.evolve(settings, lock_duration=command.lock_duration)
@@ -193,6 +195,14 @@ def _updated(queue: Queue, command: UpdateQueue, managed: Managed) -> Queue:
         settings = attrs.evolve(settings, time_to_live=command.time_to_live)
     managed = attrs.evolve(changed, updated=True)
     return attrs.evolve(queue, settings=settings, managed=managed)
+
+
+def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
+    """Whether a lock may have ended already, and have counted by the maximum from before."""
+    now = namespace.now.latest
+    locks = (queue.messages[number].lock for number in queue.locks.values())
+    ended = any(lock is not None and lock.expiry.earliest <= now for lock in locks)
+    return ended and not namespace.vantage.decides
 
 
 def _exactly(window: Window, value: int | None) -> Window:

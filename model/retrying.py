@@ -4,6 +4,8 @@ A destination may be enabled again, or be created again under its name. Whether 
 sources before is tried again is not said: it may arrive, be a dead letter, or both be seen of none.
 """
 
+from operator import itemgetter
+
 import attrs
 
 from busproof.model.arrivals import Arrival, Passed
@@ -52,7 +54,7 @@ def tried_again(namespace: Namespace, name: str, *, everything: bool = False) ->
     if namespace.vantage.decides:
         return namespace
     for source in _sources(namespace, name):
-        for body, several in namespace.queues[source].passed.items():
+        for body, several in sorted(namespace.queues[source].passed.items(), key=itemgetter(0)):
             kept = [each for each in several if everything or each.kept_by == "FWD-19"]
             for passed in kept:
                 namespace = _may_arrive(namespace, source, passed.arrival)
@@ -63,7 +65,7 @@ def tried_again(namespace: Namespace, name: str, *, everything: bool = False) ->
 def _sources(namespace: Namespace, name: str) -> tuple[str, ...]:
     return tuple(
         source
-        for source, destination in namespace.forwarding.items()
+        for source, destination in sorted(namespace.forwarding.items(), key=itemgetter(0))
         if destination == name and not is_dead_letter_queue(source)
     )
 

@@ -59,18 +59,18 @@ SHOWN: Final[Mapping[str, Run]] = {
         *(BringPartitionUp(queue=QUEUE, partition=each) for each in range(PARTITIONS)),
         receive(delete=True, queue="end"),
     ),
-    "dead-letters-counted-as-transfers": (
-        create(),
-        send("m1"),
-        receive(),
-        dead_letter(0),
-        GetQueue(queue=QUEUE),
-    ),
     "dead-letters-among-transfers": (
         create(),
         send("m1"),
         receive(),
         dead_letter(0),
         _STUCK,
+    ),
+    "dead-letters-counted-as-transfers": (
+        create(),
+        send("m1"),
+        receive(),
+        dead_letter(0),
+        GetQueue(queue=QUEUE),
     ),
 }

@@ -65,7 +65,7 @@ def send(served: Served, queue: str, *bodies: str, **said: str) -> None:
 
 def taken(served: Served, queue: str, **options: object) -> list[str]:
     """All that is there, which is gone then."""
-    given = {"receive_mode": ServiceBusReceiveMode.RECEIVE_AND_DELETE, "max_wait_time": 1} | options
+    given = {"receive_mode": ServiceBusReceiveMode.RECEIVE_AND_DELETE, "max_wait_time": 5} | options
     with served.client() as client, client.get_queue_receiver(queue, **given) as receiver:
         return sorted(str(each) for each in receiver)
 

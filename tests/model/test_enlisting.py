@@ -473,3 +473,12 @@ def test_a_refused_settlement_changes_nothing(told: Told) -> None:
     assert refused
     for each in refused:
         assert {*each.next.queues["q"].messages} == {*namespace.queues["q"].messages}
+
+
+def test_what_was_perhaps_given_up_may_be_given_again_after_a_rollback(told: Told) -> None:
+    """The abandon that nobody answered may have taken effect before."""
+    enlisted(told).has(Abandon(queue="q", lock_token="l"), LOST)
+    told.has(ROLL_BACK)
+    assert is_allowed(told, RECEIVE, again(delivery_count=2))
+    assert is_allowed(told, RECEIVE, Empty())
+    assert is_allowed(told, PLAIN, DONE)

@@ -1,7 +1,24 @@
 """Queues being created and listed: names, versions and tiers, and queues from before."""
 
 import pytest
-from telling import DONE, LOST, MISSING, OTHER, Told, down, refuses, shows, telling, told_of, update
+from telling import (
+    DONE,
+    LOST,
+    MISSING,
+    OTHER,
+    SECOND,
+    Told,
+    down,
+    is_allowed,
+    locked,
+    passes,
+    received,
+    refuses,
+    shows,
+    telling,
+    told_of,
+    update,
+)
 
 from busproof.model.commands import (
     Complete,
@@ -181,3 +198,16 @@ def test_a_restoration_without_answer(told: Told) -> None:
     told.has(RestoreQueue(queue="q"), LOST)
     told.has(GET, MISSING)
     told.has(GET, told_of(partitioned=True))
+
+
+@pytest.mark.parametrize(("seconds", "either"), [(60, True), (30, False)])
+def test_a_delivery_may_have_failed_by_the_maximum_from_before(
+    told: Told, seconds: int, either: bool
+) -> None:
+    """If its lock can have ended when the update came; one that surely lasts counts by the new."""
+    locked(told, until=60 * SECOND, max_delivery_count=10)
+    passes(told, seconds)
+    told.has(update(max_delivery_count=1))
+    passes(told, 60)
+    again = received("m1", 1, lock_token="m", delivery_count=2)
+    assert is_allowed(told, Receive(queue="q"), again) is either

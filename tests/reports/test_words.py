@@ -36,6 +36,7 @@ from busproof.model.commands import (
     ListSessions,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
@@ -44,6 +45,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Schedule,
     Send,
+    SendBatch,
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
@@ -87,6 +89,11 @@ from busproof.model.values import (
 )
 
 COMMANDS = [
+    (
+        SendBatch(queue="q", messages=(Message(body="m1"), Message(body="m2", session_id="a"))),
+        "Send 2 messages at once to q: 'm1', 'm2' (SessionId 'a')",
+    ),
+    (ReceiveBatch(queue="q", count=3), "Receive up to 3 messages from q (peek-lock)"),
     (
         Schedule(
             queue="q", message=Message(body="m1", session_id="a"), delay=5_000_000, transaction="t"
