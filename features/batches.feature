@@ -174,7 +174,7 @@ Feature: Batches
       When everything is received and completed
       Then every message that was taken was received
 
-    @BATCH-10
+    @BATCH-10 @SIZE-07
     Scenario: A batch for which a partition has no room is refused whole
       Given a partitioned queue
       And messages with PartitionKey "a" have filled the partition of their key
