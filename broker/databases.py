@@ -102,6 +102,8 @@ class Database:
             self._sqlite.execute("PRAGMA journal_mode = WAL")
             self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
+            # Some builds write zeros over what is removed, which on a full disk needs room itself.
+            self._sqlite.execute("PRAGMA secure_delete = OFF")
 
     def close(self) -> None:
         """Be done with it; all that was written is in the file then."""
