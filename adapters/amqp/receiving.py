@@ -33,12 +33,9 @@ NO_CONTENT: Final = 204
 def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
     """Take what is there now, locked or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
-    if session_id is None:
-        link = client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
-    else:
-        link = client.held(path, session_id)
-        if link is None:
-            return _not_held(client, path, session_id)
+    link = _link(client, path, command)
+    if link is None:
+        return _not_held(client, path, session_id or "")
     kind = command.mode if session_id is None else session_id
     try:
         came = r.received(client, link, scenario.setting.receive_wait)
@@ -53,15 +50,19 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
     return o.Received(message=_taken(scenario, command.queue, command.mode, lock, raw))
 
 
+def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
+    """Where to receive: the link of a session if one is named, or none if that is not held."""
+    if command.session_id is not None:
+        return client.held(path, command.session_id)
+    return client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
+
+
 def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -> o.Outcome:
     """Take up to as many as are asked for of what is there now, locked or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
-    if session_id is None:
-        link = client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
-    else:
-        link = client.held(path, session_id)
-        if link is None:
-            return _not_held(client, path, session_id)
+    link = _link(client, path, command)
+    if link is None:
+        return _not_held(client, path, session_id or "")
     kind = command.mode if session_id is None else session_id
     try:
         came = r.received_several(client, link, command.count, scenario.setting.receive_wait)
