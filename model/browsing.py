@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from busproof.model.calendar import NEVER
 from busproof.model.commands import Peek
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.deliveries import may_be_spent
@@ -156,13 +157,14 @@ def _is_one(queue: Queue, stored: Stored) -> bool:
 def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
     """Whether a message had come before the other one was sent.
 
-    Nobody says how the messages of one transaction follow each other.
+    Nobody says how the messages of one transaction follow each other, nor when one came whose
+    send was not answered.
     """
     together = first.batch == shown.batch >= 0
     if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
-    virtual = namespace.vantage.clock is Clock.VIRTUAL
-    return virtual or first.arrived.latest < shown.arrived.earliest
+    numbered = namespace.vantage.clock is Clock.VIRTUAL and first.arrived.latest < NEVER
+    return numbered or first.arrived.latest < shown.arrived.earliest
 
 
 def why_begun(

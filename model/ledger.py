@@ -4,6 +4,7 @@ from typing import Any
 
 from immutables import Map
 
+from busproof.model.calendar import NEVER
 from busproof.model.evolving import evolve
 from busproof.model.heap import Heap, push, settled, smallest
 from busproof.model.keys import SESSION_ID
@@ -54,7 +55,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         since=queue.receivers.count,
         available_at=now.earliest,
         shows=shows,
-        arrived=now,
+        arrived=now if certain else Window(now.earliest, NEVER),
         dies=dies,
     )
     changes = _available(queue, stored) if certain else {}

@@ -113,7 +113,7 @@ class Stored:
         deferred: whether it was set aside; `None` where that is not known.
         reason: why it was dead-lettered, in a dead-letter queue.
         sequence_number: as seen; `None` until it was.
-        arrived: when it came, or may have come if it was scheduled.
+        arrived: when it came, or may have come if it was scheduled or its send was not answered.
         came: of a message that was scheduled, the rule by which it became active.
         scheduled_number: the sequence number that it was scheduled under, if that was told.
         through: the partitions that were down when it was scheduled, or when it was due.

@@ -184,6 +184,19 @@ def test_of_two_with_one_body_it_is_not_known_which_is_shown(told: Told) -> None
     assert begins(told, "m7")
 
 
+@pytest.mark.parametrize("key", [{}, {"partition_key": "k"}], ids=["without a key", "of one key"])
+def test_nor_is_one_whose_send_was_not_answered(told: Told, key: dict[str, str]) -> None:
+    """It is there, and a receiver holds it; but it may have come after the other."""
+    told.queue()
+    told.send(LOST, **key)
+    told.send(partition=1, **key)
+    numbers = (("m2", 1), ("m1", 2))
+    for body, number in numbers:
+        lock = {"lock_token": body, "locked_until": 60_000_000}
+        told.has(LOCK, received(body, 1, number, **lock, **key))
+    told.has(SEVERAL, Peeked(messages=tuple(view(body, 1, at, **key) for body, at in numbers)))
+
+
 def test_what_a_transaction_kept_back_is_not_older(told: Told) -> None:
     told.queue(partitioned=False)
     told.has(BeginTransaction(transaction="t"))
