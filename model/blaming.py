@@ -46,6 +46,7 @@ from busproof.model.outcomes import (
     Received,
     ReceivedSeveral,
     Refused,
+    Renewed,
     SessionAccepted,
 )
 from busproof.model.peeking import in_order
@@ -125,6 +126,8 @@ def blamed(
             case AcceptNextSession(), SessionAccepted(session_id=session_id):
                 waits = session_id in queue.calendar.sessions
                 rules = ("SCHED-13", "SESS-06") if waits else ("SESS-06",)
+            case RenewLock(), Renewed() | Done() if _only_refusals(allowed):
+                rules = ("LOCK-05", "LOCK-07")
             case Complete() | Abandon(), _:
                 rules = wrongly_settled(outcome)
             case _:
@@ -223,7 +226,7 @@ def _wrongly_taken(
     allowed: tuple[Transition, ...],
 ) -> tuple[RuleId, ...]:
     """A send was accepted that had to be refused, or went where it must not go."""
-    if all(isinstance(transition.outcome, Refused) for transition in allowed):
+    if _only_refusals(allowed):
         return ()
     if is_beyond(namespace, queue, seen):
         return ("SIZE-05", "KEY-01")
@@ -250,7 +253,7 @@ def _wrongly_refused(
     allowed: tuple[Transition, ...],
 ) -> tuple[RuleId, ...]:
     """A send was refused, or with another error, where it had to be accepted."""
-    if all(isinstance(transition.outcome, Refused) for transition in allowed):
+    if _only_refusals(allowed):
         return ()
     key = _key(namespace, queue, command)
     if is_about_room(queue, outcome):
@@ -265,6 +268,10 @@ def _wrongly_refused(
     both = message.session_id is not None and message.session_id == message.partition_key
     wrong_place = ("KEY-02", *rule_of(queue.settings, message, key)) if queue.outages.any else ()
     return ("KEY-09", *wrong_place) if both else wrong_place
+
+
+def _only_refusals(allowed: tuple[Transition, ...]) -> bool:
+    return all(isinstance(transition.outcome, Refused) for transition in allowed)
 
 
 def _key(namespace: Namespace, queue: Queue, command: Send) -> Key | None:

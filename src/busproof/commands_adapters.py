@@ -26,9 +26,11 @@ def run(args: argparse.Namespace) -> int:
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     table = Table("--adapter", "kind", "what it is", box=box.SIMPLE_HEAD)
     for each in found:
-        table.add_row(each.name, each.kind, each.summary)
+        # busproof[amqp] is no markup.
+        table.add_row(*map(Text, (each.name, each.kind, each.summary)))
     Console().print(table)
     return 0

@@ -152,6 +152,12 @@ def test_a_file_where_a_folder_should_be_is_told_in_one_sentence(busproof):
     assert "Not a directory" in ended.sentence
 
 
+def test_what_an_adapter_is_installed_with_is_told_whole(busproof):
+    """The table takes no extra in brackets for markup."""
+    told = busproof("adapters").out
+    assert {"busproof[amqp];", "busproof[spark];"} <= set(told.split())
+
+
 @pytest.mark.parametrize("command", ["rules", "rules --format json", "adapters"])
 def test_a_full_disk_behind_the_output_is_told_in_one_sentence(busproof, command):
     """What cannot be printed is not taken for a violation, and shows no traceback."""
