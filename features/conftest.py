@@ -30,8 +30,9 @@ for _module in (import_module(f"busproof.steps.{name}") for name in STEP_MODULES
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make our marker known, which no other tests have, and tell Allure of our scenarios."""
+    """Make our markers known, which no other tests have, and tell Allure of our scenarios."""
     config.addinivalue_line("markers", "rule(id): the rule of the catalogue that a scenario shows")
+    config.addinivalue_line("markers", "any_reading: a scenario that every reading allows")
     if allure.is_active(config):
         config.pluginmanager.register(allure, "busproof_allure")
 
@@ -114,7 +115,10 @@ def _rules(item: pytest.Item) -> tuple[str, ...]:
 @pytest.fixture
 def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
     """The bus under test, empty."""
-    yield from _run(request.config).bus(scenario_name(request.node), _rules(request.node))
+    node = request.node
+    any_reading = node.get_closest_marker("any_reading") is not None
+    name, rules = scenario_name(node), _rules(node)
+    yield from _run(request.config).bus(name, rules, any_reading=any_reading)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ Feature: How many entities there can be
 
   Rule: There are 10,000 queues and topics at most
 
-    @QUOTA-07 @QUOTA-08 @QUOTA-09 @QUOTA-10
+    @QUOTA-07 @QUOTA-08 @QUOTA-09 @QUOTA-10 @any-reading
     Scenario: A namespace takes 10,000 queues, and no more
       Given an empty namespace
       When 10000 regular queues are created

@@ -36,8 +36,13 @@ class Terms:
             oracle=oracle,
         )
 
-    def inapplicable(self, rule: Rule) -> str:
-        """Why this run can neither show nor break the rule; empty if it can."""
+    def inapplicable(self, rule: Rule, *, any_reading: bool = False) -> str:
+        """Why this run can neither show nor break the rule; empty if it can.
+
+        Args:
+            rule: the rule.
+            any_reading: whether it is no matter how the documents are read.
+        """
         profile = self.profile
         if profile.tier.value not in rule.tiers:
             return f"tier: {profile.tier.value} is not one of {', '.join(rule.tiers)}"
@@ -45,14 +50,19 @@ class Terms:
             return f"edition: {profile.edition} says nothing of it"
         if unmet := rule.unmet(self.capabilities):
             return f"capability: {', '.join(need.replace('|', ' or ') for need in unmet)}"
-        return self._excluded(rule) or self._unjudged(rule)
+        excluded = "" if any_reading else self._read_otherwise(rule)
+        return excluded or self._kept_away(rule) or self._unjudged(rule)
 
-    def _excluded(self, rule: Rule) -> str:
+    def _read_otherwise(self, rule: Rule) -> str:
         for condition in rule.unless:
             ambiguity, _, reading = condition.partition("=")
             if reading and self.profile.readings.get(ambiguity) == reading:
                 return f"reading: {condition}"
-            if not reading and condition in self.capabilities:
+        return ""
+
+    def _kept_away(self, rule: Rule) -> str:
+        for condition in rule.unless:
+            if "=" not in condition and condition in self.capabilities:
                 return f"capability: {condition} is declared, which keeps it from arising"
         return ""
 

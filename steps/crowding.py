@@ -107,11 +107,14 @@ def sends_nevertheless(bus: Bus) -> Outcome:
     target_fixture="replaced",
 )
 def replaced_by_partitioned(bus: Bus) -> Outcome | None:
-    """Delete one and create a partitioned one, whatever becomes of that."""
+    """Delete one and create a partitioned one, or where that is refused a regular one again."""
     if Capability.MANAGEMENT not in bus.capabilities:
         return None
     deletes_one(bus)
-    return bus.do(CreateQueue(queue="partitioned"))
+    outcome = bus.do(CreateQueue(queue="partitioned"))
+    if isinstance(outcome, Refused):
+        bus.do(CreateQueue(queue="put-back", partitioned=False))
+    return outcome
 
 
 @then("that is accepted, where each queue counts once")

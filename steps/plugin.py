@@ -13,6 +13,8 @@ import pytest
 __all__ = ["OPTIONS", "loading_our_features"]
 
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
+ANY_READING = "any-reading"
+"""On a scenario that holds however the documents are read, also where a rule of it says nothing."""
 
 OPTIONS = {
     "adapter": "which implementation the features run on (default: model); see busproof adapters",
@@ -74,8 +76,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_bdd_apply_tag(tag: str, function: Callable[..., object]) -> bool | None:
-    """Turn a rule id on one of our scenarios into a mark; leave every other tag to others."""
-    if not _loading or not RULE_ID.fullmatch(tag):
+    """Turn a tag of one of our scenarios into a mark; leave every other one to others."""
+    if not _loading or not (tag == ANY_READING or RULE_ID.fullmatch(tag)):
         return None
-    pytest.mark.rule(tag)(function)
+    mark = pytest.mark.any_reading if tag == ANY_READING else pytest.mark.rule(tag)
+    mark(function)
     return True

@@ -147,11 +147,19 @@ class Run:
         except HistoryError as error:
             give_up(self._config, error)
 
-    def bus(self, scenario: str, rules: tuple[RuleId, ...]) -> Iterator[Bus]:
-        """A bus for one scenario, from empty, if its rules apply."""
+    def bus(
+        self, scenario: str, rules: tuple[RuleId, ...], *, any_reading: bool = False
+    ) -> Iterator[Bus]:
+        """A bus for one scenario, from empty, if its rules apply.
+
+        Args:
+            scenario: its name.
+            rules: that it shows.
+            any_reading: whether it holds as well where a reading leaves one of them out.
+        """
         self._begin_scenario(scenario, rules)
-        for rule in rules:
-            if cause := self.terms.inapplicable(self.catalogue.rule(rule)):
+        for rule in map(self.catalogue.rule, rules):
+            if cause := self.terms.inapplicable(rule, any_reading=any_reading):
                 raise NotApplicable(cause)
         with blaming_the_adapter():
             self.adapter.start(self.profile)

@@ -21,7 +21,7 @@ READINGS = [
     if reading != each.default
 ]
 SETS = covering({each.id: each.choices for each in CATALOGUE.ambiguities})
-AT_GATE = {"KEY-ORDER=sessions-only"}
+AT_GATE = {"QUOTA-WEIGHT=per-partition"}
 AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
 """The scenarios of TXN-03 to TXN-08 say that a send is refused at once, and do not apply."""
 
