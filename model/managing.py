@@ -200,7 +200,8 @@ def _updated(namespace: Namespace, queue: Queue, command: UpdateQueue, managed: 
 def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
     """Whether a lock may have ended already, and have counted by the maximum from before."""
     now = namespace.now.latest
-    locks = (queue.messages[number].lock for number in queue.locks.values())
+    held = (queue.messages.get(number) for number in queue.locks.values())
+    locks = (None if stored is None else stored.lock for stored in held)
     ended = any(lock is not None and lock.expiry.earliest <= now for lock in locks)
     return ended and not namespace.vantage.decides
 

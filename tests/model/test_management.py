@@ -40,7 +40,7 @@ from busproof.model.outcomes import (
     QueueDescription,
     Refused,
 )
-from busproof.model.values import Error, Message, Tier
+from busproof.model.values import Error, Message, ReceiveMode, Tier
 
 TAKEN = Refused(error=Error.ALREADY_EXISTS)
 GET = GetQueue(queue="q")
@@ -211,3 +211,11 @@ def test_a_delivery_may_have_failed_by_the_maximum_from_before(
     passes(told, 60)
     again = received("m1", 1, lock_token="m", delivery_count=2)
     assert is_allowed(told, Receive(queue="q"), again) is either
+
+
+def test_the_maximum_changes_when_what_was_locked_is_gone(told: Told) -> None:
+    """Its lock may have ended, for somebody took it for good."""
+    locked(told, until=60 * SECOND, max_delivery_count=10)
+    passes(told, 60)
+    told.has(Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE), received("m1", 1))
+    told.has(update(max_delivery_count=1))
