@@ -29,6 +29,8 @@ def main() -> int:
         text=True,
         check=False,
     )
+    if ended.returncode > 1:
+        return ended.returncode  # it has said why
     found = json.loads(ended.stdout)["faults"]
     killed = [each for each in found if each["result"] == "killed"]
     silent = [each for each in found if each["result"] == "silent"]

@@ -121,13 +121,13 @@ def recorded_apart(request: Request, scratch: Path) -> Path:
 def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
-    process = context.Process(target=_tell, args=(writer, work, *about))
+    process = context.Process(target=_tell, args=(writer, name, work, *about))
     process.start()
     writer.close()
     try:
         found: Found | ConformanceError = reader.recv()
     except EOFError:
-        raise AdapterError(f"the process that runs {name} broke; {LOG} is empty") from None
+        raise AdapterError(f"the process that runs {name} was ended by the system") from None
     finally:
         process.join()
         reader.close()
@@ -144,7 +144,7 @@ def _context() -> DefaultContext | ForkServerContext:
     return context
 
 
-def _tell(writer: Connection, work: Callable[..., object], *about: object) -> None:
+def _tell(writer: Connection, name: str, work: Callable[..., object], *about: object) -> None:
     # Little of it is garbage for long; a thousand sequences leave a gigabyte of it all the same.
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS)
@@ -154,6 +154,8 @@ def _tell(writer: Connection, work: Callable[..., object], *about: object) -> No
         writer.send(error)
     except KeyboardInterrupt:
         writer.send(AdapterError("interrupted"))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the audit has to say of what run
+        writer.send(AdapterError(f"the run of {name} broke off: {type(error).__name__}: {error}"))
 
 
 def _recorded(request: Request, scratch: Path) -> Path:

@@ -1,0 +1,39 @@
+"""What an audit says of a run, in a process of its own, that comes to no end."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from busproof import auditing
+from busproof.auditing import Job, audited_apart
+from busproof.errors import AdapterError
+
+pytestmark = pytest.mark.slow
+
+JOB = Job(fault="mismatch-accepted")
+
+
+def raises(*_: object) -> None:
+    """As a judge with a mistake in it does."""
+    raise KeyError(1)
+
+
+def dies(*_: object) -> None:
+    """As a process does that the system ends."""
+    os._exit(9)
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (raises, "the run of mismatch-accepted broke off: KeyError: 1"),
+        (dies, "the process that runs mismatch-accepted was ended by the system"),
+    ],
+)
+def test_it_names_the_fault_and_what_came(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: object, said: str
+) -> None:
+    monkeypatch.setattr(auditing, "_audited", work)
+    with pytest.raises(AdapterError, match=said):
+        audited_apart(JOB, tmp_path)
