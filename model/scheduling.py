@@ -110,7 +110,10 @@ def _places(
     if seen.outcome is not None:
         yield queue, 0
         return
-    spared = queue.outages.spared(_home(namespace, queue, key))
+    home = _home(namespace, queue, key)
+    spared = queue.outages.spared(home)
+    if not spared and namespace.profile.readings.get("SCHEDULE-PLACE") == "when-due":
+        spared = home  # scheduling meets no outage, and something has to number the message
     spared = with_room(namespace, queue, message, key, spared, seen)
     for where in choices(namespace, queue, spared, seen):
         known = queue

@@ -309,6 +309,18 @@ def test_the_models_own_bus_gives_it_in_its_partition() -> None:
     assert [found.outcome for found in step(shown, PEEK)] != [Peeked()]
 
 
+@pytest.mark.parametrize("key", [{}, {"partition_key": "k"}], ids=["without a key", "of a key"])
+def test_where_scheduling_meets_no_outage_it_schedules_with_all_partitions_down(
+    key: dict[str, str],
+) -> None:
+    """Something has to number the message, and it waits for its partition."""
+    bus = telling({"SCHEDULE-PLACE": "when-due"}, decides=True)
+    bus.queue()
+    for partition in range(4):
+        bus.saw(TakePartitionDown(queue="q", partition=partition), DONE)
+    assert {Scheduled} == {type(each.outcome) for each in bus.step(later(**key))}
+
+
 def test_one_body_may_be_sent_now_and_later(queue: Told) -> None:
     queue.send(partition=1)
     scheduled(queue)
