@@ -13,8 +13,9 @@ from busproof.broker import native
 from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
 from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
+from busproof.broker.proving import Proving
 from busproof.broker.refusals import Refusal, unauthorized
-from busproof.broker.tokens import Claim, Claims
+from busproof.broker.tokens import Claim
 
 if TYPE_CHECKING:
     from busproof.broker.hub import Hub
@@ -38,9 +39,6 @@ MOST_LINKS: Final = 5_000
 MOST_CONNECTIONS: Final = 5_000
 """Connections of all clients; the service takes as many of a namespace over AMQP."""
 
-TIME_TO_CLAIM: Final = 20.0
-"""For how long a connection may last without a claim, in seconds."""
-
 
 class Connection(asyncio.Protocol):
     """Speaks AMQP with one client.
@@ -56,7 +54,7 @@ class Connection(asyncio.Protocol):
     ) -> None:
         self.hub = hub
         self.number = number
-        self._claims = Claims()
+        self._proving = Proving(hub.loop, self.review_links, self.end)
         self._reads_slowly = False
         self._unsent = 0
         """Bytes that wait until what they tell is kept for good."""
@@ -82,7 +80,6 @@ class Connection(asyncio.Protocol):
         self._endpoint.offered_capabilities = [STANDS_FOR]
         self._engine.bind(self._endpoint)
         self._timer: asyncio.TimerHandle | None = None
-        self._review: asyncio.TimerHandle | None = None
 
     @property
     def name(self) -> str:
@@ -96,14 +93,15 @@ class Connection(asyncio.Protocol):
 
     def prove(self, claim: Claim) -> None:
         """Remember a claim that the client has shown; when it expires, links end that need it."""
-        self._claims.add(claim)
-        if self._review is not None:
-            self._review.cancel()
-        self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
+        self._proving.add(claim)
+
+    def renew_claims(self) -> None:
+        """The keys are others; links end that need a claim that was proved by one that is gone."""
+        self._proving.renew(self.hub.keys)
 
     def permits(self, right: str, path: str) -> bool:
         """Whether the client has shown a claim for this."""
-        return self._claims.permit(right, path)
+        return self._proving.permit(right, path)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
@@ -114,7 +112,7 @@ class Connection(asyncio.Protocol):
         self._handshake = Handshake(self.hub.keys, self._write)
         self.hub.connections.add(self)
         self._timer = self.hub.loop.call_later(TICK, self._tick)
-        self._review = self.hub.loop.call_later(TIME_TO_CLAIM, self._look_at_claims)
+        self._proving.begin()
 
     def data_received(self, data: bytes) -> None:
         """Bytes came."""
@@ -136,9 +134,9 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """The client is gone."""
-        for timer in (self._timer, self._review):
-            if timer is not None:
-                timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._proving.stop()
         self.hub.connections.discard(self)
         for link in list(self.links):
             self._gone(link, lost=True)
@@ -230,6 +228,13 @@ class Connection(asyncio.Protocol):
         self._endpoint.condition = condition(refusal.condition, refusal.description)
         self._endpoint.close()
         self.pump()
+
+    def end(self, refusal: Refusal) -> None:
+        """End the whole connection with an error, if the client has come so far as to be told."""
+        if self._handshake is None:
+            self.close_after(refusal)
+        else:
+            self.drop()
 
     def drop(self) -> None:
         """Let the client go without a word."""
@@ -327,20 +332,6 @@ class Connection(asyncio.Protocol):
         self._nodes.pop(native.raw(link), None)
         if node is not None:
             node.on_closed(lost=lost)
-
-    def _look_at_claims(self) -> None:
-        """End what the client has no claim for, or has none any more."""
-        if not self._claims.any:
-            self.close_after(
-                Refusal(
-                    "amqp:unauthorized-access",
-                    f"No token was put within {TIME_TO_CLAIM:.0f} seconds, or all have expired.",
-                    401,
-                )
-            )
-            return
-        self.review_links()
-        self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
 
     def _tick(self) -> None:
         now = time.monotonic()

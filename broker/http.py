@@ -21,6 +21,8 @@ class Request:
     target: str
     headers: dict[str, str]
     body: bytes
+    peer: str = ""
+    """The address that the client asks from."""
 
 
 @attrs.frozen
@@ -73,7 +75,7 @@ async def _answered(
     writer: asyncio.StreamWriter,
 ) -> bool:
     """Answer one request; whether another may follow."""
-    request = await _read(connection, reader)
+    request = await _read(connection, reader, _peer_of(writer))
     if request is None:
         return False
     answer = handler(request)
@@ -83,7 +85,14 @@ async def _answered(
     return connection.our_state is h11.DONE and connection.their_state is h11.DONE
 
 
-async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+def _peer_of(writer: asyncio.StreamWriter) -> str:
+    known = writer.get_extra_info("peername")
+    return str(known[0]) if known else ""
+
+
+async def _read(
+    connection: h11.Connection, reader: asyncio.StreamReader, peer: str
+) -> Request | None:
     head: h11.Request | None = None
     body = b""
     while True:
@@ -98,7 +107,7 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Req
                 raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
         elif isinstance(event, h11.EndOfMessage) and head is not None:
             headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-            return Request(head.method.decode(), head.target.decode(), headers, body)
+            return Request(head.method.decode(), head.target.decode(), headers, body, peer)
         else:
             return None
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
@@ -13,7 +13,8 @@ from busproof.broker.refusals import too_large
 from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
 from busproof.broker.statuses import Statuses
-from busproof.broker.tokens import Keys
+from busproof.broker.tokens import Key, Keys
+from busproof.errors import UsageError
 from busproof.model.calendar import top
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.heap import smallest
@@ -149,6 +150,8 @@ class Hub:
         self.contents = Contents()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
         """Makes the namespace anew with which the broker began."""
+        self.renew: Callable[[], None] = _nothing_to_renew
+        """Reads the keys and certificates again, where they were read from."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
@@ -183,6 +186,12 @@ class Hub:
         self._seen.clear()
         if self.saver is not None:
             self.saver.begin(bus)
+
+    def renew_keys(self, rules: Iterable[Key]) -> None:
+        """Have other keys; what needs a claim that was proved by one that is gone ends."""
+        self.keys.renew(rules)
+        for connection in list(self.connections):
+            connection.renew_claims()
 
     def parsed(self, raw: bytes) -> Parsed:
         """A message that came in, under a name of its own.
@@ -314,6 +323,10 @@ class Hub:
     def wall(self) -> float:
         """Seconds since 1970, by which tokens expire."""
         return time.time()
+
+
+def _nothing_to_renew() -> None:
+    raise UsageError("no keys were read from anywhere; start busproof serve with --keys")
 
 
 def _largest(bus: Bus) -> int:

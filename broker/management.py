@@ -11,6 +11,7 @@ from busproof.broker.asking import Asking, Operation
 from busproof.broker.engine import Connection
 from busproof.broker.refusals import Refusal, unauthorized
 from busproof.broker.requests import Answerer, Reply, said_in
+from busproof.broker.tokens import MANAGEMENT
 
 __all__ = ["answerer"]
 
@@ -43,7 +44,7 @@ def answerer(connection: Connection, path: str) -> Answerer:
         right, operation = OPERATIONS.get(asked.removeprefix(PREFIX), ("", None))
         if operation is None:
             raise Refusal("amqp:not-implemented", f"There is no operation {asked!r} here.", 501)
-        if not connection.permits(right, path):
+        if not connection.permits(right, path + MANAGEMENT):
             raise unauthorized(right, path)
         connection.hub.statuses.check(right, path)
         body = request.body if isinstance(request.body, dict) else {}

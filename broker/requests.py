@@ -12,7 +12,15 @@ from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal
 
-__all__ = ["CBS_STATUS", "Answerer", "Replies", "Reply", "Requests", "said_in"]
+__all__ = [
+    "CBS_STATUS",
+    "MANAGEMENT_STATUS",
+    "Answerer",
+    "Replies",
+    "Reply",
+    "Requests",
+    "said_in",
+]
 
 MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
 CBS_STATUS: Final = ("status-code", "status-description", None)
@@ -102,7 +110,7 @@ class Requests(Node):
         link: Link,
         kind: str,
         answer: Answerer,
-        names: tuple[str, str, str | None] = MANAGEMENT_STATUS,
+        names: tuple[str, str, str | None],
     ) -> None:
         self._connection = connection
         self._link = link

@@ -42,7 +42,7 @@ class Embedded:
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [
                 *(sys.executable, "-m", "busproof", "serve"),
-                *("--port", "0", "--admin-port", "0", *options),
+                *("--port", "0", "--admin-port", "0", "--control", *options),
             ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

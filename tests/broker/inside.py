@@ -12,7 +12,7 @@ from busproof.broker.admin import Administration
 from busproof.broker.config import Configuration
 from busproof.broker.http import served
 from busproof.broker.hub import Hub
-from busproof.broker.serving import Broker, bus_for, started
+from busproof.broker.serving import Broker, Places, bus_for, started
 from busproof.broker.tokens import Keys
 from busproof.model.commands import CreateQueue
 
@@ -53,9 +53,10 @@ def inside(*queues: CreateQueue, policy: str = "round-robin") -> Iterator[Inside
             configuration.created.append(each)
             configuration.places[each] = "here"
         bus = bus_for(configuration, policy=policy)
-        keys = Keys({key.name: key for key in configuration.keys})
+        keys = Keys(configuration.keys)
+        places = Places(host="127.0.0.1", port=0, admin_port=0)
         broker = await started(
-            bus, keys, "127.0.0.1", 0, 0, lambda hub: served(Administration(hub, print).answer)
+            bus, keys, places, lambda hub: served(Administration(hub, print).answer)
         )
         running.append((broker, asyncio.get_running_loop()))
         ready.set()
