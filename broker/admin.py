@@ -52,7 +52,10 @@ class Administration:
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
-        url = urlsplit(request.target)
+        try:
+            url = urlsplit(request.target)
+        except ValueError:
+            return _json({"error": "The address of the request cannot be read."}, 400)
         path, query = unquote(url.path), dict(parse_qsl(url.query))
         try:
             if path == "/health":

@@ -35,7 +35,7 @@ class Coordinator(Node):
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """A request to begin a transaction, or to end one."""
-        raw = received(native.raw(self._link), delivery, self._parts)
+        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
@@ -65,7 +65,7 @@ class Coordinator(Node):
         request = Message()
         try:
             request.decode(raw)
-        except ProtonException as error:
+        except (ProtonException, RecursionError) as error:
             raise Refusal("amqp:decode-error", str(error)) from None
         asked = request.body
         if not isinstance(asked, Described):
@@ -81,6 +81,12 @@ class Coordinator(Node):
         return None
 
     def _begin(self) -> str:
+        if len(self._open) >= (most := self._connection.hub.limits.transactions):
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                f"{most:,} transactions are open here, as many as there may be.",
+                403,
+            )
         name = f"{self._connection.name}-{next(NUMBERS)}"
         answer = self._connection.hub.bus.ask(
             BeginTransaction(transaction=name), self._connection.name

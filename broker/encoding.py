@@ -45,6 +45,8 @@ _SINGLE: Final = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: (
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8, 0x9: 16}
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 DESCRIBED: Final = 0
+DEEPEST: Final = 32
+"""How often a descriptor, or what it describes, may itself be described; messages need once."""
 SMALL_ULONG: Final = 0x53
 
 
@@ -55,15 +57,17 @@ class _Opaque:
 OPAQUE: Final = _Opaque()
 
 
-def end_of(data: bytes, place: int) -> int:
+def end_of(data: bytes, place: int, deep: int = 0) -> int:
     """Where the value ends that begins here.
 
     Raises:
-        ValueError: it is cut off, or there is no such type.
+        ValueError: it is cut off, is described too often, or there is no such type.
     """
     code = data[place]
     if code == DESCRIBED:
-        return end_of(data, end_of(data, place + 1))
+        if deep > DEEPEST:
+            raise ValueError("a value is described too often")
+        return end_of(data, end_of(data, place + 1, deep + 1), deep + 1)
     high = code >> 4
     width = _WIDTHS.get(high)
     if width is not None:

@@ -2,11 +2,14 @@
 
 import asyncio
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
+from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.messages import Content, Parsed, parse
 from busproof.broker.packing import unpacked
 from busproof.broker.refusals import too_large
@@ -140,18 +143,22 @@ class Hub:
     Args:
         bus: what decides.
         keys: who may do what.
+        limits: how much each client may have.
     """
 
-    def __init__(self, bus: Bus, keys: Keys) -> None:
+    def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
         self.bus = bus
+        self.limits = limits
         self.stage = Stage(bus)
         self.keys = keys
-        self.max_message = _largest(bus)
+        self.max_message = limits.message or _largest(bus)
         self.contents = Contents()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
         """Makes the namespace anew with which the broker began."""
         self.renew: Callable[[], None] = _nothing_to_renew
         """Reads the keys and certificates again, where they were read from."""
+        self.warn: Callable[[str], None] = _be_silent
+        """Is told what whoever runs the broker should know."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
@@ -178,7 +185,7 @@ class Hub:
             connection.drop()
         self.bus = bus
         self.stage = Stage(bus)
-        self.max_message = _largest(bus)
+        self.max_message = self.limits.message or _largest(bus)
         self.contents = Contents(self.era)
         self.statuses = Statuses()
         self.stated.clear()
@@ -192,6 +199,12 @@ class Hub:
         self.keys.renew(rules)
         for connection in list(self.connections):
             connection.renew_claims()
+
+    def complain(self, who: str, error: Exception) -> None:
+        """Say where we failed on what a client sent; nothing of what it sent is told."""
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
 
     def parsed(self, raw: bytes) -> Parsed:
         """A message that came in, under a name of its own.
@@ -323,6 +336,10 @@ class Hub:
     def wall(self) -> float:
         """Seconds since 1970, by which tokens expire."""
         return time.time()
+
+
+def _be_silent(_: str) -> None:
+    """Nobody is told."""
 
 
 def _nothing_to_renew() -> None:

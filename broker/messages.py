@@ -130,7 +130,7 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
         try:
             said, begins, end = section(raw, place)
             code = NAMED.get(said, -1) if isinstance(said, str) else int(said)
-        except (IndexError, TypeError, ValueError, struct.error) as error:
+        except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
             raise ValueError(f"these bytes are no AMQP message: {error}") from None
         if not HEADER <= code <= FOOTER:
             raise ValueError(f"these bytes are no AMQP message: there is no section {said!r}")

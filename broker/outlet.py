@@ -118,6 +118,12 @@ class Outlet(Node):
         """What it waits for."""
         return self._path, self._session_id
 
+    @property
+    def _has_room(self) -> bool:
+        """Whether the client may be given more before it reads, or settles, what it has."""
+        most = self._connection.hub.limits.unsettled
+        return not self._connection.paused and len(self._given) < most
+
     def on_flow(self) -> None:
         """Give what there is, and wait for the rest."""
         if self.serve():
@@ -129,7 +135,7 @@ class Outlet(Node):
         """Give messages while there are some and the client has credit for them."""
         link, waits = self._link, False
         given = 0
-        while native.credit(self._raw) > 0 and not self._connection.paused:
+        while native.credit(self._raw) > 0 and self._has_room:
             answer = self._next()
             if answer is None:
                 waits = True
@@ -154,6 +160,7 @@ class Outlet(Node):
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
         state, settled = native.state_of(delivery), native.is_settled(delivery)
+        was_full = len(self._given) >= self._connection.hub.limits.unsettled
         token = self._given.pop(delivery, None) if state or settled else None
         if token is None:
             if settled:
@@ -175,6 +182,8 @@ class Outlet(Node):
             reject(delivery, refusal)
         native.settle(delivery)
         self._connection.hub.changed()
+        if was_full:
+            self.on_flow()
 
     def on_closed(self, *, lost: bool) -> None:
         """The link is gone; a session is given back, unless the connection broke."""

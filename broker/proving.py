@@ -3,12 +3,15 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from busproof.broker.refusals import Refusal
 from busproof.broker.tokens import Claim, Keys
 
-__all__ = ["MOST_CLAIMS", "TIME_TO_CLAIM", "Claims", "Proving"]
+if TYPE_CHECKING:
+    from busproof.broker.hub import Hub
+
+__all__ = ["TIME_TO_CLAIM", "Claims", "Proving"]
 
 LONG: Final = 86_400.0
 """A day, after which claims are looked at in any case; in seconds, as all times here."""
@@ -17,14 +20,16 @@ A_MOMENT: Final = 0.01
 TIME_TO_CLAIM: Final = 20.0
 """For how long a connection may last without a claim."""
 
-MOST_CLAIMS: Final = 5_000
-"""Claims of one client: as many as it may have links."""
-
 
 class Claims:
-    """What a client has proved, as far as it still holds: of each path, by each rule, the last."""
+    """What a client has proved, as far as it still holds: of each path, by each rule, the last.
 
-    def __init__(self) -> None:
+    Args:
+        most: how many claims there may be.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._held: dict[str, dict[str, Claim]] = {}
 
     def __len__(self) -> int:
@@ -37,10 +42,10 @@ class Claims:
             Refusal: there are as many as one client may have.
         """
         at_path = self._held.get(claim.path, {})
-        if claim.rule not in at_path and len(self) >= MOST_CLAIMS:
+        if claim.rule not in at_path and len(self) >= self._most:
             raise Refusal(
                 "amqp:resource-limit-exceeded",
-                f"{MOST_CLAIMS:,} tokens are in force, as many as one connection may have.",
+                f"{self._most:,} tokens are in force, as many as one connection may have.",
                 403,
             )
         self._held.setdefault(claim.path, {})[claim.rule] = claim
@@ -79,21 +84,21 @@ class Proving:
     """The claims of one connection, looked at when one expires and when the keys are changed.
 
     Args:
-        loop: in which it happens.
+        hub: what all connections share.
         review: ends what needs a claim that is held no more.
         end: ends the connection, whose client has no claim and puts no token.
     """
 
     def __init__(
         self,
-        loop: asyncio.AbstractEventLoop,
+        hub: "Hub",
         review: Callable[[], None],
         end: Callable[[Refusal], None],
     ) -> None:
-        self._loop = loop
+        self._loop = hub.loop
         self._review = review
         self._end = end
-        self._claims = Claims()
+        self._claims = Claims(hub.limits.tokens)
         self._timer: asyncio.TimerHandle | None = None
         self.permit = self._claims.permit
 

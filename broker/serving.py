@@ -14,6 +14,7 @@ from busproof.broker.config import Configuration, Created
 from busproof.broker.engine import Connection
 from busproof.broker.foreign import ForeignBus, Implementation
 from busproof.broker.hub import Hub
+from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
 from busproof.model.commands import (
@@ -196,7 +197,11 @@ class Broker:
 
 
 async def started(
-    bus: Bus, keys: Keys, places: Places, http: Callable[[Hub], Callable[..., Any]]
+    bus: Bus,
+    keys: Keys,
+    places: Places,
+    http: Callable[[Hub], Callable[..., Any]],
+    limits: Limits = ALL_DEFAULT,
 ) -> Broker:
     """Listen wherever it is to.
 
@@ -205,7 +210,7 @@ async def started(
     Raises:
         UsageError: a port is taken, or there is no such host.
     """
-    hub = Hub(bus, keys)
+    hub = Hub(bus, keys, limits)
     servers = dict[str, asyncio.Server]()
     try:
         for option, opening in _openings(hub, places, http(hub)):

@@ -55,6 +55,7 @@ class SessionSeeker(Node):
         self._connection = connection
         self._link = link
         self._path = path
+        self.needs = ("Listen", path)
         self._holder = holder
         self._opened = opened
         said = {str(key): value for key, value in (link.remote_properties or {}).items()}
@@ -102,4 +103,5 @@ class SessionSeeker(Node):
             self._link,
             Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
         )
+        self._connection.pump()
         self._connection.pump()

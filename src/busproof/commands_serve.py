@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from busproof.broker.limits import MEANINGS
 from busproof.errors import UsageError
 from busproof.protecting import Protection, add_options
 from busproof.saying import say, write_aside
@@ -51,6 +52,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         choices=("assigned", "as-sent"),
         default="assigned",
         help="what is sent without a MessageId goes out with one (assigned) or without",
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="how much one client may have, may be repeated: "
+        + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
     )
     parser.add_argument(
         "--store",
@@ -105,12 +114,14 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
+    from busproof.broker.limits import limits_in  # noqa: PLC0415
     from busproof.broker.resuming import Keeping  # noqa: PLC0415
     from busproof.broker.serving import bus_for, started  # noqa: PLC0415
 
     _check_store(args)
     configuration = read_configuration(args.config) if args.config else Configuration()
     protection = Protection(args, configuration)
+    limits = limits_in(args.limit)
     fault = _fault(args)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
@@ -124,15 +135,16 @@ async def _serve(args: argparse.Namespace) -> int:
     def http(hub: Hub) -> Any:
         if kept is not None:
             kept.attach(hub, ended.set)
-        return served(Administration(hub, say, protection.control).answer, hub.saved)
+        return served(Administration(hub, say, protection.control).answer, hub.saved, limits)
 
     try:
-        broker = await started(bus, protection.keys, protection.places, http)
+        broker = await started(bus, protection.keys, protection.places, http, limits)
     except UsageError:
         if kept is not None:
             kept.close()
         raise
     broker.hub.configured = configured
+    broker.hub.warn = say
     broker.hub.renew = protection.renewal(broker.hub)
     broker.hub.identifies = args.message_ids == "assigned"
     # What is there by now stays: looking for garbage in it would only take time.

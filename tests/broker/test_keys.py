@@ -133,7 +133,7 @@ def test_an_audience_that_is_no_address_proves_nothing() -> None:
 
 def test_claims_of_a_path_are_those_of_all_that_is_beneath_it() -> None:
     """A newer one by the same rule is in the older's place."""
-    claims = Claims()
+    claims = Claims(9)
     claims.add(Claim("topic", LISTEN, float("inf"), "ears"))
     claims.add(Claim("topic", SEND, float("inf"), "mouth"))
     assert claims.permit("Listen", "Topic/Subscriptions/all")
@@ -147,10 +147,9 @@ def test_claims_of_a_path_are_those_of_all_that_is_beneath_it() -> None:
     assert claims.permit("Send", "topic/subscriptions/all")
 
 
-def test_a_client_has_so_many_claims_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_has_so_many_claims_and_no_more() -> None:
     """One in the place of another is always taken."""
-    monkeypatch.setattr(proving, "MOST_CLAIMS", 2)
-    claims = Claims()
+    claims = Claims(2)
     for path in ("a", "b", "a"):
         claims.add(Claim(path, SEND, float("inf"), "rule"))
     with pytest.raises(Refusal, match="2 tokens are in force"):
