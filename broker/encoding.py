@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 __all__ = [
+    "binary",
     "elements_of",
     "end_of",
     "items",
@@ -149,6 +150,17 @@ def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
         end = end_of(data, middle)
         yield value_at(data, place), value_at(data, middle), bytes(data[place:end])
         place = end
+
+
+def binary(value: Any) -> bytes:
+    """A binary that Proton has decoded; of a number Python would make as many zeros.
+
+    Raises:
+        ValueError: it is of another type.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    raise ValueError(f"a binary is expected, and not a {type(value).__name__}")
 
 
 def symbol_of(name: str) -> bytes:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection"]
 
+UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
+"""What Proton's Python raises of values that are nested too deeply, and of texts that are none."""
+
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
 
@@ -67,6 +70,8 @@ class Connection(asyncio.Protocol):
         self._pumping = False
         self._handshake: Handshake | None = None
         self._engine = Transport(Transport.SERVER)
+        # Proton would write to the terminal what a client makes it, and frames with tokens in them.
+        self._engine.tracer = _write_nothing
         self._engine.max_frame_size = hub.limits.frame
         self._engine.channel_max = hub.limits.sessions - 1
         self._engine.idle_timeout = hub.limits.idle
@@ -116,8 +121,10 @@ class Connection(asyncio.Protocol):
         """Bytes came, whatever they are."""
         try:
             self._take(data)
-        except RecursionError:
-            self.end(Refusal("amqp:decode-error", "What came is nested too deeply to be read."))
+        except UNREADABLE as error:
+            self.end(
+                Refusal("amqp:decode-error", f"What came cannot be read: {type(error).__name__}.")
+            )
             self.drop()
         except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
             self.hub.complain(self.name, error)
@@ -357,6 +364,10 @@ class Connection(asyncio.Protocol):
         wait = min(most, max(0.01, due - now)) if due else most
         self._timer = self.hub.loop.call_later(wait, self._tick)
         self.pump()
+
+
+def _write_nothing(*_: object) -> None:
+    """Nobody is to be told."""
 
 
 def _too_many(things: str, most: int) -> Refusal:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
+from busproof.broker.encoding import binary
 from busproof.broker.tokens import Claim, Keys, TokenError
 
 __all__ = [
@@ -105,7 +106,7 @@ class Handshake:
             tree.rewind()
             tree.next()
             said: Any = tree.get_object()
-            mechanism, response = str(said.value[0]), bytes([*said.value, b""][1] or b"")
+            mechanism, response = str(said.value[0]), binary([*said.value, b""][1] or b"")
         except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
             self.failed = True
             return

@@ -274,15 +274,16 @@ class Hub:
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve those who wait here in turn, until there is nothing left for the next."""
-        line = self._waiting.get(place)
-        for _ in range(len(line) if line else 0):
+        for _ in range(len(self._waiting.get(place, ()))):
+            line = self._waiting.get(place)
             if not line:
                 break
             waiter = line.popleft()
             if waiter.serve():
-                line.append(waiter)
+                # By its name, and once: what came meanwhile may have put it into a line again.
+                self.wait(waiter)
                 break
-        if not line:
+        if not self._waiting.get(place):
             self._waiting.pop(place, None)
 
     def _tick(self) -> None:

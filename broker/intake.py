@@ -6,6 +6,7 @@ from proton import Delivery, Described, Link, ulong
 
 from busproof.broker import native
 from busproof.broker.answers import Answer
+from busproof.broker.encoding import binary
 from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
@@ -60,11 +61,18 @@ def received(
 
 
 def transaction_of(delivery: Raw) -> str | None:
-    """The transaction that a transfer or a disposition is part of."""
+    """The transaction that a transfer or a disposition is part of.
+
+    Raises:
+        Refusal: it names one by something that is no name.
+    """
     if native.state_of(delivery) != TRANSACTIONAL:
         return None
     state: Any = native.whole(delivery).remote.data
-    return bytes(state[0]).decode("latin-1") if state else None
+    try:
+        return binary(state[0]).decode("latin-1") if state else None
+    except (LookupError, TypeError, ValueError) as error:
+        raise Refusal("amqp:decode-error", f"The transaction cannot be read: {error}.") from None
 
 
 def accept(delivery: Raw, transaction: str | None) -> None:

@@ -46,7 +46,16 @@ def parsed(text: str, name: str) -> "Value":
         raise UsageError(f"{name}: this is nested too deeply to be read") from None
     # JSON is YAML, whose reader says on which line each value stands; but it knows no tabs.
     spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda found: found[1] or " ", bare)
-    node = yaml.compose(spaced, Loader=yaml.SafeLoader)
+    try:
+        node = yaml.compose(spaced, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        # What it says shows the text, and keys may be in it.
+        mark = getattr(error, "problem_mark", None)
+        place = name if mark is None else f"{name}:{mark.line + 1}"
+        raise UsageError(
+            f"{place}: this cannot be read: it is nested too deeply, a name has more than 1,000 "
+            "characters, or there is a character that no text has"
+        ) from None
     return Value(name, node, "the file")
 
 

@@ -15,6 +15,9 @@ from busproof.broker.tokens import MANAGEMENT
 
 __all__ = ["answerer"]
 
+UNREADABLE: Final = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+"""What Python raises of fields that are of other types than they should be."""
+
 PREFIX: Final = "com.microsoft:"
 
 OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
@@ -51,9 +54,9 @@ def answerer(connection: Connection, path: str) -> Answerer:
         said = {str(key): value for key, value in body.items()}
         try:
             return operation(Asking(connection, path, transaction), said)
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise Refusal(
-                "com.microsoft:argument-error", f"{asked} cannot be read: {error!r}."
+                "com.microsoft:argument-error", f"{asked[:80]} cannot be read: {error!r}."[:500]
             ) from None
 
     return answer

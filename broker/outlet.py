@@ -112,6 +112,7 @@ class Outlet(Node):
         self._mode = mode
         self._session_id = session_id
         self._holder = holder
+        self._is_over = False
 
     @property
     def place(self) -> tuple[str, str | None]:
@@ -155,7 +156,7 @@ class Outlet(Node):
         if given:
             self._connection.hub.changed()
         self._connection.pump()
-        return waits
+        return waits and not self._is_over
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
@@ -188,6 +189,7 @@ class Outlet(Node):
     def on_closed(self, *, lost: bool) -> None:
         """The link is gone; a session is given back, unless the connection broke."""
         hub = self._connection.hub
+        self._is_over = True
         hub.leave(self)
         if self._session_id is None:
             return

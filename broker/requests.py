@@ -4,11 +4,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from proton import Link, Message, ProtonException, int32, symbol
+from proton import Link, Message, int32, symbol
 
 from busproof.broker import native
 from busproof.broker.engine import Connection
 from busproof.broker.intake import CREDIT, accept, received, reject, transaction_of
+from busproof.broker.messages import decoded
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal
@@ -155,10 +156,9 @@ class Requests(Node):
             return
         self._link.advance()
         self._link.flow(1)
-        request = Message()
         try:
-            request.decode(raw)
-        except (ProtonException, RecursionError) as error:
+            request = decoded(raw)
+        except ValueError as error:
             reject(delivery, Refusal("amqp:decode-error", str(error)))
             native.settle(delivery)
             return

@@ -60,7 +60,7 @@ class SessionSeeker(Node):
         self._opened = opened
         said = {str(key): value for key, value in (link.remote_properties or {}).items()}
         wait = said.get(TIMEOUT)
-        seconds = DEFAULT_WAIT if wait is None else int(wait) / 1000
+        seconds = wait / 1000 if isinstance(wait, int) else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
     @property

@@ -26,6 +26,7 @@ class Wire:
         self._hub = hub
         self._give = give
         self._transport: asyncio.Transport | None = None
+        self._ending: asyncio.TimerHandle | None = None
         self._reads_slowly = False
         self._is_deaf = False
         """Whether nothing is read from the client, until it has read more itself."""
@@ -39,6 +40,8 @@ class Wire:
     def lose(self) -> None:
         """The client is gone."""
         self._transport = None
+        if self._ending is not None:
+            self._ending.cancel()
 
     @property
     def is_open(self) -> bool:
@@ -76,10 +79,10 @@ class Wire:
 
     def close(self) -> None:
         """End the connection when all was said, or when the client has not listened for long."""
-        if self._transport is not None:
+        if self._transport is not None and self._ending is None:
             transport = self._transport
             self._hub.tell(transport.close)
-            self._hub.loop.call_later(LAST_WORDS, transport.abort)
+            self._ending = self._hub.loop.call_later(LAST_WORDS, transport.abort)
 
     def _waiting(self) -> int:
         buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
