@@ -113,6 +113,7 @@ class Outlet(Node):
         self._session_id = session_id
         self._holder = holder
         self._is_over = False
+        self._most = connection.hub.limits.unsettled
 
     @property
     def place(self) -> tuple[str, str | None]:
@@ -122,8 +123,7 @@ class Outlet(Node):
     @property
     def _has_room(self) -> bool:
         """Whether the client may be given more before it reads, or settles, what it has."""
-        most = self._connection.hub.limits.unsettled
-        return not self._connection.paused and len(self._given) < most
+        return not self._connection.paused and len(self._given) < self._most
 
     def on_flow(self) -> None:
         """Give what there is, and wait for the rest."""
@@ -161,7 +161,7 @@ class Outlet(Node):
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
         state, settled = native.state_of(delivery), native.is_settled(delivery)
-        was_full = len(self._given) >= self._connection.hub.limits.unsettled
+        was_full = len(self._given) >= self._most
         token = self._given.pop(delivery, None) if state or settled else None
         if token is None:
             if settled:

@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +72,14 @@ def test_a_limit_is_named_with_its_number() -> None:
     assert Limits() == limits_in([])
     for name, (default, _) in MEANINGS.items():
         assert Limits() == limits_in([f"{name}={default}"])
+
+
+def test_the_document_tells_each_limit_as_it_is() -> None:
+    """What it is of, and how much by default."""
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `") and "`--" not in line]
+    told = [f"| `{name}` | {what} | {most:,} |" for name, (most, what) in MEANINGS.items()]
+    assert told == rows
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,8 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
         (("--keys", "nowhere.json"), "cannot read nowhere.json"),
         (("--keys", "env:BUSPROOF_NOTHING"), "'BUSPROOF_NOTHING' is not set"),
         (("--control-token", "nowhere"), "cannot read nowhere"),
+        (("--limit", "links"), "links is ''; it has to be a number from 1 to 100000"),
+        (("--limit", "lynx=3"), "no limit 'lynx'; there are connections"),
         (("--adapter", "spark"), "faulty:FAULT-ID"),
         (("--adapter", "faulty:key-move"), "key-moves"),
         (("--adapter", "faulty:key-moves", "--policy", "random"), "a seeded fault has none"),
