@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from busproof.broker.bus import Bus
+from busproof.broker.control import Control
 from busproof.broker.entities import Entities
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
@@ -19,6 +20,10 @@ from busproof.spec import load
 __all__ = ["Administration", "Problem"]
 
 OWN: Final = "/busproof/"
+NOBODY: Final = Control()
+AGES: Final = 10**11
+"""More than three thousand years, in seconds: more than a clock is ever moved by."""
+MOST_DIGITS: Final = 18
 
 
 class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
@@ -36,21 +41,27 @@ class Administration:
     Args:
         hub: the broker's inside.
         warn: is told of what a client asks for that has no effect.
+        control: who may use what lies under `/busproof/`.
     """
 
-    def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
+    def __init__(self, hub: Hub, warn: Callable[[str], None], control: Control = NOBODY) -> None:
+        self._control = control
         self._hub = hub
         self._warn = warn
         self._entities = Entities(hub, warn)
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
-        url = urlsplit(request.target)
+        try:
+            url = urlsplit(request.target)
+        except ValueError:
+            return _json({"error": "The address of the request cannot be read."}, 400)
         path, query = unquote(url.path), dict(parse_qsl(url.query))
         try:
             if path == "/health":
                 return _json({"status": "healthy", "message": "Service is healthy."})
             if path.startswith(OWN):
+                self._check_control(request)
                 return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
         except Problem as problem:
             return _json({"error": problem.sentence}, problem.status)
@@ -58,29 +69,33 @@ class Administration:
             return _json({"error": str(error)}, 400)
         return self._entities.answer(request)
 
+    def _check_control(self, request: Request) -> None:
+        if (objection := self._control.objection(request)) is not None:
+            raise Problem(*objection)
+
     def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
         asked = f"{request.method} {what}"
-        match asked:
-            case "GET state":
-                return self._state()
-            case "GET decisions":
-                return self._hub.bus.decisions.since(_whole(query.get("after", "0"), "after"))
-            case "GET clock" | "POST clock":
-                if request.method == "POST":
-                    self._advance(_body(request))
-                return self._clock()
-            case "POST namespace":
-                return self._begin(_body(request))
-            case "POST partitions/down" | "POST partitions/up":
-                return self._outage(_body(request), down=what.endswith("down"))
-            case "POST entities/restore":
-                return self._restore(_body(request))
-        raise Problem(
-            404,
-            f"There is no {asked!r}; there are GET state, GET clock, GET decisions?after=N, "
-            "POST clock, POST namespace, POST partitions/down, POST partitions/up and "
-            "POST entities/restore.",
-        )
+        answers: dict[str, Callable[[], Any]] = {
+            "GET state": self._state,
+            "GET clock": self._clock,
+            "GET decisions": lambda: self._decisions(query.get("after", "0")),
+            "POST clock": lambda: self._advance(_body(request)),
+            "POST namespace": lambda: self._begin(_body(request)),
+            "POST partitions/down": lambda: self._outage(_body(request), down=True),
+            "POST partitions/up": lambda: self._outage(_body(request), down=False),
+            "POST entities/restore": lambda: self._restore(_body(request)),
+            "POST keys/renew": self._renew,
+        }
+        if asked not in answers:
+            raise Problem(404, f"There is no {asked!r}; there are {', '.join(answers)}.")
+        return answers[asked]()
+
+    def _renew(self) -> dict[str, Any]:
+        self._hub.renew()
+        return {}
+
+    def _decisions(self, after: str) -> Any:
+        return self._hub.bus.decisions.since(_whole(after, "after"))
 
     def _clock(self) -> dict[str, Any]:
         bus = self._hub.bus
@@ -88,13 +103,14 @@ class Administration:
         time = (bus.epoch + now) / 1_000_000
         return {"clock": bus.clock.value, "now": now, "time": time, "epoch": bus.epoch}
 
-    def _advance(self, said: Mapping[str, Any]) -> None:
+    def _advance(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Let time pass: so many seconds and a moment, or exactly so many microseconds."""
         if "microseconds" in said:
             self._hub.bus.advance(_exact(said, "microseconds"), more=0)
         else:
             self._hub.bus.advance(round(_number(said, "advance") * 1_000_000))
         self._hub.changed()
+        return self._clock()
 
     def _begin(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Serve an empty namespace, held to what is said and else to what this one is held to.
@@ -221,7 +237,7 @@ def _json(value: Any, status: int = 200) -> Answer:
 def _body(request: Request) -> Mapping[str, Any]:
     try:
         said = json.loads(request.body or b"null")
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise Problem(400, "The body has to be a JSON object.")
@@ -230,19 +246,19 @@ def _body(request: Request) -> Mapping[str, Any]:
 
 def _number(said: Mapping[str, Any], name: str) -> float:
     value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < AGES:
         raise Problem(400, f"{name} is {value!r}; it has to be a number of seconds, 0 or more.")
     return float(value)
 
 
 def _exact(said: Mapping[str, Any], name: str) -> int:
     value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < AGES * 1_000_000:
         raise Problem(400, f"{name} is {value!r}; it has to be a whole number, 0 or more.")
     return value
 
 
 def _whole(text: str, name: str) -> int:
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
         raise Problem(400, f"{name} is {text!r}; it has to be a whole number.")
     return int(text)

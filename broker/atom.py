@@ -82,11 +82,15 @@ def read_description(body: bytes) -> Description:
     Raises:
         Unreadable: nothing does.
     """
-    if b"<!" in body.replace(b"<![CDATA[", b"").replace(b"<!--", b""):
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable("The body is not UTF-8, which is the only encoding taken.") from None
+    if "<!" in text.replace("<![CDATA[", "").replace("<!--", ""):
         raise Unreadable("The body declares a document type, which is not taken.")
     try:
-        top = ET.fromstring(body)  # noqa: S314 - without a document type there are no entities
-    except ET.ParseError as problem:
+        top = ET.fromstring(text)  # noqa: S314 - without a document type there are no entities
+    except (ET.ParseError, ValueError) as problem:
         raise Unreadable(f"The body is not XML: {problem}.") from None
     content = top.find(f"{{{ATOM}}}content")
     if content is None or not len(content):

@@ -1,5 +1,6 @@
 """Which node a link gets: by its address, its direction and what the client may do."""
 
+from functools import partial
 from typing import Any, Final
 
 from proton import Link, Message, Terminus, symbol, ulong
@@ -11,9 +12,17 @@ from busproof.broker.management import answerer
 from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
 from busproof.broker.refusals import NOT_FOUND, Refusal, unauthorized
-from busproof.broker.requests import CBS_STATUS, Replies, Reply, Requests, said_in
+from busproof.broker.requests import (
+    CBS_STATUS,
+    MANAGEMENT_STATUS,
+    Answerer,
+    Replies,
+    Reply,
+    Requests,
+    said_in,
+)
 from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
-from busproof.broker.tokens import TokenError, path_of
+from busproof.broker.tokens import MANAGEMENT, TokenError, path_of
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.state import Subscription, Topic
 from busproof.model.values import DEAD_LETTERS, ReceiveMode
@@ -21,7 +30,6 @@ from busproof.model.values import DEAD_LETTERS, ReceiveMode
 __all__ = ["attach"]
 
 CBS: Final = "$cbs"
-MANAGEMENT: Final = "/$management"
 SETTLED: Final = 1
 VIA: Final = "com.microsoft:transfer-destination-address"
 MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
@@ -52,7 +60,10 @@ def attach(connection: Connection, link: Link) -> None:
 
 def _bare(address: str) -> str:
     """The path in an address, in small letters."""
-    return path_of(address)
+    try:
+        return path_of(address)
+    except TokenError as error:
+        raise Refusal("amqp:invalid-field", str(error)) from None
 
 
 def _entity(connection: Connection, path: str) -> str:
@@ -164,27 +175,43 @@ def _coordinate(connection: Connection, link: Link) -> None:
 
 def _ask(connection: Connection, link: Link, path: str) -> None:
     """One of the two links of `$cbs`, or of an entity's management."""
-    if link.is_sender:
-        wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
-        kind = path
-        _opened(connection, link, Replies(connection, link, kind, wanted))
-        if not link.target.address:
-            link.target.address = link.remote_target.address or path
-        return
     if path == CBS:
-        node = Requests(
-            connection, link, CBS, lambda asked, _: _put_token(connection, asked), CBS_STATUS
-        )
+        needs: tuple[str, str] | None = None
+        answer: Answerer = partial(_put_token, connection)
     else:
         entity = _entity(connection, path)
-        if not (connection.permits("Listen", entity) or connection.permits("Send", entity)):
-            _permitted(connection, "Listen", entity)
-        node = Requests(connection, link, path, answerer(connection, entity))
+        needs = _right_to_manage(connection, entity)
+        answer = answerer(connection, entity)
+    if link.is_sender:
+        _reply(connection, link, path, needs)
+        return
+    names = CBS_STATUS if path == CBS else MANAGEMENT_STATUS
+    node = Requests(connection, link, path, answer, names)
+    node.needs = needs
     _opened(connection, link, node)
     node.grant()
 
 
-def _put_token(connection: Connection, request: Message) -> Reply:
+def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
+    """A right that the client has, with which it may ask something of an entity's management."""
+    path = entity + MANAGEMENT
+    if connection.permits("Send", path) and not connection.permits("Listen", path):
+        return "Send", path
+    _permitted(connection, "Listen", path)
+    return "Listen", path
+
+
+def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str] | None) -> None:
+    """The link on which answers go to the client."""
+    wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
+    node = Replies(connection, link, path, wanted)
+    node.needs = needs
+    _opened(connection, link, node)
+    if not link.target.address:
+        link.target.address = link.remote_target.address or path
+
+
+def _put_token(connection: Connection, request: Message, _: str | None) -> Reply:
     """A claim that the client proves by a token."""
     said = said_in(request)
     if said.get("operation") != "put-token":

@@ -13,7 +13,8 @@ import attrs
 from busproof.broker.configured_rules import action_in, filter_in, named_rule
 from busproof.broker.durations import for_ever
 from busproof.broker.jsonc import Value, read
-from busproof.broker.tokens import RIGHTS, Key
+from busproof.broker.keyring import DEFAULT_KEYS, rules_in
+from busproof.broker.tokens import Key
 from busproof.errors import UsageError
 from busproof.model.commands import (
     AddRule,
@@ -26,12 +27,9 @@ from busproof.model.filters import DEFAULT_RULE
 from busproof.model.values import Tier
 from busproof.spec import load
 
-__all__ = ["DEFAULT_KEYS", "Configuration", "read_configuration"]
+__all__ = ["Configuration", "read_configuration"]
 
 Created = CreateQueue | CreateTopic | CreateSubscription | AddRule | RemoveRule
-
-DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
-"""What the emulator's connection string says."""
 
 LASTING: Final = (
     "DefaultMessageTimeToLive",
@@ -125,9 +123,7 @@ def _namespace(value: Value, found: Configuration) -> None:
             found.readings[name] = each.text()
             _told(each, lambda: load().readings(found.readings))
     if "AuthorizationRules" in fields:
-        found.keys = tuple(_key(each) for each in fields["AuthorizationRules"].items())
-        if not found.keys:
-            raise fields["AuthorizationRules"].wrong("at least one rule")
+        found.keys = rules_in(fields["AuthorizationRules"])
     for each in fields["Queues"].items() if "Queues" in fields else ():
         _queue(each, found)
     for each in fields["Topics"].items() if "Topics" in fields else ():
@@ -140,17 +136,6 @@ def _told(value: Value, look_up: Callable[[], object]) -> None:
         look_up()
     except UsageError as error:
         raise UsageError(f"{value.place}: {error}") from None
-
-
-def _key(value: Value) -> Key:
-    fields = value.fields(("KeyName", "PrimaryKey", "Rights"))
-    for name in ("KeyName", "PrimaryKey"):
-        if name not in fields:
-            raise value.wrong(f"a {name}")
-    rights = frozenset(RIGHTS)
-    if "Rights" in fields:
-        rights = frozenset(each.one_of(RIGHTS) for each in fields["Rights"].items())
-    return Key(fields["KeyName"].text(), fields["PrimaryKey"].text(), rights)
 
 
 def _named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:

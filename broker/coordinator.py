@@ -3,11 +3,12 @@
 from itertools import count
 from typing import Any
 
-from proton import Described, Link, Message, ProtonException
+from proton import Described, Link
 
 from busproof.broker import native
 from busproof.broker.engine import Connection
 from busproof.broker.intake import CREDIT, received, reject
+from busproof.broker.messages import decoded
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
@@ -35,7 +36,7 @@ class Coordinator(Node):
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """A request to begin a transaction, or to end one."""
-        raw = received(native.raw(self._link), delivery, self._parts)
+        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
@@ -62,10 +63,9 @@ class Coordinator(Node):
 
     def _asked(self, raw: bytes) -> str | None:
         """Do what is asked; the name of a transaction that was begun."""
-        request = Message()
         try:
-            request.decode(raw)
-        except ProtonException as error:
+            request = decoded(raw)
+        except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
         asked = request.body
         if not isinstance(asked, Described):
@@ -76,11 +76,18 @@ class Coordinator(Node):
         if code != DISCHARGE:
             raise Refusal("amqp:not-implemented", f"There is no request {asked.descriptor!r}.")
         said: Any = asked.value
-        fields = [*said, None]
-        self._end(bytes(fields[0] or b"").decode("latin-1"), failed=bool(fields[1]))
+        fields = [*(said if isinstance(said, list) else ()), None, None]
+        name = fields[0] if isinstance(fields[0], bytes | memoryview) else b""
+        self._end(bytes(name).decode("latin-1"), failed=bool(fields[1]))
         return None
 
     def _begin(self) -> str:
+        if len(self._open) >= (most := self._connection.hub.limits.transactions):
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                f"{most:,} transactions are open here, as many as there may be.",
+                403,
+            )
         name = f"{self._connection.name}-{next(NUMBERS)}"
         answer = self._connection.hub.bus.ask(
             BeginTransaction(transaction=name), self._connection.name

@@ -103,8 +103,15 @@ def in_transaction(delivery: Delivery) -> Disposition:
     """What a disposition says that is part of a transaction.
 
     Raises:
-        Refusal: it names no outcome.
+        Refusal: it names no outcome, or cannot be read.
     """
+    try:
+        return _staged(delivery)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Refusal("amqp:decode-error", f"The disposition cannot be read: {error}.") from None
+
+
+def _staged(delivery: Delivery) -> Disposition:
     state: Any = delivery.remote.data or []
     outcome = state[1] if len(state) > 1 else None
     if not isinstance(outcome, Described):

@@ -10,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 __all__ = [
+    "binary",
     "elements_of",
     "end_of",
     "items",
@@ -45,6 +46,8 @@ _SINGLE: Final = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: (
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8, 0x9: 16}
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 DESCRIBED: Final = 0
+DEEPEST: Final = 32
+"""How often a descriptor, or what it describes, may itself be described; messages need once."""
 SMALL_ULONG: Final = 0x53
 
 
@@ -55,15 +58,17 @@ class _Opaque:
 OPAQUE: Final = _Opaque()
 
 
-def end_of(data: bytes, place: int) -> int:
+def end_of(data: bytes, place: int, deep: int = 0) -> int:
     """Where the value ends that begins here.
 
     Raises:
-        ValueError: it is cut off, or there is no such type.
+        ValueError: it is cut off, is described too often, or there is no such type.
     """
     code = data[place]
     if code == DESCRIBED:
-        return end_of(data, end_of(data, place + 1))
+        if deep > DEEPEST:
+            raise ValueError("a value is described too often")
+        return end_of(data, end_of(data, place + 1, deep + 1), deep + 1)
     high = code >> 4
     width = _WIDTHS.get(high)
     if width is not None:
@@ -145,6 +150,17 @@ def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
         end = end_of(data, middle)
         yield value_at(data, place), value_at(data, middle), bytes(data[place:end])
         place = end
+
+
+def binary(value: Any) -> bytes:
+    """A binary that Proton has decoded; of a number Python would make as many zeros.
+
+    Raises:
+        ValueError: it is of another type.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    raise ValueError(f"a binary is expected, and not a {type(value).__name__}")
 
 
 def symbol_of(name: str) -> bytes:

@@ -3,23 +3,27 @@
 import asyncio
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from proton import Collector, Event, Link, ProtonException, Terminus, Transport
 from proton import Connection as Endpoint
 
 from busproof.broker import native
-from busproof.broker.framing import LARGEST_FRAME, Frames, Handshake
+from busproof.broker.framing import Frames, Handshake
 from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
+from busproof.broker.proving import Proving
 from busproof.broker.refusals import Refusal, unauthorized
-from busproof.broker.tokens import Claim, Claims
+from busproof.broker.tokens import Claim
+from busproof.broker.wire import Wire
 
 if TYPE_CHECKING:
     from busproof.broker.hub import Hub
 
 __all__ = ["Connection"]
+
+UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
+"""What Proton's Python raises of values that are nested too deeply, and of texts that are none."""
 
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
@@ -29,17 +33,6 @@ PIECE: Final = 16_384
 
 A client that hears of the first messages early is at work while the next are decided.
 """
-
-MOST_UNSENT: Final = 1_048_576
-"""After how many bytes that wait no more messages are given to a client."""
-
-MOST_LINKS: Final = 5_000
-"""Links of one connection."""
-MOST_CONNECTIONS: Final = 5_000
-"""Connections of all clients; the service takes as many of a namespace over AMQP."""
-
-TIME_TO_CLAIM: Final = 20.0
-"""For how long a connection may last without a claim, in seconds."""
 
 
 class Connection(asyncio.Protocol):
@@ -56,10 +49,14 @@ class Connection(asyncio.Protocol):
     ) -> None:
         self.hub = hub
         self.number = number
-        self._claims = Claims()
-        self._reads_slowly = False
-        self._unsent = 0
-        """Bytes that wait until what they tell is kept for good."""
+        self._proving = Proving(hub, self.review_links, self.end)
+        self._wire = Wire(hub, self._give)
+        self.unfinished: dict[native.Raw, int] = {}
+        """Of each link, the bytes that came of a message whose end has not."""
+        self.answers = 0
+        """Bytes of answers that the client has asked for, and does not want yet."""
+        self._refused = 0
+        """Links that were refused or ended, and that the client has not ended."""
         self.links: dict[Link, Node] = {}
         self._nodes: dict[native.Raw, Node] = {}
         """The same, by what Proton's library knows a link by."""
@@ -68,13 +65,16 @@ class Connection(asyncio.Protocol):
         self.replies: dict[tuple[str, str], Any] = {}
         """Kind of node and reply address to the node that sends replies there."""
         self._attach = attach
-        self._frames = Frames()
+        self._frames = Frames(hub.limits.frame)
         self._batch = False
         self._pumping = False
-        self._transport: asyncio.Transport | None = None
         self._handshake: Handshake | None = None
         self._engine = Transport(Transport.SERVER)
-        self._engine.max_frame_size = LARGEST_FRAME
+        # Proton would write to the terminal what a client makes it, and frames with tokens in them.
+        self._engine.tracer = _write_nothing
+        self._engine.max_frame_size = hub.limits.frame
+        self._engine.channel_max = hub.limits.sessions - 1
+        self._engine.idle_timeout = hub.limits.idle
         self._collector = Collector()
         self._endpoint = Endpoint()
         self._endpoint.collect(self._collector)
@@ -82,7 +82,6 @@ class Connection(asyncio.Protocol):
         self._endpoint.offered_capabilities = [STANDS_FOR]
         self._engine.bind(self._endpoint)
         self._timer: asyncio.TimerHandle | None = None
-        self._review: asyncio.TimerHandle | None = None
 
     @property
     def name(self) -> str:
@@ -96,32 +95,47 @@ class Connection(asyncio.Protocol):
 
     def prove(self, claim: Claim) -> None:
         """Remember a claim that the client has shown; when it expires, links end that need it."""
-        self._claims.add(claim)
-        if self._review is not None:
-            self._review.cancel()
-        self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
+        self._proving.add(claim)
+
+    def renew_claims(self) -> None:
+        """The keys are others; links end that need a claim that was proved by one that is gone."""
+        self._proving.renew(self.hub.keys)
 
     def permits(self, right: str, path: str) -> bool:
         """Whether the client has shown a claim for this."""
-        return self._claims.permit(right, path)
+        return self._proving.permit(right, path)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
-        self._transport = cast(asyncio.Transport, transport)
-        if len(self.hub.connections) >= MOST_CONNECTIONS:
-            self._transport.abort()
+        connected = cast(asyncio.Transport, transport)
+        if len(self.hub.connections) >= self.hub.limits.connections:
+            connected.abort()
             return
-        self._handshake = Handshake(self.hub.keys, self._write)
+        self._wire.open(connected)
+        self._handshake = Handshake(self.hub.keys, self._wire.write)
         self.hub.connections.add(self)
-        self._timer = self.hub.loop.call_later(TICK, self._tick)
-        self._review = self.hub.loop.call_later(TIME_TO_CLAIM, self._look_at_claims)
+        self._timer = self.hub.loop.call_later(0, self._tick)
+        self._proving.begin()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came."""
+        """Bytes came, whatever they are."""
+        try:
+            self._take(data)
+        except UNREADABLE as error:
+            self.end(
+                Refusal("amqp:decode-error", f"What came cannot be read: {type(error).__name__}.")
+            )
+            self.drop()
+        except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
+            self.hub.complain(self.name, error)
+            self.end(Refusal("amqp:internal-error", "The broker has failed on what came.", 500))
+            self.drop()
+
+    def _take(self, data: bytes) -> None:
         if self._handshake is not None:
             data = self._handshake.feed(data)
             if self._handshake.failed:
-                self._close()
+                self.drop()
             if not self._handshake.done:
                 return
             if self._handshake.claim is not None:
@@ -132,17 +146,17 @@ class Connection(asyncio.Protocol):
                 self._push(piece, batch=batch)
             self.pump()
         if self._frames.broken:
-            self._close()
+            self.drop()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """The client is gone."""
-        for timer in (self._timer, self._review):
-            if timer is not None:
-                timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._proving.stop()
         self.hub.connections.discard(self)
         for link in list(self.links):
             self._gone(link, lost=True)
-        self._transport = None
+        self._wire.lose()
         self._engine.unbind()
         self._endpoint.free()
         self._collector.release()
@@ -150,16 +164,15 @@ class Connection(asyncio.Protocol):
     @property
     def paused(self) -> bool:
         """Whether as much as may be is on its way to the client."""
-        return self._reads_slowly or self._unsent > MOST_UNSENT
+        return self._wire.paused
 
     def pause_writing(self) -> None:
         """The client reads too slowly."""
-        self._reads_slowly = True
+        self._wire.slow_down()
 
     def resume_writing(self) -> None:
         """The client has caught up."""
-        self._reads_slowly = False
-        self._give()
+        self._wire.go_on()
 
     def _give(self) -> None:
         """Give what there is to all links."""
@@ -169,7 +182,7 @@ class Connection(asyncio.Protocol):
 
     def pump(self) -> None:
         """Handle what the engine has to say, and write what it has to send."""
-        if self._transport is None or self._pumping:
+        if not self._wire.is_open or self._pumping:
             return
         self._pumping = True
         try:
@@ -182,14 +195,14 @@ class Connection(asyncio.Protocol):
 
     def flush(self) -> None:
         """Write what the engine has to send."""
-        while self._transport is not None and (waiting := self._engine.pending()) > 0:
+        while self._wire.is_open and (waiting := self._engine.pending()) > 0:
             data = self._engine.peek(waiting)
             if not data:
                 return
-            self._write(bytes(data))
+            self._wire.write(bytes(data))
             self._engine.pop(len(data))
-        if self._transport is not None and self._engine.pending() < 0:
-            self._close()
+        if self._wire.is_open and self._engine.pending() < 0:
+            self.drop()
 
     def refuse(self, link: Link, refusal: Refusal) -> None:
         """Let the client see its link attached, then detached with an error.
@@ -209,6 +222,9 @@ class Connection(asyncio.Protocol):
         link.condition = condition(refusal.condition, refusal.description)
         link.close()
         self._gone(link, lost=False)
+        self._refused += 1
+        if self._refused > self.hub.limits.links:
+            self.close_after(_too_many("links that were refused", self.hub.limits.links))
 
     def review_links(self) -> None:
         """End links that the client has no claim for any more, or that give what is disabled.
@@ -220,9 +236,9 @@ class Connection(asyncio.Protocol):
                 continue
             refusal = self.hub.statuses.refusal(*node.needs) if link.is_sender else None
             if not self.permits(*node.needs):
-                self.detach(link, unauthorized(*node.needs))
+                self.refuse(link, unauthorized(*node.needs))
             elif refusal is not None:
-                self.detach(link, refusal)
+                self.refuse(link, refusal)
         self.pump()
 
     def close_after(self, refusal: Refusal) -> None:
@@ -231,9 +247,16 @@ class Connection(asyncio.Protocol):
         self._endpoint.close()
         self.pump()
 
+    def end(self, refusal: Refusal) -> None:
+        """End the whole connection with an error, if the client has come so far as to be told."""
+        if self._handshake is None:
+            self.close_after(refusal)
+        else:
+            self.drop()
+
     def drop(self) -> None:
-        """Let the client go without a word."""
-        self._close()
+        """Let the client go without another word."""
+        self._wire.close()
 
     def _push(self, piece: bytes, *, batch: bool) -> None:
         self._batch = batch
@@ -247,13 +270,13 @@ class Connection(asyncio.Protocol):
             if room <= 0:
                 self.flush()
                 if self._engine.capacity() <= 0:
-                    self._close()
+                    self.drop()
                     return
                 continue
             try:
                 self._engine.push(rest[: min(room, PIECE)])
             except ProtonException:
-                self._close()
+                self.drop()
                 return
             rest = rest[min(room, PIECE) :]
             if rest or batch:
@@ -264,11 +287,13 @@ class Connection(asyncio.Protocol):
         collector = self._collector
         while event := native.next_event(collector):
             kind = native.kind_of(event)
-            if kind == native.DELIVERY:
-                self._delivered(native.delivery_of(event))
-            elif (handle := HANDLERS.get(kind)) is not None:
-                handle(self, collector.peek())
-            native.pop(collector)
+            try:
+                if kind == native.DELIVERY:
+                    self._delivered(native.delivery_of(event))
+                elif (handle := HANDLERS.get(kind)) is not None:
+                    handle(self, collector.peek())
+            finally:
+                native.pop(collector)
 
     def _opened(self, _: Event) -> None:
         self._endpoint.open()
@@ -286,6 +311,7 @@ class Connection(asyncio.Protocol):
         for link in [each for each in self.links if each.session == session]:
             self._gone(link, lost=False)
         session.close()
+        session.free()
 
     def _link_opened(self, event: Any) -> None:
         try:
@@ -295,16 +321,16 @@ class Connection(asyncio.Protocol):
             self.refuse(event.link, refusal)
 
     def _check_links(self) -> None:
-        if len(self.links) >= MOST_LINKS:
-            raise Refusal(
-                "amqp:resource-limit-exceeded",
-                f"The connection has {MOST_LINKS:,} links, as many as one may have.",
-                403,
-            )
+        if len(self.links) >= self.hub.limits.links:
+            raise _too_many("links", self.hub.limits.links)
 
     def _link_ended(self, event: Any) -> None:
-        self._gone(event.link, lost=False)
-        event.link.close()
+        link = event.link
+        if link not in self.links and self._refused:
+            self._refused -= 1
+        self._gone(link, lost=False)
+        link.close()
+        link.free()
 
     def _flowed(self, event: Any) -> None:
         node = self.links.get(event.link)
@@ -314,6 +340,7 @@ class Connection(asyncio.Protocol):
     def _delivered(self, delivery: native.Raw) -> None:
         node = self._nodes.get(native.link_of(delivery))
         if node is None:
+            _throw_away(delivery)
             return
         try:
             node.on_delivery(delivery, batch=self._batch)
@@ -324,51 +351,39 @@ class Connection(asyncio.Protocol):
 
     def _gone(self, link: Link, *, lost: bool) -> None:
         node = self.links.pop(link, None)
-        self._nodes.pop(native.raw(link), None)
+        raw = native.raw(link)
+        self._nodes.pop(raw, None)
+        self.unfinished.pop(raw, None)
         if node is not None:
             node.on_closed(lost=lost)
-
-    def _look_at_claims(self) -> None:
-        """End what the client has no claim for, or has none any more."""
-        if not self._claims.any:
-            self.close_after(
-                Refusal(
-                    "amqp:unauthorized-access",
-                    f"No token was put within {TIME_TO_CLAIM:.0f} seconds, or all have expired.",
-                    401,
-                )
-            )
-            return
-        self.review_links()
-        self._review = self.hub.loop.call_later(self._claims.time_left(), self._look_at_claims)
 
     def _tick(self) -> None:
         now = time.monotonic()
         due = self._engine.tick(now)
-        wait = min(TICK, max(0.01, due - now)) if due else TICK
+        most = min(TICK, self.hub.limits.idle / 2 or TICK)
+        wait = min(most, max(0.01, due - now)) if due else most
         self._timer = self.hub.loop.call_later(wait, self._tick)
         self.pump()
 
-    def _write(self, data: bytes) -> None:
-        if self._transport is None:
-            return
-        if self.hub.saver is None:
-            self._transport.write(data)
-            return
-        self._unsent += len(data)
-        self.hub.tell(partial(self._sent, self._transport, data))
 
-    def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
-        """What these bytes tell is kept for good."""
-        was_paused = self.paused
-        transport.write(data)
-        self._unsent -= len(data)
-        if was_paused and not self.paused:
-            self.hub.loop.call_soon(self._give)
+def _write_nothing(*_: object) -> None:
+    """Nobody is to be told."""
 
-    def _close(self) -> None:
-        if self._transport is not None:
-            self.hub.tell(self._transport.close)
+
+def _too_many(things: str, most: int) -> Refusal:
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"The connection has {most:,} {things}, as many as one may have.",
+        403,
+    )
+
+
+def _throw_away(delivery: native.Raw) -> None:
+    """Keep nothing of what came over a link that has ended."""
+    link = native.link_of(delivery)
+    native.content(link, delivery)
+    if not native.is_partial(delivery):
+        native.settle(delivery)
 
 
 HANDLERS: Final[dict[int, Callable[[Connection, Any], None]]] = {

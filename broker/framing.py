@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
+from busproof.broker.encoding import binary
 from busproof.broker.tokens import Claim, Keys, TokenError
 
 __all__ = [
     "AMQP_HEADER",
     "BATCH_FORMAT",
-    "LARGEST_FRAME",
     "Frames",
     "Handshake",
     "array",
@@ -29,8 +29,6 @@ BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
 TRANSFER: Final = 0x14
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
-LARGEST_FRAME: Final = 262_144
-"""What clients are told when the connection is opened."""
 OK, REFUSED = 0, 1
 
 
@@ -108,7 +106,7 @@ class Handshake:
             tree.rewind()
             tree.next()
             said: Any = tree.get_object()
-            mechanism, response = str(said.value[0]), bytes([*said.value, b""][1] or b"")
+            mechanism, response = str(said.value[0]), binary([*said.value, b""][1] or b"")
         except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
             self.failed = True
             return
@@ -137,9 +135,14 @@ class Handshake:
 
 
 class Frames:
-    """Cuts a stream into pieces that end where a frame does; transfers of batches come alone."""
+    """Cuts a stream into pieces that end where a frame does; transfers of batches come alone.
 
-    def __init__(self) -> None:
+    Args:
+        largest: how many bytes a frame may have.
+    """
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
         self._received = b""
         self._begun = False
         self.broken = False
@@ -155,7 +158,7 @@ class Frames:
             place, self._begun = len(AMQP_HEADER), True
         while place + 4 <= len(data):
             end = place + int.from_bytes(data[place : place + 4], "big")
-            if not place + 8 <= end <= place + LARGEST_FRAME:
+            if not place + 8 <= end <= place + self._largest:
                 # Proton says what is wrong with a frame that is none; nothing after it counts.
                 self.broken = True
                 end = len(data)

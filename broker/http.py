@@ -8,9 +8,11 @@ from typing import Final
 import attrs
 import h11
 
+from busproof.broker.limits import ALL_DEFAULT, Limits
+
 __all__ = ["Answer", "Request", "served"]
 
-LARGEST_BODY: Final = 1_048_576
+PLAIN: Final = ("", "identity")
 
 
 @attrs.frozen
@@ -21,6 +23,8 @@ class Request:
     target: str
     headers: dict[str, str]
     body: bytes
+    peer: str = ""
+    """The address that the client asks from."""
 
 
 @attrs.frozen
@@ -40,50 +44,98 @@ async def _at_once() -> None:
 
 
 def served(
-    handler: Handler, kept: Callable[[], Awaitable[None]] = _at_once
+    handler: Handler,
+    kept: Callable[[], Awaitable[None]] = _at_once,
+    limits: Limits = ALL_DEFAULT,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     """What `asyncio.start_server` calls for each connection.
 
     Args:
         handler: answers a request.
         kept: waits until what the answer says is kept for good.
+        limits: how many may ask, how much, and for how long.
     """
+    there = 0
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = h11.Connection(h11.SERVER)
+        nonlocal there
+        if there >= limits.http_connections:
+            writer.transport.abort()
+            return
+        there += 1
         try:
-            while await _answered(connection, handler, kept, reader, writer):
-                connection.start_next_cycle()
-        except (OSError, h11.RemoteProtocolError) as error:
-            _say_goodbye(connection, writer, error)
+            await _converse(Conversation(reader, writer, limits), handler, kept)
         except asyncio.CancelledError:
             # The broker ends while a client keeps its connection; Python 3.11 would print how.
             return
         finally:
+            there -= 1
             writer.close()
 
     return converse
 
 
-async def _answered(
-    connection: h11.Connection,
-    handler: Handler,
-    kept: Callable[[], Awaitable[None]],
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-) -> bool:
-    """Answer one request; whether another may follow."""
-    request = await _read(connection, reader)
-    if request is None:
+async def _converse(
+    conversation: "Conversation", handler: Handler, kept: Callable[[], Awaitable[None]]
+) -> None:
+    try:
+        while (request := await conversation.request()) is not None:
+            answer = handler(request)
+            await kept()
+            if not await conversation.answer(answer):
+                return
+    except TimeoutError:
+        conversation.writer.transport.abort()
+    except (OSError, h11.RemoteProtocolError) as error:
+        _say_goodbye(conversation.connection, conversation.writer, error)
+
+
+@attrs.frozen
+class Conversation:
+    """One client's requests, one after another, none of which may take too long."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    limits: Limits
+    connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
+
+    async def request(self) -> Request | None:
+        """The next request; `None` if there is none.
+
+        Raises:
+            TimeoutError: it does not come to an end.
+        """
+        async with asyncio.timeout(self.limits.http_idle):
+            request = await _read(
+                self.connection, self.reader, _peer_of(self.writer), self.limits.http_body
+            )
+        if request is not None and request.headers.get("content-encoding", "") not in PLAIN:
+            raise h11.RemoteProtocolError("the body is compressed", error_status_hint=415)
+        return request
+
+    async def answer(self, answer: Answer) -> bool:
+        """Answer it; whether another request may follow.
+
+        Raises:
+            TimeoutError: the client does not read it.
+        """
+        _write(self.connection, self.writer, answer)
+        async with asyncio.timeout(self.limits.http_idle):
+            await self.writer.drain()
+        if self.connection.our_state is h11.DONE and self.connection.their_state is h11.DONE:
+            self.connection.start_next_cycle()
+            return True
         return False
-    answer = handler(request)
-    await kept()
-    _write(connection, writer, answer)
-    await writer.drain()
-    return connection.our_state is h11.DONE and connection.their_state is h11.DONE
 
 
-async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+def _peer_of(writer: asyncio.StreamWriter) -> str:
+    known = writer.get_extra_info("peername")
+    return str(known[0]) if known else ""
+
+
+async def _read(
+    connection: h11.Connection, reader: asyncio.StreamReader, peer: str, most: int
+) -> Request | None:
     head: h11.Request | None = None
     body = b""
     while True:
@@ -94,11 +146,11 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Req
             head = event
         elif isinstance(event, h11.Data):
             body += bytes(event.data)
-            if len(body) > LARGEST_BODY:
+            if len(body) > most:
                 raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
         elif isinstance(event, h11.EndOfMessage) and head is not None:
             headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-            return Request(head.method.decode(), head.target.decode(), headers, body)
+            return Request(head.method.decode(), head.target.decode(), headers, body, peer)
         else:
             return None
 

@@ -2,18 +2,22 @@
 
 import asyncio
 import time
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
+from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.messages import Content, Parsed, parse
 from busproof.broker.packing import unpacked
 from busproof.broker.refusals import too_large
 from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
 from busproof.broker.statuses import Statuses
-from busproof.broker.tokens import Keys
+from busproof.broker.tokens import Key, Keys
+from busproof.errors import UsageError
 from busproof.model.calendar import top
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.heap import smallest
@@ -139,16 +143,22 @@ class Hub:
     Args:
         bus: what decides.
         keys: who may do what.
+        limits: how much each client may have.
     """
 
-    def __init__(self, bus: Bus, keys: Keys) -> None:
+    def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
         self.bus = bus
+        self.limits = limits
         self.stage = Stage(bus)
         self.keys = keys
-        self.max_message = _largest(bus)
+        self.max_message = limits.message or _largest(bus)
         self.contents = Contents()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
         """Makes the namespace anew with which the broker began."""
+        self.renew: Callable[[], None] = _nothing_to_renew
+        """Reads the keys and certificates again, where they were read from."""
+        self.warn: Callable[[str], None] = _be_silent
+        """Is told what whoever runs the broker should know."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
@@ -175,7 +185,7 @@ class Hub:
             connection.drop()
         self.bus = bus
         self.stage = Stage(bus)
-        self.max_message = _largest(bus)
+        self.max_message = self.limits.message or _largest(bus)
         self.contents = Contents(self.era)
         self.statuses = Statuses()
         self.stated.clear()
@@ -183,6 +193,18 @@ class Hub:
         self._seen.clear()
         if self.saver is not None:
             self.saver.begin(bus)
+
+    def renew_keys(self, rules: Iterable[Key]) -> None:
+        """Have other keys; what needs a claim that was proved by one that is gone ends."""
+        self.keys.renew(rules)
+        for connection in list(self.connections):
+            connection.renew_claims()
+
+    def complain(self, who: str, error: Exception) -> None:
+        """Say where we failed on what a client sent; nothing of what it sent is told."""
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
 
     def parsed(self, raw: bytes) -> Parsed:
         """A message that came in, under a name of its own.
@@ -252,15 +274,16 @@ class Hub:
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve those who wait here in turn, until there is nothing left for the next."""
-        line = self._waiting.get(place)
-        for _ in range(len(line) if line else 0):
+        for _ in range(len(self._waiting.get(place, ()))):
+            line = self._waiting.get(place)
             if not line:
                 break
             waiter = line.popleft()
             if waiter.serve():
-                line.append(waiter)
+                # By its name, and once: what came meanwhile may have put it into a line again.
+                self.wait(waiter)
                 break
-        if not line:
+        if not self._waiting.get(place):
             self._waiting.pop(place, None)
 
     def _tick(self) -> None:
@@ -314,6 +337,14 @@ class Hub:
     def wall(self) -> float:
         """Seconds since 1970, by which tokens expire."""
         return time.time()
+
+
+def _be_silent(_: str) -> None:
+    """Nobody is told."""
+
+
+def _nothing_to_renew() -> None:
+    raise UsageError("no keys were read from anywhere; start busproof serve with --keys")
 
 
 def _largest(bus: Bus) -> int:

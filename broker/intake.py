@@ -6,6 +6,7 @@ from proton import Delivery, Described, Link, ulong
 
 from busproof.broker import native
 from busproof.broker.answers import Answer
+from busproof.broker.encoding import binary
 from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
@@ -30,37 +31,48 @@ __all__ = [
 
 CREDIT: Final = 1000
 LOW_CREDIT: Final = CREDIT // 2
-MOST_KEPT: Final = 4_194_304
-"""Bytes of a transfer beyond which nobody waits for its end; no message has as many."""
 TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
 
 
-def received(link: Raw, delivery: Raw, parts: dict[Raw, bytes]) -> bytes | None:
+def received(
+    connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytes]
+) -> bytes | None:
     """The whole of what a client transfers, once it is there; `None` before.
 
     What has come of a large message is kept in `parts` meanwhile.
 
     Raises:
-        Refusal: more has come than is kept of any.
+        Refusal: more has come than is kept of messages whose end has not.
     """
     data = native.content(link, delivery)
     if parts:
         data = parts.pop(delivery, b"") + data
-    if len(data) > MOST_KEPT:
-        raise too_large(len(data), MOST_KEPT)
+        connection.unfinished.pop(link, None)
+    if len(data) > (most := connection.hub.limits.unfinished):
+        raise too_large(len(data), most)
     if native.is_partial(delivery):
         parts[delivery] = data
+        connection.unfinished[link] = sum(map(len, parts.values()))
+        if (all_of_it := sum(connection.unfinished.values())) > most:
+            raise too_large(all_of_it, most)
         return None
     return data
 
 
 def transaction_of(delivery: Raw) -> str | None:
-    """The transaction that a transfer or a disposition is part of."""
+    """The transaction that a transfer or a disposition is part of.
+
+    Raises:
+        Refusal: it names one by something that is no name.
+    """
     if native.state_of(delivery) != TRANSACTIONAL:
         return None
     state: Any = native.whole(delivery).remote.data
-    return bytes(state[0]).decode("latin-1") if state else None
+    try:
+        return binary(state[0]).decode("latin-1") if state else None
+    except (LookupError, TypeError, ValueError) as error:
+        raise Refusal("amqp:decode-error", f"The transaction cannot be read: {error}.") from None
 
 
 def accept(delivery: Raw, transaction: str | None) -> None:
@@ -128,7 +140,7 @@ class Intake(Node):
             return
         if batch:
             self._batches.add(delivery)
-        raw = received(self._raw, delivery, self._parts)
+        raw = received(self._connection, self._raw, delivery, self._parts)
         if raw is None:
             return
         several = delivery in self._batches

@@ -11,7 +11,7 @@ import yaml
 from busproof.broker.durations import microseconds_in
 from busproof.errors import UsageError
 
-__all__ = ["Value", "read"]
+__all__ = ["Value", "parsed", "read"]
 
 TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
@@ -26,17 +26,37 @@ def read(path: Path) -> "Value":
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
+    return parsed(text, str(path))
+
+
+def parsed(text: str, name: str) -> "Value":
+    """The whole of a text that is called so.
+
+    Raises:
+        UsageError: it is no JSON.
+    """
     bare = TOKEN.sub(_blanked, text)
     try:
         json.loads(bare)
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"{path}:{error.lineno}: this is not JSON: {error.msg} at column {error.colno}"
+            f"{name}:{error.lineno}: this is not JSON: {error.msg} at column {error.colno}"
         ) from None
+    except RecursionError:
+        raise UsageError(f"{name}: this is nested too deeply to be read") from None
     # JSON is YAML, whose reader says on which line each value stands; but it knows no tabs.
     spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda found: found[1] or " ", bare)
-    node = yaml.compose(spaced, Loader=yaml.SafeLoader)
-    return Value(str(path), node, "the file")
+    try:
+        node = yaml.compose(spaced, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        # What it says shows the text, and keys may be in it.
+        mark = getattr(error, "problem_mark", None)
+        place = name if mark is None else f"{name}:{mark.line + 1}"
+        raise UsageError(
+            f"{place}: this cannot be read: it is nested too deeply, a name has more than 1,000 "
+            "characters, or there is a character that no text has"
+        ) from None
+    return Value(name, node, "the file")
 
 
 def _blanked(found: re.Match[str]) -> str:
@@ -45,16 +65,25 @@ def _blanked(found: re.Match[str]) -> str:
 
 
 class Value:
-    """A value of the file, with its place in it."""
+    """A value of the file, with its place in it; of one that is hidden no complaint tells it."""
 
-    def __init__(self, file: str, node: Any, where: str) -> None:
+    def __init__(self, file: str, node: Any, where: str, *, hidden: bool = False) -> None:
         self._file = file
         self._node = node
+        self._hidden = hidden
         self.where = where
+
+    def kept_secret(self) -> "Value":
+        """The same, with no complaint that tells what it or anything in it is."""
+        return Value(self._file, self._node, self.where, hidden=True)
+
+    def _part(self, node: Any, where: str) -> "Value":
+        return Value(self._file, node, where, hidden=self._hidden)
 
     def wrong(self, expected: str) -> UsageError:
         """The complaint that the value is not what was expected."""
-        found = f" is {self._node.value!r}" if isinstance(self._node, yaml.ScalarNode) else ""
+        shown = isinstance(self._node, yaml.ScalarNode) and not self._hidden
+        found = f" is {self._node.value!r}" if shown else ""
         return UsageError(f"{self.place}: {self.where}{found}; expected {expected}")
 
     @property
@@ -82,9 +111,9 @@ class Value:
         for key, value in self._node.value:
             name = by_low.get(str(key.value).lower())
             if name is None:
-                place = Value(self._file, key, f"a field of {self.where}")
+                place = self._part(key, f"a field of {self.where}")
                 raise place.wrong(f"one of {', '.join(known)}")
-            found[name] = Value(self._file, value, f"{self.where}.{name}")
+            found[name] = self._part(value, f"{self.where}.{name}")
         return found
 
     def items(self) -> list["Value"]:
@@ -94,7 +123,7 @@ class Value:
         if not isinstance(self._node, yaml.SequenceNode):
             raise self.wrong("an array")
         return [
-            Value(self._file, node, f"{self.where}[{place}]")
+            self._part(node, f"{self.where}[{place}]")
             for place, node in enumerate(self._node.value)
         ]
 
@@ -105,7 +134,7 @@ class Value:
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong("an object")
         return {
-            str(key.value): Value(self._file, value, f"{self.where}.{key.value}")
+            str(key.value): self._part(value, f"{self.where}.{key.value}")
             for key, value in self._node.value
         }
 

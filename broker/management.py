@@ -11,8 +11,12 @@ from busproof.broker.asking import Asking, Operation
 from busproof.broker.engine import Connection
 from busproof.broker.refusals import Refusal, unauthorized
 from busproof.broker.requests import Answerer, Reply, said_in
+from busproof.broker.tokens import MANAGEMENT
 
 __all__ = ["answerer"]
+
+UNREADABLE: Final = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+"""What Python raises of fields that are of other types than they should be."""
 
 PREFIX: Final = "com.microsoft:"
 
@@ -43,16 +47,16 @@ def answerer(connection: Connection, path: str) -> Answerer:
         right, operation = OPERATIONS.get(asked.removeprefix(PREFIX), ("", None))
         if operation is None:
             raise Refusal("amqp:not-implemented", f"There is no operation {asked!r} here.", 501)
-        if not connection.permits(right, path):
+        if not connection.permits(right, path + MANAGEMENT):
             raise unauthorized(right, path)
         connection.hub.statuses.check(right, path)
         body = request.body if isinstance(request.body, dict) else {}
         said = {str(key): value for key, value in body.items()}
         try:
             return operation(Asking(connection, path, transaction), said)
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise Refusal(
-                "com.microsoft:argument-error", f"{asked} cannot be read: {error!r}."
+                "com.microsoft:argument-error", f"{asked[:80]} cannot be read: {error!r}."[:500]
             ) from None
 
     return answer

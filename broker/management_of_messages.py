@@ -15,6 +15,7 @@ from busproof.broker.dispositions import (
     REJECTED,
     Disposition,
 )
+from busproof.broker.encoding import binary
 from busproof.broker.framing import array
 from busproof.broker.intake import delay_of
 from busproof.broker.messages import Parsed
@@ -150,7 +151,7 @@ def schedule(asking: Asking, said: Said) -> Reply:
     """Take messages that are to come later: all of them, or none."""
     hub = asking.connection.hub
     hub.check_room()
-    parsed = [hub.parsed(bytes(each["message"])) for each in several(said["messages"])]
+    parsed = [hub.parsed(binary(each["message"])) for each in several(said["messages"])]
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:
         hub.contents.keep(each.message.body, each.content_when_due())

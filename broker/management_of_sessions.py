@@ -5,6 +5,7 @@ from typing import Final
 from proton import Data
 
 from busproof.broker.asking import Asking, Said
+from busproof.broker.encoding import binary
 from busproof.broker.framing import array
 from busproof.broker.management_of_messages import NO_CONTENT, end_of_lock
 from busproof.broker.requests import Reply
@@ -39,7 +40,7 @@ def get_state(asking: Asking, said: Said) -> Reply:
 def set_state(asking: Asking, said: Said) -> Reply:
     """Store something with a session, or nothing any more."""
     session_id, state = str(said["session-id"]), said.get("session-state")
-    text = None if state is None else bytes(state).decode(TEXT)
+    text = None if state is None else binary(state).decode(TEXT)
     asking.ask(SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
     hub.stated[asking.path, session_id] = hub.now_ms()

@@ -10,6 +10,8 @@ from secrets import token_hex
 from typing import Any, Final
 
 import attrs
+from proton import Message as ProtonMessage
+from proton import ProtonException
 
 from busproof.broker.encoding import (
     elements_of,
@@ -23,7 +25,15 @@ from busproof.broker.encoding import (
 from busproof.model.filters import PropertyValue
 from busproof.model.values import Message
 
-__all__ = ["SCHEDULED_TIME", "STANDS_FOR", "Content", "Parsed", "inner_messages", "parse"]
+__all__ = [
+    "SCHEDULED_TIME",
+    "STANDS_FOR",
+    "Content",
+    "Parsed",
+    "decoded",
+    "inner_messages",
+    "parse",
+]
 
 HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
 DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
@@ -130,7 +140,7 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
         try:
             said, begins, end = section(raw, place)
             code = NAMED.get(said, -1) if isinstance(said, str) else int(said)
-        except (IndexError, TypeError, ValueError, struct.error) as error:
+        except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
             raise ValueError(f"these bytes are no AMQP message: {error}") from None
         if not HEADER <= code <= FOOTER:
             raise ValueError(f"these bytes are no AMQP message: there is no section {said!r}")
@@ -148,8 +158,22 @@ def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> P
     """
     try:
         return _parsed(raw, name, enqueued, identified=identified)
-    except (IndexError, UnicodeDecodeError, struct.error) as error:
+    except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
+
+
+def decoded(raw: bytes) -> ProtonMessage:
+    """A message with all that is in it, as Proton's Python knows it.
+
+    Raises:
+        ValueError: these bytes are no AMQP message, or Python has no such values.
+    """
+    found = ProtonMessage()
+    try:
+        found.decode(raw)
+    except (ProtonException, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"these bytes are no AMQP message: {error}") from None
+    return found
 
 
 def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
@@ -173,6 +197,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     if identified and (not properties or properties[0] is None):
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
     header += [None] * (3 - len(header))
+    _check_header(header)
     life = _life(header[2], properties)
     content = Content(
         durable=bool(header[0]),
@@ -186,6 +211,16 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     )
     message = _message(name, properties, application, annotated, content)
     return Parsed(message, content, annotated.due)
+
+
+def _check_header(header: list[Any]) -> None:
+    """Insist that what goes out again is as AMQP has it: durable, priority, time to live."""
+    durable, priority, ttl = header[:3]
+    for value, most in ((priority, 0xFF), (ttl, FOR_EVER_MS)):
+        if value is not None and (type(value) is not int or not 0 <= value <= most):
+            raise ValueError(f"the header has {value!r}, which has to be a number up to {most}")
+    if durable not in (None, True, False):
+        raise ValueError(f"the header has {durable!r}, which has to be true or false")
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:

@@ -112,11 +112,18 @@ class Outlet(Node):
         self._mode = mode
         self._session_id = session_id
         self._holder = holder
+        self._is_over = False
+        self._most = connection.hub.limits.unsettled
 
     @property
     def place(self) -> tuple[str, str | None]:
         """What it waits for."""
         return self._path, self._session_id
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether the client may be given more before it reads, or settles, what it has."""
+        return not self._connection.paused and len(self._given) < self._most
 
     def on_flow(self) -> None:
         """Give what there is, and wait for the rest."""
@@ -129,7 +136,7 @@ class Outlet(Node):
         """Give messages while there are some and the client has credit for them."""
         link, waits = self._link, False
         given = 0
-        while native.credit(self._raw) > 0 and not self._connection.paused:
+        while native.credit(self._raw) > 0 and self._has_room:
             answer = self._next()
             if answer is None:
                 waits = True
@@ -149,11 +156,12 @@ class Outlet(Node):
         if given:
             self._connection.hub.changed()
         self._connection.pump()
-        return waits
+        return waits and not self._is_over
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
         state, settled = native.state_of(delivery), native.is_settled(delivery)
+        was_full = len(self._given) >= self._most
         token = self._given.pop(delivery, None) if state or settled else None
         if token is None:
             if settled:
@@ -175,10 +183,13 @@ class Outlet(Node):
             reject(delivery, refusal)
         native.settle(delivery)
         self._connection.hub.changed()
+        if was_full:
+            self.on_flow()
 
     def on_closed(self, *, lost: bool) -> None:
         """The link is gone; a session is given back, unless the connection broke."""
         hub = self._connection.hub
+        self._is_over = True
         hub.leave(self)
         if self._session_id is None:
             return

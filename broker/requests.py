@@ -1,20 +1,32 @@
 """Pairs of links on which clients ask and are answered: `$cbs` and each entity's `$management`."""
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from proton import Link, Message, ProtonException, int32, symbol
+from proton import Link, Message, int32, symbol
 
 from busproof.broker import native
 from busproof.broker.engine import Connection
 from busproof.broker.intake import CREDIT, accept, received, reject, transaction_of
+from busproof.broker.messages import decoded
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal
 
-__all__ = ["CBS_STATUS", "Answerer", "Replies", "Reply", "Requests", "said_in"]
+__all__ = [
+    "CBS_STATUS",
+    "MANAGEMENT_STATUS",
+    "Answerer",
+    "Replies",
+    "Reply",
+    "Requests",
+    "said_in",
+]
 
 MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
+WRITTEN_AT_ONCE: Final = 65_536
+"""After how many bytes answers go out, so that it shows whether the client reads them."""
 CBS_STATUS: Final = ("status-code", "status-description", None)
 """The properties that carry the status, and the error's condition where there is one for it."""
 
@@ -56,30 +68,52 @@ class Replies(Node):
     def __init__(self, connection: Connection, link: Link, kind: str, addresses: set[str]) -> None:
         self._connection = connection
         self._link = link
-        self._waiting: list[bytes] = []
+        self._waiting = deque[bytes]()
         self._sent = 0
         self._keys = [(kind, address) for address in addresses]
         for key in self._keys:
             connection.replies[key] = self
 
     def send(self, message: Message) -> None:
-        """Send an answer as soon as the client wants it."""
-        self._waiting.append(bytes(message.encode()))
+        """Send an answer as soon as the client wants it.
+
+        Raises:
+            Refusal: it wants none, and too much is waiting.
+        """
+        encoded = bytes(message.encode())
+        self._waiting.append(encoded)
+        self._connection.answers += len(encoded)
         self.on_flow()
+        most, waiting = self._connection.hub.limits.answers, self._connection.answers
+        if waiting > most:
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                f"{waiting:,} bytes of answers wait to be wanted; at most {most:,} may.",
+                403,
+            )
 
     def on_flow(self) -> None:
         """The client wants answers."""
-        while self._waiting and self._link.credit > 0:
+        written = 0
+        while self._waiting and self._link.credit > 0 and not self._connection.paused:
             self._sent += 1
             delivery = self._link.delivery(str(self._sent))
-            self._link.stream(self._waiting.pop(0))
+            answer = self._waiting.popleft()
+            self._connection.answers -= len(answer)
+            self._link.stream(answer)
             self._link.advance()
             delivery.settle()
-        if self._link.drain_mode:
+            written += len(answer)
+            if written >= WRITTEN_AT_ONCE:
+                self._connection.flush()
+                written = 0
+        if self._link.drain_mode and not self._connection.paused:
             self._link.drained()
 
     def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - nodes are told
         """Nobody is answered here any more."""
+        self._connection.answers -= sum(map(len, self._waiting))
+        self._waiting.clear()
         for key in self._keys:
             if self._connection.replies.get(key) is self:
                 del self._connection.replies[key]
@@ -102,7 +136,7 @@ class Requests(Node):
         link: Link,
         kind: str,
         answer: Answerer,
-        names: tuple[str, str, str | None] = MANAGEMENT_STATUS,
+        names: tuple[str, str, str | None],
     ) -> None:
         self._connection = connection
         self._link = link
@@ -117,15 +151,14 @@ class Requests(Node):
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """A request."""
-        raw = received(native.raw(self._link), delivery, self._parts)
+        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
         self._link.flow(1)
-        request = Message()
         try:
-            request.decode(raw)
-        except ProtonException as error:
+            request = decoded(raw)
+        except ValueError as error:
             reject(delivery, Refusal("amqp:decode-error", str(error)))
             native.settle(delivery)
             return

@@ -2,9 +2,11 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, Final
+
+import attrs
 
 from busproof.broker.attaching import attach
 from busproof.broker.bus import Bus
@@ -12,6 +14,7 @@ from busproof.broker.config import Configuration, Created
 from busproof.broker.engine import Connection
 from busproof.broker.foreign import ForeignBus, Implementation
 from busproof.broker.hub import Hub
+from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
 from busproof.model.commands import (
@@ -24,7 +27,16 @@ from busproof.model.entities import created_path, destinations, subscription_pat
 from busproof.model.profiles import profile_for
 from busproof.spec import load
 
-__all__ = ["Broker", "bus_for", "started"]
+__all__ = ["ADMIN_PORT", "PORT", "TLS_PORT", "Broker", "Places", "bus_for", "started"]
+
+PORT: Final = "--port"
+TLS_PORT: Final = "--tls-port"
+ADMIN_PORT: Final = "--admin-port"
+
+HANDSHAKE: Final = 20.0
+"""How long a client may take to agree on TLS, in seconds."""
+GOODBYE: Final = 5.0
+"""How long it may take to end it."""
 
 
 def bus_for(
@@ -124,25 +136,57 @@ def _create(bus: Bus, command: Created, place: str) -> None:
         bus.known_as(created_path(command))
 
 
+@attrs.frozen
+class Places:
+    """Where a broker is to listen; port 0 is any that is free.
+
+    Args:
+        host: the address.
+        port: for AMQP; `None` for nowhere.
+        admin_port: for HTTP.
+        tls_port: for AMQP over TLS, which needs `tls`; `None` for nowhere.
+        tls: what AMQP over TLS is spoken by.
+        admin_tls: what HTTPS is spoken by, in the place of HTTP.
+    """
+
+    host: str
+    port: int | None
+    admin_port: int
+    tls_port: int | None = None
+    tls: ssl.SSLContext | None = None
+    admin_tls: ssl.SSLContext | None = None
+
+
 class Broker:
     """A broker that listens.
 
     Args:
         hub: its inside.
-        port: where it speaks AMQP.
-        admin_port: where it speaks HTTP.
-        stop: ends it.
+        servers: what listens, by the option that says where.
     """
 
-    def __init__(self, hub: Hub, port: int, admin_port: int, servers: list[asyncio.Server]) -> None:
+    def __init__(self, hub: Hub, servers: Mapping[str, asyncio.Server]) -> None:
         self.hub = hub
-        self.port = port
-        self.admin_port = admin_port
         self._servers = servers
+
+    @property
+    def port(self) -> int:
+        """Where it speaks AMQP, if anywhere without TLS."""
+        return self.port_of(PORT)
+
+    @property
+    def admin_port(self) -> int:
+        """Where it speaks HTTP or HTTPS."""
+        return self.port_of(ADMIN_PORT)
+
+    def port_of(self, option: str) -> int:
+        """Where it listens by this option; 0 for nowhere."""
+        server = self._servers.get(option)
+        return 0 if server is None else int(server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
         """Listen no more, and let all connections go."""
-        for server in self._servers:
+        for server in self._servers.values():
             server.close()
         self.hub.close()
         if self.hub.saver is not None:
@@ -155,52 +199,66 @@ class Broker:
 async def started(
     bus: Bus,
     keys: Keys,
-    host: str,
-    port: int,
-    admin_port: int,
+    places: Places,
     http: Callable[[Hub], Callable[..., Any]],
-    tls: ssl.SSLContext | None = None,
+    limits: Limits = ALL_DEFAULT,
 ) -> Broker:
-    """Listen on both ports; port 0 takes any that is free. With `tls`, HTTP is HTTPS.
+    """Listen wherever it is to.
 
     `http` gets the hub before anybody can ask for something, and gives what answers HTTP.
 
     Raises:
         UsageError: a port is taken, or there is no such host.
     """
-    hub = Hub(bus, keys)
-    answering = http(hub)
-    loop = asyncio.get_running_loop()
-    numbers = count(1)
-    amqp = await _listening(
-        loop.create_server(lambda: Connection(hub, next(numbers), attach), host, port),
-        host,
-        port,
-        "--port",
-    )
+    hub = Hub(bus, keys, limits)
+    servers = dict[str, asyncio.Server]()
     try:
-        admin = await _listening(
-            asyncio.start_server(answering, host, admin_port, ssl=tls),
-            host,
-            admin_port,
-            "--admin-port",
-        )
+        for option, opening in _openings(hub, places, http(hub)):
+            servers[option] = await _listening(opening, places, option)
     except UsageError:
-        amqp.close()
+        for server in servers.values():
+            server.close()
+        hub.close()
         raise
-    return Broker(hub, _port(amqp), _port(admin), [amqp, admin])
+    return Broker(hub, servers)
 
 
-async def _listening(opening: Any, host: str, port: int, option: str) -> asyncio.Server:
+def _openings(
+    hub: Hub, places: Places, answering: Callable[..., Any]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What has to be opened, by the option that says where."""
+    loop, numbers = asyncio.get_running_loop(), count(1)
+
+    def speaking(port: int, **tls: Any) -> Callable[[], Any]:
+        make = lambda: Connection(hub, next(numbers), attach)  # noqa: E731 - asyncio calls it
+        return lambda: loop.create_server(make, places.host, port, **tls)
+
+    if places.port is not None:
+        yield PORT, speaking(places.port)
+    if places.tls_port is not None and places.tls is not None:
+        yield TLS_PORT, speaking(places.tls_port, **_secured(places.tls))
+    yield (
+        ADMIN_PORT,
+        lambda: asyncio.start_server(
+            answering, places.host, places.admin_port, **_secured(places.admin_tls)
+        ),
+    )
+
+
+def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
+    """What a server is opened with to speak TLS, or not to; nobody may dawdle over it."""
+    if tls is None:
+        return {}
+    return {"ssl": tls, "ssl_handshake_timeout": HANDSHAKE, "ssl_shutdown_timeout": GOODBYE}
+
+
+async def _listening(opening: Callable[[], Any], places: Places, option: str) -> asyncio.Server:
+    port = {PORT: places.port, TLS_PORT: places.tls_port}.get(option, places.admin_port)
     try:
-        server: asyncio.Server = await opening
+        server: asyncio.Server = await opening()
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(
-            f"cannot listen on {host}:{port}: {reason}; choose another {option}"
+            f"cannot listen on {places.host}:{port}: {reason}; choose another {option}"
         ) from None
     return server
-
-
-def _port(server: asyncio.Server) -> int:
-    return int(server.sockets[0].getsockname()[1])

@@ -55,11 +55,12 @@ class SessionSeeker(Node):
         self._connection = connection
         self._link = link
         self._path = path
+        self.needs = ("Listen", path)
         self._holder = holder
         self._opened = opened
         said = {str(key): value for key, value in (link.remote_properties or {}).items()}
         wait = said.get(TIMEOUT)
-        seconds = DEFAULT_WAIT if wait is None else int(wait) / 1000
+        seconds = wait / 1000 if isinstance(wait, int) else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
     @property
@@ -102,4 +103,5 @@ class SessionSeeker(Node):
             self._link,
             Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
         )
+        self._connection.pump()
         self._connection.pump()

@@ -22,6 +22,8 @@ STARTED_IN: Final = 60.0
 """How long a broker may take until it listens, in seconds."""
 PAUSE: Final = 0.02
 ENDED_IN: Final = 5.0
+LIMITS: Final = ("--limit", "idle=0", "--limit", "http-idle=86400")
+"""Whoever judges may take long between two questions."""
 LOG_TOLD: Final = 2_000
 READY: Final = re.compile(r"HTTP on (?P<admin>\S+:\d+),.*?(?P<endpoint>Endpoint=\S+)", re.DOTALL)
 
@@ -42,7 +44,7 @@ class Embedded:
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [
                 *(sys.executable, "-m", "busproof", "serve"),
-                *("--port", "0", "--admin-port", "0", *options),
+                *("--port", "0", "--admin-port", "0", "--control", *LIMITS, *options),
             ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

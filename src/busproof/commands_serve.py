@@ -4,15 +4,18 @@ import argparse
 import asyncio
 import gc
 import signal
-import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from busproof.broker.limits import MEANINGS
 from busproof.errors import UsageError
+from busproof.protecting import Protection, add_options
 from busproof.saying import say, write_aside
 
 if TYPE_CHECKING:
     from busproof.adapters.base import Adapter
+    from busproof.broker.hub import Hub
+    from busproof.broker.serving import Broker
 
 __all__ = ["add_parser", "run"]
 
@@ -28,11 +31,7 @@ MISSING = (
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `serve` to the command line."""
     parser = subparsers.add_parser("serve", help="serve the model to real Service Bus clients")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=_port, default=5672, help="for AMQP (5672); 0: any free")
-    parser.add_argument(
-        "--admin-port", type=_port, default=5300, help="for HTTP (5300); 0: any free"
-    )
+    add_options(parser)
     parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
     parser.add_argument(
         "--adapter",
@@ -46,14 +45,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default="round-robin",
         help="round-robin, random or hostile, where it may choose",
     )
-    parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
-    parser.add_argument(
-        "--admin-tls",
-        type=Path,
-        metavar="FILE",
-        help="HTTPS with a certificate that is made; its authority's is written here as PEM",
-    )
-    parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
     parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")
     parser.add_argument(
@@ -61,6 +52,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         choices=("assigned", "as-sent"),
         default="assigned",
         help="what is sent without a MessageId goes out with one (assigned) or without",
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="how much one client may have, may be repeated: "
+        + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
     )
     parser.add_argument(
         "--store",
@@ -99,31 +98,6 @@ def _fault(args: argparse.Namespace) -> "Adapter | None":
     return SeededBus() if fault == NO_FAULT else make(fault)
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
-    return int(text)
-
-
-def _tls(args: argparse.Namespace) -> ssl.SSLContext | None:
-    if args.admin_tls is not None:
-        from busproof.broker.certificates import made  # noqa: PLC0415 - needs the extra
-
-        if args.admin_cert is not None:
-            raise UsageError("--admin-tls makes a certificate, --admin-cert gives one; choose one")
-        return made(args.host, args.admin_tls)
-    if args.admin_cert is None:
-        if args.admin_key is not None:
-            raise UsageError("--admin-key is of no use without --admin-cert")
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(args.admin_cert, args.admin_key)
-    except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"cannot use the certificate {args.admin_cert}: {error}") from None
-    return context
-
-
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
     try:
@@ -140,12 +114,14 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
+    from busproof.broker.limits import limits_in  # noqa: PLC0415
     from busproof.broker.resuming import Keeping  # noqa: PLC0415
     from busproof.broker.serving import bus_for, started  # noqa: PLC0415
-    from busproof.broker.tokens import Keys  # noqa: PLC0415
 
     _check_store(args)
     configuration = read_configuration(args.config) if args.config else Configuration()
+    protection = Protection(args, configuration)
+    limits = limits_in(args.limit)
     fault = _fault(args)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
@@ -155,21 +131,21 @@ async def _serve(args: argparse.Namespace) -> int:
     ended = asyncio.Event()
     kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)
     bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
-    keys = Keys({key.name: key for key in configuration.keys})
 
     def http(hub: Hub) -> Any:
         if kept is not None:
             kept.attach(hub, ended.set)
-        return served(Administration(hub, say).answer, hub.saved)
+        return served(Administration(hub, say, protection.control).answer, hub.saved, limits)
 
-    tls = _tls(args)
     try:
-        broker = await started(bus, keys, args.host, args.port, args.admin_port, http, tls)
+        broker = await started(bus, protection.keys, protection.places, http, limits)
     except UsageError:
         if kept is not None:
             kept.close()
         raise
     broker.hub.configured = configured
+    broker.hub.warn = say
+    broker.hub.renew = protection.renewal(broker.hub)
     broker.hub.identifies = args.message_ids == "assigned"
     # What is there by now stays: looking for garbage in it would only take time.
     gc.freeze()
@@ -177,15 +153,33 @@ async def _serve(args: argparse.Namespace) -> int:
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, ended.set)
-    first = configuration.keys[0]
-    write_aside(
-        f"busproof: AMQP on {args.host}:{broker.port}, HTTP on {args.host}:{broker.admin_port}, "
-        f"{len(bus.names())} entities\n"
-        f"Endpoint=sb://{args.host}:{broker.port};SharedAccessKeyName={first.name};"
-        f"SharedAccessKey={first.key};UseDevelopmentEmulator=true;"
-    )
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, _renew, broker.hub)
+    write_aside(_greeting(protection, broker, len(bus.names())))
     await ended.wait()
     await broker.stop()
     if kept is not None:
         kept.check()
     return 0
+
+
+def _renew(hub: "Hub") -> None:
+    """Read keys and certificates again; if they cannot be, those from before stay."""
+    try:
+        hub.renew()
+    except UsageError as error:
+        say(f"the keys and certificates stay as they were: {error}")
+    else:
+        say("keys and certificates were read again")
+
+
+def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
+    """Where it listens, what is to be known, and by what to connect."""
+    host, places = protection.places.host, protection.places
+    plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
+    where = [f"AMQP on {host}:{plain}"] if plain else []
+    where += [f"AMQP over TLS on {host}:{secure}"] if secure else []
+    where.append(f"{'HTTPS' if places.admin_tls else 'HTTP'} on {host}:{broker.admin_port}")
+    lines = [f"busproof: {', '.join(where)}, {entities} entities"]
+    lines += [f"busproof: {each}" for each in protection.warnings()]
+    return "\n".join([*lines, protection.connection_string(plain, secure)])

@@ -92,6 +92,7 @@ class Served:
     process: "subprocess.Popen[str]"
     connection_string: str
     admin: str
+    said: str = ""
 
     def client(self, **options: Any) -> ServiceBusClient:
         """The official client, which does not try again by itself."""
@@ -139,11 +140,11 @@ def running(process: "subprocess.Popen[str]") -> Served:
         if not line:
             raise AssertionError(f"the broker did not start: {said}")
         said += line
-    admin = re.search(r"HTTP on (\S+:\d+)", said)
+    admin = re.search(r"HTTPS? on (\S+:\d+)", said)
     endpoint = re.search(r"Endpoint=\S+", said)
     assert admin is not None
     assert endpoint is not None
-    return Served(process, endpoint[0], f"http://{admin[1]}")
+    return Served(process, endpoint[0], f"http://{admin[1]}", said)
 
 
 Start = Callable[..., Served]
@@ -193,8 +194,8 @@ def start(config: Path) -> Iterator[Start]:
     processes = []
 
     def started(*options: str) -> Served:
-        ports = ("--port", "0", "--admin-port", "0")
-        process = launched(*ports, "--config", str(config), *options)
+        free = ("--port", "0", "--admin-port", "0", "--control")
+        process = launched(*free, "--config", str(config), *options)
         processes.append(process)
         return running(process)
 

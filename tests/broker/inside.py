@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import attrs
 from azure.servicebus import ServiceBusClient
@@ -12,7 +13,8 @@ from busproof.broker.admin import Administration
 from busproof.broker.config import Configuration
 from busproof.broker.http import served
 from busproof.broker.hub import Hub
-from busproof.broker.serving import Broker, bus_for, started
+from busproof.broker.limits import Limits
+from busproof.broker.serving import Broker, Places, bus_for, started
 from busproof.broker.tokens import Keys
 from busproof.model.commands import CreateQueue
 
@@ -42,8 +44,8 @@ class Inside:
 
 
 @contextmanager
-def inside(*queues: CreateQueue, policy: str = "round-robin") -> Iterator[Inside]:
-    """A broker with these queues."""
+def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> Iterator[Inside]:
+    """A broker with these queues, and the limits that are named."""
     ready, ended = threading.Event(), asyncio.Event()
     running: list[tuple[Broker, asyncio.AbstractEventLoop]] = []
 
@@ -53,10 +55,14 @@ def inside(*queues: CreateQueue, policy: str = "round-robin") -> Iterator[Inside
             configuration.created.append(each)
             configuration.places[each] = "here"
         bus = bus_for(configuration, policy=policy)
-        keys = Keys({key.name: key for key in configuration.keys})
-        broker = await started(
-            bus, keys, "127.0.0.1", 0, 0, lambda hub: served(Administration(hub, print).answer)
-        )
+        keys = Keys(configuration.keys)
+        places = Places(host="127.0.0.1", port=0, admin_port=0)
+        some = Limits(**limits)
+
+        def http(hub: Hub) -> Any:
+            return served(Administration(hub, print).answer, limits=some)
+
+        broker = await started(bus, keys, places, http, some)
         running.append((broker, asyncio.get_running_loop()))
         ready.set()
         await ended.wait()

@@ -30,7 +30,7 @@ from .conftest import Served, launched, running
 
 pytestmark = pytest.mark.slow
 
-FREE = ("--port", "0", "--admin-port", "0")
+FREE = ("--port", "0", "--admin-port", "0", "--control")
 SMALL = 48
 """MB of the disk that is filled."""
 REFUSED = 5
@@ -186,7 +186,7 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
         keeping = Keeping(tmp_path / "store")
         made = Bus(profile_for(load()))
         made.ask(CreateQueue(queue="q"), "c")
-        hub = Hub(keeping.bus(Configuration(), lambda: made, {}), Keys({}))
+        hub = Hub(keeping.bus(Configuration(), lambda: made, {}), Keys(()))
         saver = keeping.attach(hub, lambda: None)
         if first:
             hub.say_status("q", "Disabled")

@@ -1,25 +1,43 @@
 """What one client may have of the broker: connections, links, and bytes that it waits for."""
 
+import contextlib
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
-from proton import ConnectionException, Delivery, Message
+from proton import ConnectionException, Delivery, Link, Message, Terminus
 from proton.utils import BlockingConnection, LinkDetached
 
-from busproof.broker import engine, intake
+from busproof.adapters.amqp.connection import Connection
+from busproof.adapters.amqp.failing import Lost
+from busproof.adapters.amqp.target import target_of
+from busproof.broker import wire
+from busproof.broker.limits import MEANINGS, Limits, limits_in
+from busproof.errors import UsageError
 from busproof.model.commands import CreateQueue
 
+from . import raw
 from .inside import Inside, inside
 from .test_wire import LOGIN
 
-pytestmark = pytest.mark.slow
+QUEUE = CreateQueue(queue="q")
 
 
 @contextmanager
 def connected(served: Inside) -> Iterator[BlockingConnection]:
-    connection = BlockingConnection(f"amqp://127.0.0.1:{served.broker.port}", timeout=20, **LOGIN)
+    with raw.connected(served.broker.port, **LOGIN) as connection:
+        yield connection
+
+
+@contextmanager
+def bare(served: Inside) -> Iterator[Connection]:
+    """A client that does what it is told to, and reads only while it waits."""
+    text = f"amqp://{LOGIN['user']}:{LOGIN['password']}@127.0.0.1:{served.broker.port}"
+    connection = Connection(target_of(f"{text}?dialect=plain"), 20)
     try:
         yield connection
     finally:
@@ -27,25 +45,98 @@ def connected(served: Inside) -> Iterator[BlockingConnection]:
 
 
 def send(connection: BlockingConnection, body: bytes) -> bool:
-    sent = connection.create_sender("q").send(Message(body, inferred=True))
+    sender = connection.create_sender("q")
+    sent = sender.send(Message(body, inferred=True))
+    sender.close()
     return bool(sent.remote_state == Delivery.ACCEPTED)
 
 
+def gone(served: Inside, left: int = 0, seconds: float = 20) -> bool:
+    """Whether no more than so many connections are left before long."""
+    end = time.monotonic() + seconds
+    while len(served.hub.connections) > left and time.monotonic() < end:
+        time.sleep(0.02)
+    return len(served.hub.connections) <= left
+
+
+def ended(connection: Connection) -> str:
+    """What a client hears of the end of its connection."""
+    with pytest.raises(Lost) as raised:
+        connection.awaited(lambda: False, 20)
+    return str(raised.value)
+
+
+def test_a_limit_is_named_with_its_number() -> None:
+    """Whichever it is; the others are as they are by default."""
+    assert Limits(links=7, http_idle=3) == limits_in(["links=7", "http-idle=3"])
+    assert Limits() == limits_in([])
+    for name, (default, _) in MEANINGS.items():
+        assert Limits() == limits_in([f"{name}={default}"])
+
+
+def test_the_document_tells_each_limit_as_it_is() -> None:
+    """What it is of, and how much by default."""
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `") and "`--" not in line]
+    told = [f"| `{name}` | {what} | {most:,} |" for name, (most, what) in MEANINGS.items()]
+    assert told == rows
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("link=7", "no limit 'link'; there are connections, links,"),
+        ("links", "links is ''; it has to be a number from 1 to 100000"),
+        ("links=0", "from 1 to 100000"),
+        ("links=many", "'many'"),
+        ("links=٣", "'٣'"),
+        ("frame=511", "from 512 to 1048576"),
+        (f"idle={'9' * 5000}", "from 0 to 86400"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_named(said: str, told: str) -> None:
+    """With what it could be."""
+    with pytest.raises(UsageError, match=told):
+        limits_in([said])
+
+
+@pytest.mark.slow
 def test_nobody_waits_for_the_end_of_what_is_far_too_large() -> None:
     """The connection ends; those of others do not."""
-    with inside(CreateQueue(queue="q")) as served, connected(served) as other:
-        with pytest.raises(ConnectionException, match="at most 4194304 are taken"):
-            connection = BlockingConnection(
-                f"amqp://127.0.0.1:{served.broker.port}", timeout=20, **LOGIN
-            )
-            send(connection, b"x" * (intake.MOST_KEPT + 1_000))
+    with inside(QUEUE) as served, connected(served) as other:
+        with (
+            pytest.raises(ConnectionException, match="at most 4194304 are taken"),
+            connected(served) as connection,
+        ):
+            send(connection, b"x" * (Limits().unfinished + 1_000))
         assert send(other, b"small")
 
 
-def test_a_connection_has_so_many_links_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_what_has_no_end_counts_for_all_links_of_a_connection() -> None:
+    """Half of it over each of three links is too much; over one, and then ended, it is not."""
+    with inside(QUEUE, unfinished=100_000) as served:
+        with bare(served) as connection:
+            one = attached(connection, connection.sender(), "q")
+            one.delivery("a")
+            one.stream(b"\0" * 60_000)
+            connection.awaited(lambda: False, 0.3)
+            one.advance()
+            connection.awaited(lambda: False, 0.3)
+            assert not connection.is_lost
+            assert {} == next(iter(served.hub.connections)).unfinished
+        with bare(served) as connection:
+            for _ in range(2):
+                link = attached(connection, connection.sender(), "q")
+                link.delivery("a")
+                link.stream(b"\0" * 60_000)
+            assert "120000 bytes; at most 100000" in ended(connection)
+
+
+@pytest.mark.slow
+def test_a_connection_has_so_many_links_and_no_more() -> None:
     """The next one is refused; once one is closed there may be another."""
-    monkeypatch.setattr(engine, "MOST_LINKS", 2)
-    with inside(CreateQueue(queue="q")) as served, connected(served) as connection:
+    with inside(QUEUE, links=2) as served, connected(served) as connection:
         first = connection.create_sender("q", name="first")
         connection.create_sender("q", name="second")
         with pytest.raises(LinkDetached, match="resource-limit-exceeded"):
@@ -54,15 +145,290 @@ def test_a_connection_has_so_many_links_and_no_more(monkeypatch: pytest.MonkeyPa
         connection.create_sender("q", name="fourth")
 
 
-def test_there_are_so_many_connections_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_who_does_not_end_what_was_refused_is_ended() -> None:
+    """Who does may be refused as often as he likes."""
+    with inside(QUEUE, links=2) as served:
+        with connected(served) as connection:
+            for number in range(5):
+                with pytest.raises(LinkDetached, match="not-found"):
+                    connection.create_sender("nowhere", name=f"link-{number}")
+            assert send(connection, b"x")
+        with bare(served) as connection:
+            for _ in range(3):
+                link = connection.sender()
+                link.target.address = "nowhere"
+                link.open()
+            assert "2 links that were refused" in ended(connection)
+
+
+@pytest.mark.slow
+def test_what_is_sent_over_a_link_that_was_refused_is_thrown_away() -> None:
+    """Nothing of it is kept, and the connection goes on."""
+    with inside(QUEUE) as served, bare(served) as connection:
+        link = connection.sender()
+        link.target.address = "nowhere"
+        link.open()
+        connection.awaited(lambda: bool(link.state & Link.REMOTE_CLOSED), 20)
+        for number in range(50):
+            link.delivery(str(number))
+            link.stream(b"x" * 10_000)
+            link.advance()
+        sender = attached(connection, connection.sender(), "q")
+        connection.wait(lambda: sender.credit > 0, "credit")
+        delivery = sender.delivery("good")
+        sender.stream(bytes(Message(b"good", inferred=True).encode()))
+        sender.advance()
+        connection.wait(lambda: bool(delivery.remote_state), "the message")
+        assert Delivery.ACCEPTED == delivery.remote_state
+
+
+@pytest.mark.slow
+def test_there_are_so_many_connections_and_no_more() -> None:
     """The next one is not let in; once one has ended another may come."""
-    monkeypatch.setattr(engine, "MOST_CONNECTIONS", 1)
-    with inside(CreateQueue(queue="q")) as served:
+    with inside(QUEUE, connections=1) as served:
         with connected(served) as first:
             with pytest.raises(ConnectionException), connected(served):
                 pass
             assert send(first, b"still there")
-        while served.hub.connections:
-            time.sleep(0.01)
+        assert gone(served)
         with connected(served) as second:
             assert send(second, b"there now")
+
+
+@pytest.mark.slow
+def test_sessions_are_as_many_as_clients_are_told() -> None:
+    """Who begins more is let go."""
+    with inside(QUEUE, sessions=2) as served, bare(served) as connection:
+        assert 1 == connection._engine.remote_channel_max
+        connection._engine.pop(connection._engine.pending()) if connection._engine.pending() else 0
+        begin = b"\x00\x53\x11\xc0\x09\x04\x40\x43\x70\x00\x00\x00\x09\x52\x09"
+        for channel in (1, 2):
+            size = (len(begin) + 8).to_bytes(4, "big")
+            connection._socket.sendall(size + b"\x02\x00" + channel.to_bytes(2, "big") + begin)
+            if channel == 1:
+                time.sleep(0.3)
+                assert 1 == len(served.hub.connections)
+        assert gone(served)
+
+
+@pytest.mark.slow
+def test_who_says_nothing_for_too_long_is_let_go() -> None:
+    """Who says that he is there, which costs him nothing, stays."""
+    with inside(QUEUE, idle=2) as served, bare(served) as lively:
+        with socket_of_one_who_logged_in(served):
+            assert 2 == len(served.hub.connections)
+            end = time.monotonic() + 6
+            while time.monotonic() < end:
+                lively.beat()
+                time.sleep(0.1)
+            assert 1 == len(served.hub.connections)
+        attached(lively, lively.sender(), "q")
+    with inside(QUEUE, idle=0) as served, socket_of_one_who_logged_in(served):
+        time.sleep(3)
+        assert 1 == len(served.hub.connections)
+
+
+@contextmanager
+def socket_of_one_who_logged_in(served: Inside) -> Iterator[socket.socket]:
+    said = b"\0" + LOGIN["user"].encode() + b"\0" + LOGIN["password"].encode()
+    fields = b"\xa3\x05PLAIN\xa0" + bytes([len(said)]) + said
+    init = b"\x00\x53\x41\xc0" + bytes([len(fields) + 1, 2]) + fields
+    frame = (len(init) + 8).to_bytes(4, "big") + b"\x02\x01\x00\x00" + init
+    with socket.create_connection(("127.0.0.1", served.broker.port), timeout=20) as client:
+        client.sendall(raw.SASL + frame)
+        came = b""
+        while raw.OUTCOME not in came:
+            came += client.recv(1_000)
+        client.sendall(raw.AMQP + raw.OPEN)
+        yield client
+
+
+def attached(connection: Connection, link: Any, path: str) -> Any:
+    own = link.target if link.is_sender else link.source
+    own.address = path
+    connection.attach(link, "the link")
+    return link
+
+
+@pytest.mark.slow
+def test_a_link_is_given_so_much_and_more_when_some_of_it_is_settled() -> None:
+    """Whatever credit it has."""
+    with inside(QUEUE, unsettled=2) as served, connected(served) as connection:
+        sender = connection.create_sender("q")
+        for body in "abc":
+            sender.send(Message(body))
+        receiver = connection.create_receiver("q", credit=10)
+        assert ["a", "b"] == [receiver.receive(20).body for _ in range(2)]
+        with pytest.raises(Exception, match=r"(?i)timed out"):
+            receiver.receive(timeout=1)
+        receiver.accept()
+        assert "c" == receiver.receive(20).body
+
+
+def asked(connection: Connection, link: Any, times: int, sized: int = 1) -> None:
+    """Ask to peek so often, without reading anything."""
+    body = {"from-sequence-number": 0, "message-count": sized}
+    properties = {"operation": "com.microsoft:peek-message"}
+    request = bytes(Message(body=body, properties=properties, id="x").encode())
+    for _ in range(times):
+        delivery = link.delivery(str(time.monotonic_ns()))
+        link.stream(request)
+        link.advance()
+        delivery.settle()
+    connection._write()
+
+
+def waiting(served: Inside) -> int:
+    """The bytes that the broker holds for all clients."""
+    return sum(
+        each._wire._waiting() + each.answers + max(0, each._engine.pending())
+        for each in list(served.hub.connections)
+    )
+
+
+@pytest.mark.slow
+def test_who_reads_nothing_is_not_read_from() -> None:
+    """What waits for him is bounded, others are served, and once he reads he gets all of it."""
+    with inside(QUEUE, unread=65_536, answers=50_000_000) as served, connected(served) as other:
+        assert send(other, b"x" * 200_000)
+        with bare(served) as deaf:
+            replies = deaf.receiver()
+            replies.source.address = "q/$management"
+            attached(deaf, replies, "q/$management")
+            sender = attached(deaf, deaf.sender(), "q/$management")
+            replies.flow(100)
+            deaf.wait(lambda: sender.credit >= 100, "credit")
+            most = 0
+            for _ in range(10):
+                asked(deaf, sender, 10)
+                time.sleep(0.1)
+                most = max(most, waiting(served))
+            assert most < 65_536 + 10 * 210_000
+            assert send(other, b"still there")
+            came = 0
+
+            def all_of_it() -> bool:
+                nonlocal came
+                while replies.current is not None and not replies.current.partial:
+                    replies.recv(300_000)
+                    replies.advance()
+                    came += 1
+                return came == 100
+
+            assert deaf.awaited(all_of_it, 60)
+
+
+@pytest.mark.slow
+def test_who_takes_no_answers_may_not_ask_for_ever() -> None:
+    """Whether he gives no credit, or reads nothing; who takes them may."""
+    with inside(QUEUE, answers=600_000) as served, connected(served) as other:
+        assert send(other, b"x" * 200_000)
+        for credit, lasts in ((10, True), (0, False)):
+            with bare(served) as client:
+                replies = attached(client, client.receiver(), "q/$management")
+                sender = attached(client, client.sender(), "q/$management")
+                replies.flow(credit)
+                client.wait(lambda: sender.credit > 0, "credit")  # noqa: B023 - asked at once
+                asked(client, sender, 10)
+                if lasts:
+                    client.awaited(lambda: replies.queued == 10, 20)  # noqa: B023
+                else:
+                    assert "bytes of answers wait to be wanted; at most 600,000" in ended(client)
+        with bare(served) as deaf:
+            replies = attached(deaf, deaf.receiver(), "q/$management")
+            sender = attached(deaf, deaf.sender(), "q/$management")
+            replies.flow(1_000)
+            deaf.wait(lambda: sender.credit >= 100, "credit")
+            asked(deaf, sender, 100)
+            assert gone(served, left=1)
+        assert send(other, b"still there")
+
+
+@pytest.mark.slow
+def test_a_client_that_reads_nothing_cannot_put_off_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its last words are not waited for for long."""
+    monkeypatch.setattr(wire, "LAST_WORDS", 0.3)
+    with inside(QUEUE, unread=16_384) as served, connected(served) as other:
+        assert send(other, b"x" * 250_000)
+        with bare(served) as deaf:
+            replies = attached(deaf, deaf.receiver(), "q/$management")
+            sender = attached(deaf, deaf.sender(), "q/$management")
+            replies.flow(100)
+            deaf.wait(lambda: sender.credit > 0, "credit")
+            asked(deaf, sender, 30)
+            time.sleep(0.5)
+            assert waiting(served) > 0
+            (stuck,) = (each for each in served.hub.connections if each._wire._waiting())
+            served.hub.loop.call_soon_threadsafe(stuck.drop)
+            assert gone(served, left=1, seconds=5)
+
+
+@pytest.mark.slow
+def test_so_many_transactions_are_open_over_a_link() -> None:
+    """Once one has ended another may begin."""
+    with inside(QUEUE, transactions=2) as served, bare(served) as client:
+        link = client.sender()
+        link.target.type = Terminus.COORDINATOR
+        client.attach(link, "the coordinator")
+        client.wait(lambda: link.credit > 5, "credit")
+        declare = b"\x00\x53\x77\x00\x53\x31\x45"
+
+        def told(request: bytes) -> Any:
+            delivery = link.delivery(str(time.monotonic_ns()))
+            link.stream(request)
+            link.advance()
+            client.wait(lambda: bool(delivery.remote_state), "the coordinator")
+            return delivery.remote
+
+        first = told(declare)
+        assert 0x33 == int(first.type)
+        assert 0x33 == int(told(declare).type)
+        refused = told(declare)
+        assert Delivery.REJECTED == refused.type
+        assert "resource-limit-exceeded" in refused.condition.name
+        name = bytes(first.data[0])
+        fields = b"\xa0" + bytes([len(name)]) + name + b"\x42"
+        ending = b"\x00\x53\x77\x00\x53\x32\xc0" + bytes([len(fields) + 1, 2]) + fields
+        assert Delivery.ACCEPTED == told(ending).type
+        assert 0x33 == int(told(declare).type)
+
+
+def spoken(served: Inside, data: bytes, *, more: Callable[[], bytes] | None = None) -> bytes:
+    """What is said over HTTP, until the broker ends the connection or waits for more."""
+    place = ("127.0.0.1", served.broker.admin_port)
+    said = b""
+    with socket.create_connection(place, timeout=10) as client:
+        client.sendall(data)
+        with contextlib.suppress(TimeoutError, ConnectionResetError):
+            while piece := client.recv(65_536):
+                said += piece
+                if more is None and b"\r\n\r\n" in said:
+                    break
+    return said
+
+
+@pytest.mark.slow
+def test_http_has_its_limits_too() -> None:
+    """Of bodies, how they are written, how long they take, and how many ask at a time."""
+    head = b"PUT /q HTTP/1.1\r\nHost: localhost\r\n"
+    with inside(QUEUE, http_body=1_024, http_idle=2, http_connections=2) as served:
+        assert b" 200 " in spoken(served, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        large = b"Content-Length: 2000\r\n\r\n" + b"x" * 2_000
+        assert b" 413 " in spoken(served, head + large)
+        fits = b"Content-Length: 1000\r\n\r\n" + b"x" * 1_000
+        assert b" 401 " in spoken(served, head + fits)
+        assert b" 415 " in spoken(served, head + b"Content-Encoding: gzip\r\n" + fits)
+        assert b" 401 " in spoken(served, head + b"Content-Encoding: identity\r\n" + fits)
+        assert b" 400 " in spoken(served, b"GET //[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        began = time.monotonic()
+        assert b"" == spoken(served, head + b"Content-Length: 9\r\n\r\n", more=bytes)
+        assert 1 < time.monotonic() - began < 8
+        place = ("127.0.0.1", served.broker.admin_port)
+        health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.create_connection(place), socket.create_connection(place):
+            assert b"" == spoken(served, health)
+        time.sleep(0.2)
+        assert b" 200 " in spoken(served, health)

@@ -31,7 +31,7 @@ from busproof.model.values import Message, MessageView, ReceiveMode
 from busproof.spec import load
 
 NOW = 1_000_000.0
-KEYS = Keys({"root": Key("root", "secret"), "reader": Key("reader", "r", frozenset({"Listen"}))})
+KEYS = Keys([Key("root", "secret"), Key("reader", "r", frozenset({"Listen"}))])
 
 
 def token(
@@ -56,10 +56,14 @@ def test_a_token_proves_what_it_is_signed_for() -> None:
     assert not claim.grants("Send", "queue", 2_000_000)
 
 
-def test_a_token_for_the_management_of_an_entity_is_one_for_the_entity() -> None:
-    """As JavaScript's client asks for it."""
-    claim = KEYS.claim(token(), "sb://host/queue/$management", NOW)
-    assert claim.grants("Listen", "queue", NOW)
+def test_a_token_for_an_entity_is_one_for_its_management() -> None:
+    """And one that is for the management alone is none for the entity."""
+    claim = KEYS.claim(token(), "sb://host/queue", NOW)
+    assert claim.grants("Listen", "queue/$management", NOW)
+    managing = token("sb://host/queue/$management")
+    claim = KEYS.claim(managing, "sb://host/queue/$management", NOW)
+    assert claim.grants("Listen", "queue/$management", NOW)
+    assert not claim.grants("Listen", "queue", NOW)
 
 
 def test_a_key_without_a_right_does_not_grant_it() -> None:
@@ -76,7 +80,7 @@ def test_a_key_without_a_right_does_not_grant_it() -> None:
         (token(expiry=999_999), "queue", "expired"),
         (token(), "other", "proves nothing for 'other'"),
         (token(), "queue2", "proves nothing"),
-        (token(name="nobody"), "queue", "no key named 'nobody'"),
+        (token(name="nobody"), "queue", "no rule 'nobody' here, or"),
         (token().replace("&se=2000000", "&se=3000000"), "queue", "signature"),
         ("SharedAccessSignature sr=x&sig=&se=1&skn=root", "x", "lacks sig"),
         ("eyJhbGciOi", "queue", "no shared access signature"),

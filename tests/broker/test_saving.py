@@ -31,7 +31,7 @@ def on(folder: Path, tried: Tried, *, synced: bool = False) -> Keeping:
         keeping = Keeping(folder, synced=synced)
         bus = Bus(profile_for(load()))
         bus.ask(CreateQueue(queue="q"), "c")
-        hub = Hub(keeping.bus(Configuration(), lambda: bus, {}), Keys({}))
+        hub = Hub(keeping.bus(Configuration(), lambda: bus, {}), Keys(()))
         saver = keeping.attach(hub, lambda: None)
         try:
             await tried(hub, saver)

@@ -1,0 +1,69 @@
+"""Who may use what lies under `/busproof/`: nobody, this machine, or who has a token."""
+
+import hmac
+import ipaddress
+from typing import Final
+
+import attrs
+
+from busproof.broker.http import Request
+
+__all__ = ["Control", "is_local"]
+
+BEARER: Final = "Bearer "
+LOCAL_NAME: Final = "localhost"
+
+
+@attrs.frozen
+class Control:
+    """What was asked for when the broker was started.
+
+    Args:
+        is_on: whether anybody may use it.
+        token: what has to be shown; without one, only this machine's own requests are answered.
+    """
+
+    is_on: bool = False
+    token: str | None = attrs.field(default=None, repr=False)
+
+    def objection(self, request: Request) -> tuple[int, str] | None:
+        """Why a request is not answered, with HTTP's number for it; `None` if it is."""
+        if not self.is_on:
+            return 404, "The control endpoint is off; busproof serve --control turns it on."
+        if self.token is not None:
+            return None if self._shows_token(request) else (401, "The control token is not shown.")
+        if not _comes_from_here(request):
+            return (
+                403,
+                "The control endpoint answers this machine's own programs only; others need a "
+                "token, which busproof serve --control-token asks for.",
+            )
+        return None
+
+    def _shows_token(self, request: Request) -> bool:
+        said = request.headers.get("authorization", "")
+        shown = said.removeprefix(BEARER) if said.startswith(BEARER) else ""
+        return hmac.compare_digest(shown.encode(), (self.token or "").encode())
+
+
+def is_local(host: str) -> bool:
+    """Whether an address, or the name of this machine for itself, is reached from here only."""
+    bare = host.removeprefix("[").removesuffix("]")
+    if bare.lower() == LOCAL_NAME:
+        return True
+    try:
+        address = ipaddress.ip_address(bare)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def _comes_from_here(request: Request) -> bool:
+    """Whether a program of this machine asks, and no page that a browser of it shows.
+
+    A page says where it is from; one whose name was made to lead here says that name.
+    """
+    host = request.headers.get("host", "")
+    name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    return is_local(request.peer) and is_local(name) and "origin" not in request.headers

@@ -1,0 +1,80 @@
+"""How much one client may have of the broker, and all of them together."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from busproof.errors import UsageError
+
+__all__ = ["ALL_DEFAULT", "MEANINGS", "Limits", "limits_in"]
+
+
+def _limit(default: int, least: int, most: int, meaning: str) -> int:
+    found: int = attrs.field(
+        default=default, metadata={"least": least, "most": most, "meaning": meaning}
+    )
+    return found
+
+
+LARGEST: Final = 2**31 - 1
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """Each limit; where the service has published one, it is the default."""
+
+    connections: int = _limit(5_000, 1, 100_000, "AMQP connections")
+    links: int = _limit(5_000, 1, 100_000, "links of a connection")
+    sessions: int = _limit(1_000, 1, 65_535, "AMQP sessions of a connection")
+    tokens: int = _limit(5_000, 1, 100_000, "tokens in force of a connection")
+    transactions: int = _limit(1_000, 1, 100_000, "transactions begun over a link and not ended")
+    frame: int = _limit(262_144, 512, 1_048_576, "bytes of a frame")
+    message: int = _limit(0, 0, 104_857_600, "bytes of a message; 0: as the tier has it")
+    unfinished: int = _limit(
+        4_194_304, 1_024, LARGEST, "bytes of a connection's messages whose end has not come"
+    )
+    unsettled: int = _limit(20_000, 1, LARGEST, "messages that a link was given and has to settle")
+    unread: int = _limit(1_048_576, 16_384, LARGEST, "bytes that wait for a client to read them")
+    answers: int = _limit(
+        8_388_608, 1_024, LARGEST, "bytes of a connection's answers that wait to be wanted"
+    )
+    idle: int = _limit(240, 0, 86_400, "seconds in which a connection says nothing; 0: any")
+    http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")
+    http_body: int = _limit(1_048_576, 1_024, 104_857_600, "bytes of an HTTP request's body")
+    http_idle: int = _limit(60, 1, 86_400, "seconds that an HTTP request, or its answer, may take")
+
+
+ALL_DEFAULT: Final = Limits()
+
+MEANINGS: Final = {
+    each.name.replace("_", "-"): (each.default, each.metadata["meaning"])
+    for each in attrs.fields(Limits)
+}
+"""What each limit is by default, and what it is of."""
+
+
+def limits_in(said: Iterable[str]) -> Limits:
+    """The limits, those that are said among them, each as `NAME=NUMBER`.
+
+    Raises:
+        UsageError: there is no such limit, or it cannot be so.
+    """
+    found = dict[str, int]()
+    for each in said:
+        name, _, number = each.partition("=")
+        if name not in MEANINGS:
+            raise UsageError(f"there is no limit {name!r}; there are {', '.join(MEANINGS)}")
+        found[name.replace("-", "_")] = _number(name, number)
+    return Limits(**found)
+
+
+def _number(name: str, text: str) -> int:
+    known = getattr(attrs.fields(Limits), name.replace("-", "_")).metadata
+    short = text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST))
+    if not short or not known["least"] <= int(text) <= known["most"]:
+        raise UsageError(
+            f"the limit {name} is {text!r}; it has to be a number from {known['least']} to "
+            f"{known['most']}"
+        )
+    return int(text)

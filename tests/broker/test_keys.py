@@ -1,0 +1,458 @@
+"""Rules and their keys: what they prove, where they are read from, and what is never told."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.servicebus import ServiceBusMessage
+from azure.servicebus.exceptions import ServiceBusAuthenticationError, ServiceBusAuthorizationError
+from proton import ConnectionException, Delivery, Message
+from proton.utils import LinkDetached
+
+from busproof.broker import keyring, proving, tokens
+from busproof.broker.keyring import read_rules
+from busproof.broker.proving import Claims
+from busproof.broker.refusals import Refusal
+from busproof.broker.tokens import Claim, Key, Keys, TokenError
+from busproof.errors import UsageError
+from busproof.model.commands import CreateQueue
+
+from . import raw
+from .conftest import SETTINGS, Served, launched, running
+from .inside import inside
+
+NOW = 1_000_000.0
+LONG = 4_000_000_000
+SEND, LISTEN = frozenset({"Send"}), frozenset({"Listen"})
+RULE = Key("rule", "first", SEND, "second")
+
+RULES = """[
+  // the one that administers
+  {"KeyName": "root", "PrimaryKey": "root-first", "SecondaryKey": "root-second"},
+  {"KeyName": "ears", "PrimaryKey": "ears-first", "Rights": ["Listen"]},
+  {"KeyName": "mouth", "PrimaryKey": "mouth-first", "SecondaryKey": null, "Rights": ["Send"]}
+]"""
+
+
+def proved(keys: Keys, key: str, name: str = "rule", resource: str = "sb://h/q") -> Claim:
+    said = raw.signature(resource, LONG, key)
+    quoted = raw.quote_plus(resource)
+    text = f"sr={quoted}&sig={raw.quote_plus(said)}&se={LONG}&skn={name}"
+    return keys.claim(f"SharedAccessSignature {text}", "q", NOW)
+
+
+def test_either_key_of_a_rule_proves_the_same() -> None:
+    """Another key proves nothing, whether by a token or by a login."""
+    keys = Keys([RULE])
+    for key in ("first", "second"):
+        assert SEND == proved(keys, key).rights
+        assert SEND == keys.login("rule", key).rights
+    for name, key in (("rule", "third"), ("rule", ""), ("other", "first")):
+        with pytest.raises(TokenError, match="invalid signature"):
+            proved(keys, key, name)
+        with pytest.raises(TokenError, match="no rule"):
+            keys.login(name, key)
+
+
+def test_what_is_wrong_with_a_key_does_not_tell_which_rules_there_are() -> None:
+    """Nor does the time that it takes: each key is compared, and one where there is no rule."""
+    compared = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append((one, other))
+        return real(one, other)
+
+    real, said = tokens.hmac.compare_digest, []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens.hmac, "compare_digest", compare)
+        for name in ("rule", "none"):
+            with pytest.raises(TokenError) as raised:
+                proved(Keys([Key("rule", "first")]), "wrong", name)
+            said.append(str(raised.value).replace(repr(name), "NAME"))
+            assert 1 == len(compared)
+            compared.clear()
+        proved(Keys([RULE]), "first")
+        assert 2 == len(compared)
+    assert said[0] == said[1]
+
+
+def test_a_changed_key_ends_what_was_proved_by_it() -> None:
+    """The other key's claims stay, with the rights that the rule has now."""
+    keys = Keys([RULE])
+    first, second = proved(keys, "first"), proved(keys, "second")
+    keys.renew([Key("rule", "third", LISTEN, "second")])
+    assert keys.renewed(first) is None
+    renewed = keys.renewed(second)
+    assert renewed is not None
+    assert (LISTEN, second.until, second.path) == (renewed.rights, renewed.until, renewed.path)
+    with pytest.raises(TokenError, match="invalid signature"):
+        proved(keys, "first")
+    keys.renew([Key("other", "second")])
+    assert keys.renewed(second) is None
+
+
+def test_a_token_may_have_to_name_this_broker() -> None:
+    """By one of its names; without any it may name what it likes."""
+    named = Keys([RULE], ["Bus.example", "localhost"])
+    assert "q" == proved(named, "first", resource="amqps://BUS.example:5671/q").path
+    for resource in ("sb://other.example/q", "q"):
+        with pytest.raises(TokenError, match=r"it is for the host '.*', this is bus\.example or"):
+            proved(named, "first", resource=resource)
+        assert "q" == proved(Keys([RULE]), "first", resource=resource).path
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Microsoft Entra ID"),
+        ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=soon&skn=rule", "'se' is no number"),
+        (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se={'9' * 5000}&skn=rule", "'se' is no number"),
+        (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn={'x' * 9000}", "at most 8192"),
+        ("SharedAccessSignature sr=q&sig=%C3%A9&se=1&skn=rule", "not base64"),
+        ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn=\ud800", "invalid signature"),
+    ],
+)
+def test_what_is_no_token_is_said_to_be_none(text: str, said: str) -> None:
+    """Whatever is written there."""
+    with pytest.raises(TokenError, match=said):
+        Keys([RULE]).claim(text, "q", NOW)
+
+
+def test_an_audience_that_is_no_address_proves_nothing() -> None:
+    """The same token proves something for one that is."""
+    keys = Keys([RULE])
+    text = raw.token("sb://h/q", "rule", "first")
+    assert "q" == keys.claim(text, "sb://h/q", NOW).path
+    with pytest.raises(TokenError, match="is no address"):
+        keys.claim(text, "sb://[h/q", NOW)
+
+
+def test_claims_of_a_path_are_those_of_all_that_is_beneath_it() -> None:
+    """A newer one by the same rule is in the older's place."""
+    claims = Claims(9)
+    claims.add(Claim("topic", LISTEN, float("inf"), "ears"))
+    claims.add(Claim("topic", SEND, float("inf"), "mouth"))
+    assert claims.permit("Listen", "Topic/Subscriptions/all")
+    assert claims.permit("Send", "topic")
+    assert not claims.permit("Listen", "topics")
+    assert not claims.permit("Manage", "topic")
+    claims.add(Claim("topic", SEND, 1.0, "mouth"))
+    assert not claims.permit("Send", "topic")
+    assert 2 == len(claims)
+    claims.add(Claim("", SEND, float("inf"), "mouth"))
+    assert claims.permit("Send", "topic/subscriptions/all")
+
+
+def test_a_client_has_so_many_claims_and_no_more() -> None:
+    """One in the place of another is always taken."""
+    claims = Claims(2)
+    for path in ("a", "b", "a"):
+        claims.add(Claim(path, SEND, float("inf"), "rule"))
+    with pytest.raises(Refusal, match="2 tokens are in force"):
+        claims.add(Claim("c", SEND, float("inf"), "rule"))
+
+
+def test_no_key_is_printed() -> None:
+    """Of a rule, of what it proves, and of what is kept of both."""
+    keys = Keys([RULE])
+    claim = proved(keys, "second")
+    for each in (RULE, claim, keys, [claim]):
+        assert not {"first", "second"} & set(repr(each).replace("'", " ").replace(",", " ").split())
+
+
+def test_rules_are_read_from_a_file_and_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same from both."""
+    path = tmp_path / "keys.json"
+    path.write_text(RULES, encoding="utf-8")
+    monkeypatch.setenv("BUS_KEYS", RULES)
+    root, ears, mouth = read_rules(str(path))
+    assert (root, ears, mouth) == read_rules("env:BUS_KEYS")
+    assert ("root-first", "root-second") == root.secrets
+    assert (("ears-first",), LISTEN) == (ears.secrets, ears.rights)
+    assert (("mouth-first",), SEND) == (mouth.secrets, mouth.rights)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"KeyName": "a"}]', "expected a PrimaryKey"),
+        ('[{"PrimaryKey": "hush"}]', "expected a KeyName"),
+        ('[{"KeyName": "a", "PrimaryKey": "hush", "Rights": ["hush"]}]', "Manage, Send, Listen"),
+        ('[{"KeyName": "a", "PrimaryKey": ["hush"]}]', "PrimaryKey; expected a text"),
+        ('[{"KeyName": "a", "PrimaryKey": 3141592}]', "PrimaryKey; expected a text"),
+        ('[{"KeyName": "a", "PrimaryKey": ""}]', "1 to 256 characters"),
+        ('[{"KeyName": "a", "PrimaryKey": "b", "SecondaryKey": 3141592}]', "expected a text"),
+        ('[{"KeyName": "a", "PrimaryKey": "x"}, {"KeyName": "a", "PrimaryKey": "y"}]', "twice"),
+        ("[]", "at least one rule"),
+        ('"hush"', "an array"),
+        ("hush", "is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_rules_that_are_none_are_named_without_a_key(
+    monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    """By where they stand, and what was expected there."""
+    monkeypatch.setenv("BUS_KEYS", text)
+    with pytest.raises(UsageError, match=said) as raised:
+        read_rules("env:BUS_KEYS")
+    assert str(raised.value).startswith("env:BUS_KEYS:")
+    assert "hush" not in str(raised.value)
+    assert "3141592" not in str(raised.value)
+
+
+def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """A file, and a variable; of a secret too, which may not be empty."""
+    missing = str(tmp_path / "missing")
+    for read in (read_rules, keyring.read_secret):
+        with pytest.raises(UsageError, match=r"cannot read .*missing"):
+            read(missing)
+        with pytest.raises(UsageError, match="'BUS_NOTHING' is not set"):
+            read("env:BUS_NOTHING")
+    Path(missing).write_text(" \n")
+    with pytest.raises(UsageError, match="is empty"):
+        keyring.read_secret(missing)
+    Path(missing).write_text(" word \n")
+    assert "word" == keyring.read_secret(missing)
+
+
+def outlasted(check: Callable[[], bool], seconds: float = 20) -> bool:
+    """Whether something becomes true in time."""
+    end = time.monotonic() + seconds
+    while not check() and time.monotonic() < end:
+        time.sleep(0.02)
+    return check()
+
+
+@pytest.mark.slow
+def test_a_link_ends_with_the_token_that_it_needs() -> None:
+    """One that another token permits goes on; a new token lets the first one come again."""
+    with (
+        inside(CreateQueue(queue="q"), CreateQueue(queue="r")) as served,
+        raw.anonymous(served.broker.port) as connection,
+    ):
+        root = "RootManageSharedAccessKey", "SAS_KEY_VALUE"
+        raw.claimed(connection, "q", *root, seconds=2)
+        raw.claimed(connection, "r", *root)
+        short, long = connection.create_sender("q"), connection.create_sender("r")
+        assert Delivery.ACCEPTED == short.send(Message("in time")).remote_state
+        with pytest.raises(LinkDetached, match="'Send' claim is required"):
+            connection.wait(lambda: False, timeout=20)
+        assert Delivery.ACCEPTED == long.send(Message("goes on")).remote_state
+        with pytest.raises(LinkDetached, match="unauthorized-access"):
+            connection.create_receiver("q")
+        raw.claimed(connection, "q", *root)
+        assert Delivery.ACCEPTED == connection.create_sender("q").send(Message("x")).remote_state
+
+
+@pytest.mark.slow
+def test_links_for_management_end_with_their_token_too() -> None:
+    """And nobody has them who has no token for the entity."""
+    with (
+        inside(CreateQueue(queue="q")) as served,
+        raw.anonymous(served.broker.port) as connection,
+    ):
+        for attach in (connection.create_sender, connection.create_receiver):
+            with pytest.raises(LinkDetached, match="unauthorized-access"):
+                attach("q/$management")
+        root = "RootManageSharedAccessKey", "SAS_KEY_VALUE"
+        raw.claimed(connection, "q/$management", *root, seconds=2)
+        connection.create_receiver("q/$management")
+        connection.create_sender("q/$management")
+        with pytest.raises(LinkDetached, match="unauthorized-access"):
+            connection.create_sender("q")
+        for _ in range(2):
+            with pytest.raises(LinkDetached, match="claim is required"):
+                connection.wait(lambda: False, timeout=20)
+
+
+@pytest.mark.slow
+def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
+    """What is forged, for another entity, expired or no signature is refused with 401."""
+    rules = (Key("root", "r"), Key("ears", "e", LISTEN), Key("mouth", "m", SEND))
+    with inside(CreateQueue(queue="q"), CreateQueue(queue="r")) as served:
+        served.hub.loop.call_soon_threadsafe(served.hub.renew_keys, rules)
+        with raw.anonymous(served.broker.port) as connection:
+            for name, key, resource, audience, seconds in (
+                ("ears", "forged", "sb://h/q", "sb://h/q", 60),
+                ("nobody", "r", "sb://h/q", "sb://h/q", 60),
+                ("root", "r", "sb://h/q", "sb://h/r", 60),
+                ("root", "r", "sb://h/q", "sb://h/", 60),
+                ("root", "r", "sb://h/q", "sb://h/q", -1),
+            ):
+                text = raw.token(resource, name, key, seconds)
+                status, said = raw.put_token(connection, audience, text)
+                assert 401 == status, said
+                assert raw.signature(resource, 0, key) not in said
+            status, said = raw.put_token(connection, "sb://h/q", "a.b.c", "jwt")
+            assert 401 == status
+            assert "Microsoft Entra ID" in said
+            for attach in (connection.create_sender, connection.create_receiver):
+                with pytest.raises(LinkDetached, match="unauthorized-access"):
+                    attach("q")
+            raw.claimed(connection, "q", "mouth", "m")
+            sender = connection.create_sender("q")
+            assert Delivery.ACCEPTED == sender.send(Message("sent")).remote_state
+            for attach, path in (
+                (connection.create_receiver, "q"),
+                (connection.create_sender, "r"),
+            ):
+                with pytest.raises(LinkDetached, match="unauthorized-access"):
+                    attach(path)
+            raw.claimed(connection, "", "ears", "e")
+            assert "sent" == connection.create_receiver("q").receive(timeout=20).body
+            connection.create_receiver("r")
+            with pytest.raises(LinkDetached, match="'Send' claim is required"):
+                connection.create_sender("r")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opens", [True, False], ids=["opened", "silent"])
+def test_who_proves_nothing_is_let_go_whatever_he_does(
+    monkeypatch: pytest.MonkeyPatch, *, opens: bool
+) -> None:
+    """Also one who never answers, nor reads; who has proved something stays."""
+    monkeypatch.setattr(proving, "TIME_TO_CLAIM", 0.5)
+    with (
+        inside(CreateQueue(queue="q")) as served,
+        raw.connected(
+            served.broker.port,
+            user="RootManageSharedAccessKey",
+            password="SAS_KEY_VALUE",
+            allowed_mechs="PLAIN",
+        ) as other,
+    ):
+        connect = raw.greeted if opens else raw.silent
+        with connect(served.broker.port):
+            assert outlasted(lambda: 2 == len(served.hub.connections))
+            assert outlasted(lambda: 1 == len(served.hub.connections))
+        assert Delivery.ACCEPTED == other.create_sender("q").send(Message("x")).remote_state
+
+
+Begin = Callable[..., Served]
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    path = tmp_path / "keys.json"
+    path.write_text(RULES, encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def begin(config: Path) -> Iterator[Begin]:
+    """Starts brokers, and ends them."""
+    started: list[Served] = []
+
+    def launch(*options: str) -> Served:
+        free = ("--port", "0", "--admin-port", "0", "--config", str(config))
+        started.append(running(launched(*free, *options)))
+        return started[-1]
+
+    yield launch
+    for each in started:
+        each.process.kill()
+        each.process.wait(20)
+
+
+def said_by(served: Served, *, until: str) -> str:
+    """What a broker says on its error output, up to a line with this in it."""
+    said = ""
+    assert served.process.stderr is not None
+    while until not in said:
+        line = served.process.stderr.readline()
+        assert line, said
+        said += line
+    return said
+
+
+def send(served: Served, name: str, key: str) -> None:
+    text = served.connection_string.replace(
+        "SharedAccessKeyName=root", f"SharedAccessKeyName={name}"
+    )
+    text = text.replace("<key>", key)
+    client = type(served.client()).from_connection_string(text, **SETTINGS)
+    with client, client.get_queue_sender("plain") as sender:
+        sender.send_messages(ServiceBusMessage("x"))
+
+
+REFUSED: Any = (ServiceBusAuthenticationError, ServiceBusAuthorizationError)
+
+
+@pytest.mark.slow
+def test_keys_are_changed_while_it_runs_and_never_told(begin: Begin, keys: Path) -> None:
+    """The official client is refused with an old key, and its link by an old key ends."""
+    served = begin("--keys", str(keys), "--control")
+    assert "SharedAccessKeyName=root;SharedAccessKey=<key>;" in served.connection_string
+    send(served, "mouth", "mouth-first")
+    for name, key in (("ears", "ears-first"), ("mouth", "guessed"), ("root", "SAS_KEY_VALUE")):
+        with pytest.raises(REFUSED):
+            send(served, name, key)
+    login: Any = {"user": "root", "allowed_mechs": "PLAIN"}
+    with (
+        raw.connected(served.port, password="root-first", **login) as first,
+        raw.connected(served.port, password="root-second", **login) as second,
+    ):
+        ending, staying = first.create_sender("plain"), second.create_sender("plain")
+        keys.write_text("[]", encoding="utf-8")
+        os.kill(served.process.pid, signal.SIGHUP)
+        said = said_by(served, until="stay as they were")
+        assert "expected at least one rule" in said
+        assert Delivery.ACCEPTED == ending.send(Message("old")).remote_state
+        keys.write_text(RULES.replace("root-first", "root-third"), encoding="utf-8")
+        os.kill(served.process.pid, signal.SIGHUP)
+        said += said_by(served, until="read again")
+        with pytest.raises((LinkDetached, ConnectionException), match="unauthorized-access"):
+            ending.send(Message("too old"))
+        assert Delivery.ACCEPTED == staying.send(Message("still good")).remote_state
+        with pytest.raises(REFUSED):
+            send(served, "root", "root-first")
+        with (
+            pytest.raises(ConnectionException),
+            raw.connected(served.port, password="root-first", **login),
+        ):
+            pass
+        send(served, "root", "root-third")
+        keys.write_text(RULES.replace("mouth-first", "mouth-new"), encoding="utf-8")
+        assert {} == served.ask("/busproof/keys/renew", really=True)
+        send(served, "mouth", "mouth-new")
+    served.process.terminate()
+    said += served.process.communicate(timeout=30)[1]
+    for secret in (
+        "first",
+        "second",
+        "third",
+        "mouth-new",
+        "SAS_KEY_VALUE",
+        "sig=",
+        "SharedAccessSig",
+    ):
+        assert secret not in said
+
+
+@pytest.mark.slow
+def test_without_keys_of_ones_own_only_this_machine_is_served(begin: Begin, keys: Path) -> None:
+    """And it says so; with keys, or on one's word, others are served too."""
+    everywhere = ("--host", "0.0.0.0")  # noqa: S104 - what the test is about
+    refused = launched("--port", "0", "--admin-port", "0", *everywhere)
+    said = refused.communicate(timeout=60)[1]
+    assert 2 == refused.returncode
+    assert "everybody knows; give keys of your own by --keys" in said
+    assert 1 == said.count("\n")
+    for options, told in (
+        (("--host", "127.0.0.1"), "only this machine can connect: the key is the emulator's"),
+        ((*everywhere, "--allow-public-key"), "everybody can connect: the key is the emulator's"),
+        ((*everywhere, "--keys", str(keys)), "is not encrypted; --tls-cert and --tls-key"),
+    ):
+        served = begin(*options)
+        assert told in served.said
+        assert ("emulator's" in served.said) == ("--keys" not in options)
+    keys.chmod(0o644)
+    assert "can be read by others; chmod 600" in begin("--keys", str(keys)).said
