@@ -54,7 +54,8 @@ def blamed_in_management(
     queue = namespace.queues.get(getattr(command, "queue", getattr(command, "topic", "")))
     match command, outcome:
         case ((ListQueues() | ListTopics() | ListSubscriptions()), _):
-            return ("MGMT-16",)
+            missing = isinstance(command, ListSubscriptions) and queue is None
+            return () if missing else ("MGMT-16",)
         case ((CreateQueue() | CreateTopic() | CreateSubscription()), Refused()):
             denied = _denied(namespace, command, outcome)
             return (*denied, *_wrongly_not_created(namespace, command, queue))

@@ -1,6 +1,7 @@
 """Lists of queues, of topics and of a topic's subscriptions."""
 
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from busproof.model.commands import ListQueues, ListSubscriptions, ListTopics
 from busproof.model.dead_letters import is_dead_letter_queue
@@ -72,6 +73,8 @@ def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
         case ListSubscriptions():
             role = namespace.queues[command.topic].role
             return role.subscriptions if isinstance(role, Topic) else ()
+        case _:
+            assert_never(command)
 
 
 def _unknowable(namespace: Namespace, command: Listing) -> Iterable[str]:
