@@ -12,13 +12,12 @@ from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.refusals import Refusal, refusal_of
-from busproof.broker.statuses import STATUSES
+from busproof.broker.statuses import STATUSES, status_of
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
     AddRule,
     Command,
-    CreateQueue,
     CreateSubscription,
     DeleteQueue,
     ListRules,
@@ -29,7 +28,7 @@ from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.filters import DEFAULT_RULE, SubscriptionRule
 from busproof.model.outcomes import RulesListed
 from busproof.model.state import Subscription, Topic
-from busproof.model.values import DEAD_LETTERS
+from busproof.model.values import DEAD_LETTERS, EntityStatus
 
 __all__ = ["Entities"]
 
@@ -148,8 +147,9 @@ class Entities:
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
-        if isinstance(command, CreateQueue) and said.get("Status", "Active") != "Active":
-            self._manage(UpdateQueue(queue=path, status=STATUSES[said["Status"]]))
+        status = status_of(self._hub.bus.namespace.queues[path], said.get("Status", "Active"))
+        if status not in (None, EntityStatus.ACTIVE):
+            self._manage(UpdateQueue(queue=path, status=status))
         self._remember(path, said)
         rule = description.child("DefaultRuleDescription")
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
