@@ -28,7 +28,7 @@ from busproof.model.commands import (
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.evolving import evolve
 from busproof.model.ledger import remove
-from busproof.model.outcomes import QueueDescription
+from busproof.model.outcomes import QueueDescription, TopicDescription
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
 from busproof.model.skewing import HOSTILE_SLACK, Skew
@@ -37,7 +37,9 @@ from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Profile, Vantage, Window
 
-__all__ = ["Bus"]
+__all__ = ["Bus", "Description"]
+
+Description = QueueDescription | TopicDescription
 
 
 class Bus:
@@ -183,9 +185,19 @@ class Bus:
         )
         return self.ask(changed, "administration")
 
-    def described(self, path: str) -> QueueDescription | None:  # noqa: ARG002 - for others
-        """What the bus itself tells of a queue; `None` where its state tells it."""
+    def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
+        """What the bus itself tells of an entity; `None` where its state tells it."""
         return None
+
+    def topics(self) -> list[str]:
+        """The names of all topics."""
+        queues = self.namespace.queues
+        return [name for name in self.names() if isinstance(queues[name].role, Topic)]
+
+    def subscriptions(self, topic: str) -> list[str]:
+        """The paths of a topic's subscriptions."""
+        role = self.namespace.queues[topic].role
+        return sorted(role.subscriptions) if isinstance(role, Topic) else []
 
     def ends(self, path: str, session_id: str) -> int:
         """When the lock of a session ends."""

@@ -27,7 +27,7 @@ from busproof.model.commands import (
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.filters import DEFAULT_RULE, SubscriptionRule
 from busproof.model.outcomes import RulesListed
-from busproof.model.state import Subscription, Topic
+from busproof.model.state import Subscription
 from busproof.model.values import DEAD_LETTERS, EntityStatus
 
 __all__ = ["Entities"]
@@ -218,17 +218,17 @@ class Entities:
         return described(self._hub.bus, path, self._said.get(path, {}), times)
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
-        queues = self._hub.bus.namespace.queues
-        if what not in ("queues", "topics"):
+        bus = self._hub.bus
+        if what == "topics":
+            return self._feed(what, bus.topics(), query)
+        if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
-        wanted = Topic if what == "topics" else type(None)
-        names = [name for name in self._hub.bus.names() if isinstance(queues[name].role, wanted)]
+        queues = bus.namespace.queues
+        names = [name for name in bus.names() if queues[name].role is None]
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
-        role = self._hub.bus.namespace.queues[self._known(path)].role
-        names = sorted(role.subscriptions) if isinstance(role, Topic) else []
-        return self._feed("subscriptions", names, query)
+        return self._feed("subscriptions", self._hub.bus.subscriptions(self._known(path)), query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
         page = page_of(names, query)
