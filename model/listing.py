@@ -8,8 +8,8 @@ from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.outcomes import Listed
 from busproof.model.state import Namespace, Topic, is_unsure
-from busproof.model.transition import Sighting, Transition
-from busproof.model.values import RuleId
+from busproof.model.transition import Sighting, Transition, refusal
+from busproof.model.values import Error, RuleId, Tier
 
 __all__ = ["Listing", "is_a_queue", "list_entities", "subscriptions_of", "wrongly_named"]
 
@@ -34,6 +34,9 @@ def list_entities(namespace: Namespace, command: Listing, seen: Sighting) -> Ite
     if isinstance(command, ListSubscriptions) and command.topic in namespace.registry.buried:
         rules = ("TOPIC-22", *rules)
     yield Transition(outcome=Listed(names=names), next=namespace, rules=rules)
+    if isinstance(command, ListTopics) and namespace.profile.tier is Tier.BASIC:
+        # It has no topics, and may refuse to list any (MGMT-24).
+        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
 
 
 def wrongly_named(namespace: Namespace, command: Listing, listed: Listed) -> frozenset[str]:

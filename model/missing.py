@@ -32,7 +32,7 @@ from busproof.model.queues import in_outage
 from busproof.model.state import Namespace, Queue, everywhere, with_queue
 from busproof.model.transition import Sighting, Transition, done, refusal
 from busproof.model.unknowable import LOOKING, given_up, named
-from busproof.model.values import Error, RuleId
+from busproof.model.values import Error, RuleId, Tier
 
 __all__ = [
     "absent",
@@ -57,7 +57,10 @@ def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transi
         return
     namespace = with_doubt(namespace, command)
     if isinstance(command, _USING | TopicManagement):
-        yield refusal(namespace, Error.NOT_FOUND, *_why_missing(namespace, name))
+        # Basic has no topics, and need not say of one that it is not found (MGMT-24).
+        unheard_of = namespace.profile.tier is Tier.BASIC and isinstance(command, TopicManagement)
+        why = _why_missing(namespace, name)
+        yield refusal(namespace, Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, Send) and not namespace.vantage.decides:
             # Which of two things it is refused for is not said (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)

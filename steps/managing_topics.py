@@ -25,6 +25,7 @@ from busproof.model.commands import (
 from busproof.model.outcomes import Done, Listed, Outcome
 from busproof.model.values import Availability, EntityStatus, Tier
 from busproof.steps.creating import QUEUE, create
+from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
 from busproof.steps.patience import described_topic, until_topic
 from busproof.steps.publishing import TOPIC
@@ -221,7 +222,9 @@ def asks_for_status_of_senders(bus: Bus, name: str) -> Outcome:
 
 @when(parsers.parse("a topic that does not exist is {asked}"), target_fixture="outcome")
 def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
-    """Ask something of a topic that there is not."""
+    """Ask something of a topic that there is not, in a tier that has some."""
+    if bus.profile.tier is Tier.BASIC:
+        raise NotApplicable("tier: basic has no topics")
     return bus.do(MISSING_TOPIC[asked])
 
 

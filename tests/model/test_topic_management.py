@@ -259,6 +259,14 @@ def test_where_more_speaks_against_a_name_it_may_be_refused_for_that(told: Told)
     assert is_allowed(basic, AGAIN, INVALID)
 
 
+def test_basic_need_not_know_what_a_topic_is(told: Told) -> None:
+    basic = telling(tier=Tier.BASIC)
+    for command in (GET, DELETE, LIST, ListTopics()):
+        assert is_allowed(basic, command, INVALID)
+        assert not is_allowed(told, command, INVALID)
+    assert is_allowed(basic, ListTopics(), listed())
+
+
 def test_lists_name_what_is_there_and_nothing_else(told: Told) -> None:
     with_topic(told, "s", "r")
     told.has(CreateTopic(topic="u"))
