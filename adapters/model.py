@@ -36,6 +36,7 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     DeleteQueue,
+    DeleteTopic,
     Receive,
     ReceiveDeferred,
     RemoveRule,
@@ -47,6 +48,7 @@ from busproof.model.commands import (
     SendBatch,
     SetSessionState,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.outcomes import (
     Described,
@@ -58,6 +60,7 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Renewed,
     SessionAccepted,
+    TopicDescribed,
     Witness,
 )
 from busproof.model.skewing import HOSTILE_SLACK, LATE_EFFECTS, Skew
@@ -85,6 +88,7 @@ CAPABILITIES: Final = frozenset(
         Capability.PEEK_LOCK,
         Capability.REGULAR_QUEUES,
         Capability.TOPICS,
+        Capability.TOPIC_MANAGEMENT,
         Capability.FILTERS,
         Capability.SQL_FILTERS,
         Capability.RULE_ACTIONS,
@@ -134,6 +138,8 @@ LOSABLE = (
     CreateQueue,
     UpdateQueue,
     DeleteQueue,
+    UpdateTopic,
+    DeleteTopic,
 )
 
 
@@ -248,6 +254,8 @@ class ModelAdapter:
             outcome = _without_times(outcome)
         if isinstance(outcome, Described) and self._skew is not None:
             outcome = Described(description=self._skew.announced(outcome.description))
+        if isinstance(outcome, TopicDescribed) and self._skew is not None:
+            outcome = TopicDescribed(description=self._skew.announced(outcome.description))
         return Observed(outcome, witness)
 
     def _chosen(self, command: Command, connection: str) -> Transition:

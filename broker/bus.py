@@ -8,7 +8,6 @@ from random import Random
 from busproof.broker.answers import Answer
 from busproof.broker.choosing import Chooser
 from busproof.broker.decisions import Decisions
-from busproof.broker.relations import without_relations
 from busproof.errors import UsageError
 from busproof.model.choosing import at_liberty, decided
 from busproof.model.commands import (
@@ -17,27 +16,30 @@ from busproof.model.commands import (
     Command,
     CreateQueue,
     DeleteQueue,
+    DeleteTopic,
     Peek,
     Receive,
     Schedule,
     Send,
     SendBatch,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.evolving import evolve
 from busproof.model.ledger import remove
-from busproof.model.managing import delete_queue, update_queue
-from busproof.model.outcomes import QueueDescription
+from busproof.model.outcomes import QueueDescription, TopicDescription
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
 from busproof.model.skewing import HOSTILE_SLACK, Skew
-from busproof.model.state import Namespace, Queue, fresh_namespace, with_queue
+from busproof.model.state import Namespace, Queue, Topic, fresh_namespace, with_queue
 from busproof.model.sweeping import swept
 from busproof.model.transition import Transition
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Profile, Vantage, Window
 
-__all__ = ["Bus"]
+__all__ = ["Bus", "Description"]
+
+Description = QueueDescription | TopicDescription
 
 
 class Bus:
@@ -168,27 +170,34 @@ class Bus:
         return answers
 
     def managed(self, command: UpdateQueue | DeleteQueue) -> Answer:
-        """Change or delete an entity of any kind; the vocabulary knows the management of queues.
-
-        A topic goes with its subscriptions, and a subscription leaves its topic.
-        """
-        path = command.queue
-        queue = self.entity(path)
-        if queue is None or queue.role is None:
+        """Change or delete an entity of any kind, of which the vocabulary names topics apart."""
+        queue = self.entity(command.queue)
+        if queue is None or not isinstance(queue.role, Topic):
             return self.ask(command, "administration")
-        asked = (
-            update_queue(self.namespace, command)
-            if isinstance(command, UpdateQueue)
-            else delete_queue(self.namespace, command)
+        if isinstance(command, DeleteQueue):
+            return self.ask(DeleteTopic(topic=command.queue), "administration")
+        changed = UpdateTopic(
+            topic=command.queue,
+            partitioned=command.partitioned,
+            duplicate_detection=command.duplicate_detection,
+            time_to_live=command.time_to_live,
+            status=command.status,
         )
-        answer = self._taken(next(asked), command, "administration")
-        if isinstance(command, DeleteQueue) and answer.refused is None:
-            self.namespace = without_relations(self.namespace, queue)
-        return answer
+        return self.ask(changed, "administration")
 
-    def described(self, path: str) -> QueueDescription | None:  # noqa: ARG002 - for others
-        """What the bus itself tells of a queue; `None` where its state tells it."""
+    def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
+        """What the bus itself tells of an entity; `None` where its state tells it."""
         return None
+
+    def topics(self) -> list[str]:
+        """The names of all topics."""
+        queues = self.namespace.queues
+        return [name for name in self.names() if isinstance(queues[name].role, Topic)]
+
+    def subscriptions(self, topic: str) -> list[str]:
+        """The paths of a topic's subscriptions."""
+        role = self.namespace.queues[topic].role
+        return sorted(role.subscriptions) if isinstance(role, Topic) else []
 
     def ends(self, path: str, session_id: str) -> int:
         """When the lock of a session ends."""

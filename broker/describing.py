@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import attrs
 
 from busproof.broker import atom
-from busproof.broker.bus import Bus
+from busproof.broker.bus import Bus, Description
 from busproof.model.commands import CreateQueue
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.outcomes import QueueDescription
@@ -44,8 +44,9 @@ TOLD: Final = {
     "message_count": "MessageCount",
     "size": "SizeInBytes",
     "availability": "EntityAvailabilityStatus",
+    "subscription_count": "SubscriptionCount",
 }
-"""What the vocabulary calls what is told of a queue, and what clients call it."""
+"""What the vocabulary calls what is told of an entity, and what clients call it."""
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 
 
@@ -78,20 +79,22 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
     told = {**DEFAULTS, **said, **settings_of(bus, queue), **times}
-    if queue.outages.down:
+    partitions = queues[queue.role.topic] if isinstance(queue.role, Subscription) else queue
+    if partitions.outages.down:
         told["EntityAvailabilityStatus"] = "Limited"
     told["MessageCount"] = str(len(queue.messages) + letters + later)
     description = bus.described(path)
-    told |= _as_told(description)
-    if description is not None and description.transfer_dead_letters is not None:
-        counts["TransferDeadLetterMessageCount"] = description.transfer_dead_letters
     if isinstance(queue.role, Topic):
         told["SubscriptionCount"] = str(len(queue.role.subscriptions))
+    told |= _as_told(description)
+    if isinstance(description, QueueDescription):
+        stranded = description.transfer_dead_letters
+        counts["TransferDeadLetterMessageCount"] = stranded or 0
     return atom.written(f"{kind}Description", told, counts)
 
 
-def _as_told(description: QueueDescription | None) -> dict[str, str]:
-    """What a bus tells of a queue that is not the model."""
+def _as_told(description: Description | None) -> dict[str, str]:
+    """What a bus tells of an entity that is not the model."""
     if description is None:
         return {}
     told: dict[str, object] = {}

@@ -12,13 +12,12 @@ from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.refusals import Refusal, refusal_of
-from busproof.broker.statuses import STATUSES
+from busproof.broker.statuses import STATUSES, status_of
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
     AddRule,
     Command,
-    CreateQueue,
     CreateSubscription,
     DeleteQueue,
     ListRules,
@@ -28,8 +27,8 @@ from busproof.model.commands import (
 from busproof.model.entities import SUBSCRIPTIONS
 from busproof.model.filters import DEFAULT_RULE, SubscriptionRule
 from busproof.model.outcomes import RulesListed
-from busproof.model.state import Subscription, Topic
-from busproof.model.values import DEAD_LETTERS
+from busproof.model.state import Subscription
+from busproof.model.values import DEAD_LETTERS, EntityStatus
 
 __all__ = ["Entities"]
 
@@ -148,8 +147,9 @@ class Entities:
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
-        if isinstance(command, CreateQueue) and said.get("Status", "Active") != "Active":
-            self._manage(UpdateQueue(queue=path, status=STATUSES[said["Status"]]))
+        status = status_of(self._hub.bus.namespace.queues[path], said.get("Status", "Active"))
+        if status not in (None, EntityStatus.ACTIVE):
+            self._manage(UpdateQueue(queue=path, status=status))
         self._remember(path, said)
         rule = description.child("DefaultRuleDescription")
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
@@ -218,17 +218,17 @@ class Entities:
         return described(self._hub.bus, path, self._said.get(path, {}), times)
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
-        queues = self._hub.bus.namespace.queues
-        if what not in ("queues", "topics"):
+        bus = self._hub.bus
+        if what == "topics":
+            return self._feed(what, bus.topics(), query)
+        if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
-        wanted = Topic if what == "topics" else type(None)
-        names = [name for name in self._hub.bus.names() if isinstance(queues[name].role, wanted)]
+        queues = bus.namespace.queues
+        names = [name for name in bus.names() if queues[name].role is None]
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
-        role = self._hub.bus.namespace.queues[self._known(path)].role
-        names = sorted(role.subscriptions) if isinstance(role, Topic) else []
-        return self._feed("subscriptions", names, query)
+        return self._feed("subscriptions", self._hub.bus.subscriptions(self._known(path)), query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
         page = page_of(names, query)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import attrs
 
 from busproof.broker.answers import Answer
-from busproof.broker.bus import Bus
+from busproof.broker.bus import Bus, Description
 from busproof.broker.refusals import refusal_of
 from busproof.model.commands import (
     AcceptNextSession,
@@ -20,9 +20,11 @@ from busproof.model.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
-    DeleteQueue,
     GetQueue,
+    GetTopic,
     ListQueues,
+    ListSubscriptions,
+    ListTopics,
     Peek,
     Receive,
     RestoreQueue,
@@ -30,8 +32,9 @@ from busproof.model.commands import (
     Send,
     SendBatch,
     UpdateQueue,
+    UpdateTopic,
 )
-from busproof.model.entities import created_path
+from busproof.model.entities import created_path, subscription_path
 from busproof.model.outages import Outages
 from busproof.model.outcomes import (
     Described,
@@ -39,8 +42,8 @@ from busproof.model.outcomes import (
     Empty,
     Listed,
     Outcome,
-    QueueDescription,
     Scheduled,
+    TopicDescribed,
     Witness,
 )
 from busproof.model.state import Queue, Subscription, Topic, with_queue
@@ -134,10 +137,6 @@ class ForeignBus(Bus):
                 break
         return answers
 
-    def managed(self, command: UpdateQueue | DeleteQueue) -> Answer:
-        """Change or delete a queue."""
-        return self.ask(command, "administration")
-
     def wait_for(self, command: Receive | AcceptNextSession, connection: str) -> Answer | None:
         """Ask; `None` while there is nothing."""
         answer = self.ask(command, connection)
@@ -150,19 +149,54 @@ class ForeignBus(Bus):
         )
         return self.ask(command, "peek")
 
-    def described(self, path: str) -> QueueDescription | None:
-        """What it tells of a queue.
+    def described(self, path: str) -> Description | None:
+        """What it tells of an entity.
 
         Raises:
             Refusal: it refuses to.
         """
         queue = self.entity(path)
-        if queue is None or queue.role is not None:
+        if queue is None:
             return None
-        answer = self.ask(GetQueue(queue=path), "administration")
+        of_topic = isinstance(queue.role, Topic)
+        command = GetTopic(topic=path) if of_topic else GetQueue(queue=path)
+        outcome = self._looked_up(command, path)
+        return outcome.description if isinstance(outcome, Described | TopicDescribed) else None
+
+    def topics(self) -> list[str]:
+        """The topics that it lists.
+
+        Raises:
+            Refusal: it refuses to.
+        """
+        names = self._listed(ListTopics(), "")
+        for name in names:
+            if name not in self.namespace.queues:
+                self._keep(CreateQueue(queue=name), Topic())
+        return names
+
+    def subscriptions(self, topic: str) -> list[str]:
+        """The paths of the subscriptions that it lists.
+
+        Raises:
+            Refusal: it refuses to.
+        """
+        names = self._listed(ListSubscriptions(topic=topic), topic)
+        paths = [subscription_path(topic, name) for name in names]
+        for path in paths:
+            if path not in self.namespace.queues:
+                self._keep(CreateQueue(queue=path), Subscription(topic=topic))
+        return paths
+
+    def _listed(self, command: ListTopics | ListSubscriptions, path: str) -> list[str]:
+        outcome = self._looked_up(command, path)
+        return sorted(outcome.names) if isinstance(outcome, Listed) else []
+
+    def _looked_up(self, command: Command, path: str) -> Outcome:
+        answer = self.ask(command, "administration")
         if (refusal := refusal_of(answer, path)) is not None:
             raise refusal
-        return answer.outcome.description if isinstance(answer.outcome, Described) else None
+        return answer.outcome
 
     def names(self) -> list[str]:
         """The queues that it lists, and the topics and subscriptions that were created."""
@@ -226,6 +260,10 @@ class ForeignBus(Bus):
                 self._keep(settings, Topic())
             case CreateSubscription():
                 self._keep(_settings(command), Subscription(topic=command.topic))
+            case UpdateTopic(topic=path) if (queue := self.entity(path)) is not None:
+                life = command.time_to_live or queue.settings.time_to_live
+                settings = attrs.evolve(queue.settings, time_to_live=life)
+                self.namespace = with_queue(self.namespace, attrs.evolve(queue, settings=settings))
             case UpdateQueue(queue=path) if (queue := self.entity(path)) is not None:
                 names = {each.name for each in attrs.fields(UpdateQueue)} - {"status"}
                 said = {name: getattr(command, name) for name in names}

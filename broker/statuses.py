@@ -1,16 +1,17 @@
 """Which entities are disabled: for who sends, for who receives, or for both.
 
-The model is told of queues, for the sake of what is forwarded to them; a client that is kept away
-never gets to it.
+The model is told as well, for the sake of what is forwarded to them and of copies; a client that is
+kept away never gets to it.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 from busproof.broker.refusals import Refusal, disabled
+from busproof.model.state import Queue, Subscription, Topic
 from busproof.model.values import EntityStatus
 
-__all__ = ["STATUSES", "Statuses"]
+__all__ = ["STATUSES", "Statuses", "status_of"]
 
 STATUSES: Final[Mapping[str, EntityStatus]] = {
     "Active": EntityStatus.ACTIVE,
@@ -19,6 +20,16 @@ STATUSES: Final[Mapping[str, EntityStatus]] = {
     "ReceiveDisabled": EntityStatus.RECEIVE_DISABLED,
 }
 """What an entity's status may be, as clients call it."""
+
+
+def status_of(queue: Queue, said: str) -> EntityStatus | None:
+    """What the model is told of a status; nothing of one that would mean nothing (ROLE-STATUS)."""
+    status = STATUSES[said]
+    if isinstance(queue.role, Topic) and status is EntityStatus.RECEIVE_DISABLED:
+        return None
+    if isinstance(queue.role, Subscription) and status is EntityStatus.SEND_DISABLED:
+        return None
+    return status
 
 
 class Statuses:
@@ -37,8 +48,9 @@ class Statuses:
         return self._said
 
     def forget(self, path: str) -> None:
-        """Forget an entity that is gone."""
-        self._said.pop(path, None)
+        """Forget an entity that is gone, and all beneath it."""
+        for name in [each for each in self._said if each == path or each.startswith(f"{path}/")]:
+            del self._said[name]
 
     def refusal(self, right: str, path: str) -> Refusal | None:
         """What a client is told who sends to an entity, or receives from it, that is disabled."""

@@ -6,7 +6,7 @@ from busproof.broker import atom
 from busproof.broker.bus import Bus
 from busproof.broker.describing import Said, kind_of, settings_of
 from busproof.broker.durations import for_ever
-from busproof.broker.statuses import STATUSES
+from busproof.broker.statuses import status_of
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
 from busproof.model.entities import SUBSCRIPTIONS
 
@@ -130,7 +130,7 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
         max_delivery_count=None if count is None else _counted(count),
         time_to_live=life,
         forward_to=_redirected(queue.settings, said),
-        status=STATUSES[said["Status"]] if queue.role is None and "Status" in said else None,
+        status=status_of(queue, said["Status"]) if "Status" in said else None,
     )
 
 

@@ -9,6 +9,7 @@ from busproof.history.entity_words import (
     management_words,
     rule_words,
     subscription_words,
+    topic_management_words,
     topic_words,
 )
 from busproof.history.phrases import (
@@ -39,11 +40,15 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
     GetSessionState,
+    GetTopic,
     ListQueues,
     ListRules,
     ListSessions,
+    ListSubscriptions,
+    ListTopics,
     Peek,
     Receive,
     ReceiveBatch,
@@ -60,6 +65,7 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
+    UpdateTopic,
 )
 
 __all__ = ["command_words"]
@@ -92,6 +98,8 @@ def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
             return create_words(command)
         case RestoreQueue() | GetQueue() | ListQueues() | UpdateQueue() | DeleteQueue():
             return management_words(command)
+        case GetTopic() | ListTopics() | UpdateTopic() | DeleteTopic() | ListSubscriptions():
+            return topic_management_words(command)
         case Send():
             return _send_words(command)
         case Receive(queue=queue, mode=mode, session_id=session):

@@ -12,12 +12,17 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
+    GetTopic,
     ListQueues,
     ListRules,
+    ListSubscriptions,
+    ListTopics,
     RemoveRule,
     RestoreQueue,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.filters import (
     CorrelationFilter,
@@ -26,7 +31,7 @@ from busproof.model.filters import (
     SqlFilter,
     TrueFilter,
 )
-from busproof.model.outcomes import QueueDescription
+from busproof.model.outcomes import QueueDescription, TopicDescription
 
 __all__ = [
     "create_words",
@@ -35,10 +40,13 @@ __all__ = [
     "management_words",
     "rule_words",
     "subscription_words",
+    "topic_description_words",
+    "topic_management_words",
     "topic_words",
 ]
 
 _Management = RestoreQueue | GetQueue | ListQueues | UpdateQueue | DeleteQueue
+_OfTopics = GetTopic | ListTopics | UpdateTopic | DeleteTopic | ListSubscriptions
 
 
 def create_words(command: CreateQueue) -> str:
@@ -114,19 +122,43 @@ def management_words(command: _Management) -> str:
             assert_never(command)
 
 
+def topic_management_words(command: _OfTopics) -> str:
+    """What is asked of a topic as a whole, or of its subscriptions."""
+    match command:
+        case GetTopic(topic=topic):
+            return f"Get topic {named(topic)}"
+        case ListTopics():
+            return "List topics"
+        case UpdateTopic(topic=topic):
+            changes = _told_words(attrs.asdict(command, filter=_is_told))
+            return f"Update topic {named(topic)}: {changes or 'nothing'}"
+        case DeleteTopic(topic=topic):
+            return f"Delete topic {named(topic)}"
+        case ListSubscriptions(topic=topic):
+            return f"List the subscriptions of topic {named(topic)}"
+        case _:
+            assert_never(command)
+
+
 def _restored_words(command: RestoreQueue) -> str:
     settings = CreateQueue(**attrs.asdict(command))
     return _settings_words(settings)
 
 
 def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
-    return field.name != "queue" and value is not None
+    return field.name not in ("queue", "topic") and value is not None
 
 
 def description_words(told: QueueDescription) -> str:
     """What is told of a queue, as far as it is told."""
     parts = _told_words(attrs.asdict(told, filter=_is_told))
     return f"{named(told.queue)}: {parts}" if parts else named(told.queue)
+
+
+def topic_description_words(told: TopicDescription) -> str:
+    """What is told of a topic, as far as it is told."""
+    parts = _told_words(attrs.asdict(told, filter=_is_told))
+    return f"{named(told.topic)}: {parts}" if parts else named(told.topic)
 
 
 def _told_words(settings: dict[str, object]) -> str:
@@ -172,6 +204,7 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "size": lambda size: counted(size, "byte"),
     "availability": str,
     "status": str,
+    "subscription_count": lambda count: counted(count, "subscription"),
     "transfer_dead_letters": lambda count: counted(count, "dead letter of transfers"),
 }
 """How each setting, and each thing that is told of a queue, is worded."""

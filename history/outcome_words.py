@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from busproof.history.entity_words import description_words, filter_words
+from busproof.history.entity_words import description_words, filter_words, topic_description_words
 from busproof.history.phrases import (
     bracketed,
     named,
@@ -29,6 +29,7 @@ from busproof.model.outcomes import (
     SessionAccepted,
     SessionsListed,
     SessionState,
+    TopicDescribed,
     Unsupported,
 )
 from busproof.model.values import SEQUENCE_BITS, MessageView
@@ -60,7 +61,7 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return "Scheduled" if number is None else f"Scheduled as {plain_number(number)}"
         case SessionAccepted() | SessionState() | SessionsListed() | Renewed():
             return _session_outcome_words(outcome)
-        case Described() | Listed() | RulesListed():
+        case Described() | TopicDescribed() | Listed() | RulesListed():
             return _management_outcome_words(outcome)
         case Refused(error=error, detail=detail):
             return f"Refused: {error.value}{bracketed(detail)}"
@@ -86,10 +87,14 @@ def _session_outcome_words(
             return "Renewed" if until is None else f"Renewed: locked until {seconds(until)}"
 
 
-def _management_outcome_words(outcome: Described | Listed | RulesListed) -> str:
+def _management_outcome_words(
+    outcome: Described | TopicDescribed | Listed | RulesListed,
+) -> str:
     match outcome:
         case Described(description=told):
             return f"Described {description_words(told)}"
+        case TopicDescribed(description=described):
+            return f"Described {topic_description_words(described)}"
         case Listed(names=names):
             return f"Listed {', '.join(named(each) for each in names) or 'nothing'}"
         case RulesListed(rules=rules):

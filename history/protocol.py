@@ -68,6 +68,7 @@ class CapabilityName(StrEnum):
     PEEK_FROM = "peek-from"
     TIMESTAMPS = "timestamps"
     TOPICS = "topics"
+    TOPIC_MANAGEMENT = "topic-management"
     FILTERS = "filters"
     SQL_FILTERS = "sql-filters"
     RULE_ACTIONS = "rule-actions"

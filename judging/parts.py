@@ -37,10 +37,13 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
     GetSessionState,
+    GetTopic,
     ListRules,
     ListSessions,
+    ListSubscriptions,
     Peek,
     Receive,
     ReceiveBatch,
@@ -56,6 +59,7 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.entities import created_path, destinations
 from busproof.model.outcomes import Event
@@ -97,7 +101,10 @@ MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
 _OF_SEVERAL: Final = (SendBatch, ReceiveBatch)
 """Commands about several messages of one queue, or of one transaction."""
 
-_OF_TOPICS: Final = (CreateTopic, CreateSubscription, AddRule, RemoveRule, ListRules)
+_OF_TOPICS: Final = (
+    *(CreateTopic, GetTopic, UpdateTopic, DeleteTopic, ListSubscriptions),
+    *(CreateSubscription, AddRule, RemoveRule, ListRules),
+)
 """Those on topics, which concern nothing but what they name either."""
 
 
@@ -130,7 +137,7 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
         first, *others = _concerned(event)
         for other in others:
             groups.join(first, other)
-        if crowded and isinstance(event.command, Creation | DeleteQueue):
+        if crowded and isinstance(event.command, Creation | DeleteQueue | DeleteTopic):
             groups.join(first, ("number of entities",))
     known = (*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS)
     whole = any(not isinstance(event.command, known) for event in events)

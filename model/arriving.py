@@ -22,12 +22,20 @@ from busproof.model.state import (
     Subscription,
     Topic,
     everywhere,
+    is_unsure,
     with_queue,
 )
 from busproof.model.stored import Key, Stored
 from busproof.model.topics import shares_homes
 from busproof.model.unknowable import given_up
-from busproof.model.values import DEAD_LETTERS, TRANSFERS, Message, RuleId, Window
+from busproof.model.values import (
+    DEAD_LETTERS,
+    TRANSFERS,
+    EntityStatus,
+    Message,
+    RuleId,
+    Window,
+)
 
 __all__ = ["arrive", "go_on", "with_adrift"]
 
@@ -95,6 +103,8 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     if timely and all(each.verdict.taken is False for each in found):
         verdict = judged(role, arrival.message)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
+    if timely and _misses(namespace, subscription):
+        return namespace
     made = [each for each in found if each.verdict.taken is not False or not timely]
     for each in made:
         if each.message is None and not namespace.vantage.decides:
@@ -104,6 +114,17 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         copy = attrs.evolve(arrival, message=message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
     return namespace
+
+
+def _misses(namespace: Namespace, subscription: Queue) -> bool:
+    """Whether a subscription that is disabled altogether has no copies (DISABLED-COPIES)."""
+    missed = namespace.profile.readings.get("DISABLED-COPIES") == "missed"
+    return missed and not subscription.managed.status.takes
+
+
+def _collects(namespace: Namespace) -> bool:
+    """Whether a subscription that is disabled altogether has its copies (DISABLED-COPIES)."""
+    return namespace.profile.readings.get("DISABLED-COPIES") == "collected"
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
@@ -238,8 +259,11 @@ def _copied(
     where = arrival.where
     if not shares_homes(namespace):
         where = _own_partitions(namespace, subscription, arrival.key)
-    certain = arrival.certain and timely and verdict.taken is True and not subscription.doubtful
+    certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
+    certain = certain and (subscription.managed.status.takes or _collects(namespace))
     shows: tuple[RuleId, ...] = (*arrival.shows, "TOPIC-01")
+    if subscription.managed.status is EntityStatus.RECEIVE_DISABLED:
+        shows = ("TOPIC-25", *shows)
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
     copy = attrs.evolve(arrival, where=where, certain=certain)

@@ -135,7 +135,7 @@ def blamed(
         rules = (*blamed_for_age(namespace, queue, event), *rules)
         rules = (*blamed_for_limits(namespace, command, outcome), *rules)
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
-    found = (*told_of_topics(queue, found), *_of_topics(queue, outcome))
+    found = (*told_of_topics(queue, found), *_of_topics(namespace, queue, outcome))
     found = (*found, *_of_copiers(namespace, queue))
     found = (*found, *_of_forwarding(namespace, queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
@@ -161,13 +161,27 @@ def _of_forwarding(
     return (*queue.kept_away, *_OF_DESTINATIONS) if queue.fed else queue.kept_away
 
 
-def _of_topics(queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
+def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[RuleId, ...]:
+    """What it may break that was done to the topic, or to another of its subscriptions."""
+    topic = namespace.queues[role.topic]
+    rules: tuple[RuleId, ...] = ()
+    if isinstance(topic.role, Topic) and topic.role.parted:
+        rules = ("TOPIC-23",)
+    if topic.managed.suspended:
+        rules = (*rules, "TOPIC-26")
+    if topic.managed.updated:
+        rules = (*rules, "MGMT-12")
+    return (*rules, "MGMT-15", "TOPIC-22") if role.topic in namespace.registry.buried else rules
+
+
+def _of_topics(namespace: Namespace, queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
     """What else is wrong with what a subscription gives, or with its giving nothing."""
     if queue is not None and isinstance(queue.role, Topic):
-        return ("TOPIC-04",) if isinstance(outcome, Refused) else ()
+        parted: tuple[RuleId, ...] = ("TOPIC-23",) if queue.role.parted else ()
+        return ("TOPIC-04", *parted) if isinstance(outcome, Refused) else ()
     if queue is None or not isinstance(queue.role, Subscription):
         return ()
-    role, rules = queue.role, _of_rules(queue.role)
+    role, rules = queue.role, (*_of_siblings(namespace, queue.role), *_of_rules(queue.role))
     if queue.settings.partitioned and (role.added or role.removed):
         rules = (*rules, "FEAT-01", "FEAT-02")
     if queue.settings.partitioned:

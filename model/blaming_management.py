@@ -1,4 +1,4 @@
-"""Which rules on the management of queues an event breaks that nothing allowed."""
+"""Which rules on the management of entities an event breaks that nothing allowed."""
 
 from busproof.model.census import MOST_PARTITIONED, Kind
 from busproof.model.commands import (
@@ -7,13 +7,21 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
+    GetTopic,
     ListQueues,
+    ListSubscriptions,
+    ListTopics,
+    TopicManagement,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.describing import wrongly_told
+from busproof.model.describing_topics import wrongly_told_of_topic
+from busproof.model.entities import created_path
 from busproof.model.measures import is_longest_name
-from busproof.model.outcomes import Described, Outcome, Refused
+from busproof.model.outcomes import Described, Outcome, Refused, TopicDescribed
 from busproof.model.quotas import Wanted, quota_denied
 from busproof.model.state import Namespace, Queue, is_unsure
 from busproof.model.transition import Transition
@@ -29,6 +37,8 @@ Management = (
     | ListQueues
     | UpdateQueue
     | DeleteQueue
+    | TopicManagement
+    | ListTopics
 )
 
 
@@ -41,16 +51,22 @@ def blamed_in_management(
     namespace: Namespace, command: Command, outcome: Outcome, allowed: tuple[Transition, ...]
 ) -> tuple[RuleId, ...]:
     """The rules that the answer breaks besides those that decided what was allowed."""
-    queue = namespace.queues.get(getattr(command, "queue", ""))
+    queue = namespace.queues.get(getattr(command, "queue", getattr(command, "topic", "")))
     match command, outcome:
-        case ListQueues(), _:
-            return ("MGMT-16",)
+        case ((ListQueues() | ListTopics() | ListSubscriptions()), _):
+            missing = isinstance(command, ListSubscriptions) and queue is None
+            return () if missing else ("MGMT-16",)
         case ((CreateQueue() | CreateTopic() | CreateSubscription()), Refused()):
             denied = _denied(namespace, command, outcome)
             return (*denied, *_wrongly_not_created(namespace, command, queue))
         case GetQueue(), _ if queue is not None:
             return _wrongly_got(namespace, queue, outcome)
-        case ((UpdateQueue() | DeleteQueue()), Refused()) if queue is not None:
+        case GetTopic(), TopicDescribed(description=told) if queue is not None:
+            return wrongly_told_of_topic(namespace, queue, told)
+        case (
+            (UpdateQueue() | DeleteQueue() | UpdateTopic() | DeleteTopic()),
+            Refused(),
+        ) if queue is not None:
             return _wrongly_kept(command, allowed)
     return ()
 
@@ -85,7 +101,7 @@ def _wrongly_not_created(
     queue: Queue | None,
 ) -> tuple[RuleId, ...]:
     if not isinstance(command, CreateQueue):
-        return ()
+        return _wrongly_not_again(namespace, created_path(command))
     if queue is not None:
         return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
     rules: tuple[RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
@@ -98,8 +114,16 @@ def _wrongly_not_created(
     return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
 
 
+def _wrongly_not_again(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
+    """A topic or a subscription was not created, perhaps because of a namesake that is gone."""
+    buried = namespace.registry.buried.get(name)
+    if buried is None:
+        return ()
+    return ("TOPIC-22", "MGMT-15") if buried.with_topic else ("MGMT-15",)
+
+
 def _wrongly_kept(command: Command, allowed: tuple[Transition, ...]) -> tuple[RuleId, ...]:
     """A change was refused that had to be made."""
     if any("MGMT-19" in transition.rules for transition in allowed):
         return ("MGMT-19",)
-    return ("MGMT-12",) if isinstance(command, UpdateQueue) else ("MGMT-15",)
+    return ("MGMT-12",) if isinstance(command, UpdateQueue | UpdateTopic) else ("MGMT-15",)

@@ -43,6 +43,7 @@ OWN_CHOICES: Final = {
     "LOCK-IN-TRANSACTION": ("either", "ends"),
     "SETTLEMENT-REFUSAL": ("either", "at-once"),
     "BATCH-KEYS": ("either", "refused"),
+    "DISABLED-COPIES": ("either", "collected"),
     "MESSAGES-EXPIRE": ("message", "lock"),
     "GB-PARTITIONS": ("either", "sixteen"),
     "FULL-PARTITION": ("either", "per-partition"),
@@ -56,6 +57,7 @@ FREE_CHOICES: Final = {
     "LOCK-IN-TRANSACTION": ("lasts", "ends"),
     "SETTLEMENT-REFUSAL": ("at-once", "at-commit"),
     "BATCH-KEYS": ("refused", "split"),
+    "DISABLED-COPIES": ("collected", "missed"),
 }
 """Of those, what a bus may as well do one way or the other, all the time."""
 

@@ -12,12 +12,18 @@ from busproof.model.commands_management import (
     CreateSubscription,
     CreateTopic,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
+    GetTopic,
     ListQueues,
     ListRules,
+    ListSubscriptions,
+    ListTopics,
     RemoveRule,
     RestoreQueue,
+    TopicManagement,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.commands_receiving import (
     Abandon,
@@ -70,11 +76,15 @@ __all__ = [
     "DeadLetter",
     "Defer",
     "DeleteQueue",
+    "DeleteTopic",
     "GetQueue",
     "GetSessionState",
+    "GetTopic",
     "ListQueues",
     "ListRules",
     "ListSessions",
+    "ListSubscriptions",
+    "ListTopics",
     "Operation",
     "Peek",
     "Receive",
@@ -92,7 +102,9 @@ __all__ = [
     "SetSessionState",
     "Settlement",
     "TakePartitionDown",
+    "TopicManagement",
     "UpdateQueue",
+    "UpdateTopic",
 ]
 
 
@@ -153,6 +165,8 @@ Operation = (
     | ListQueues
     | UpdateQueue
     | DeleteQueue
+    | TopicManagement
+    | ListTopics
     | Send
     | SendBatch
     | Schedule

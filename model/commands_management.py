@@ -11,12 +11,18 @@ __all__ = [
     "CreateSubscription",
     "CreateTopic",
     "DeleteQueue",
+    "DeleteTopic",
     "GetQueue",
+    "GetTopic",
     "ListQueues",
     "ListRules",
+    "ListSubscriptions",
+    "ListTopics",
     "RemoveRule",
     "RestoreQueue",
+    "TopicManagement",
     "UpdateQueue",
+    "UpdateTopic",
 ]
 
 
@@ -69,7 +75,7 @@ class RestoreQueue:
 
 @attrs.frozen(kw_only=True)
 class GetQueue:
-    """Ask what a queue is and what it holds."""
+    """Ask what a queue or a subscription is and what it holds; `queue` is its path."""
 
     queue: str
 
@@ -81,7 +87,7 @@ class ListQueues:
 
 @attrs.frozen(kw_only=True)
 class UpdateQueue:
-    """Change a queue; `None` leaves a setting as it is, times are in microseconds.
+    """Change a queue or a subscription; `None` leaves a setting as it is, times in microseconds.
 
     `forward_to` names the queue or topic that its messages go on to; an empty name ends that.
     `status` disables it for who sends, who receives, or both, or enables it again.
@@ -106,7 +112,7 @@ class UpdateQueue:
 
 @attrs.frozen(kw_only=True)
 class DeleteQueue:
-    """Delete a queue and all that it holds."""
+    """Delete a queue or a subscription, and all that it holds."""
 
     queue: str
 
@@ -124,6 +130,52 @@ class CreateTopic:
     time_to_live: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
+
+
+@attrs.frozen(kw_only=True)
+class GetTopic:
+    """Ask what a topic is."""
+
+    topic: str
+
+
+@attrs.frozen(kw_only=True)
+class ListTopics:
+    """Ask for the names of all topics."""
+
+
+@attrs.frozen(kw_only=True)
+class UpdateTopic:
+    """Change a topic; `None` leaves a setting as it is, `time_to_live` is in microseconds.
+
+    `status` disables it for who sends, or enables it again.
+    """
+
+    topic: str
+    partitioned: bool | None = None
+    duplicate_detection: bool | None = None
+    time_to_live: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
+    )
+    status: EntityStatus | None = None
+
+
+@attrs.frozen(kw_only=True)
+class DeleteTopic:
+    """Delete a topic with its subscriptions, and all that these hold."""
+
+    topic: str
+
+
+@attrs.frozen(kw_only=True)
+class ListSubscriptions:
+    """Ask for the names of a topic's subscriptions, as they were created under."""
+
+    topic: str
+
+
+TopicManagement = GetTopic | UpdateTopic | DeleteTopic | ListSubscriptions
+"""What is asked of one topic as a whole."""
 
 
 @attrs.frozen(kw_only=True)

@@ -1,6 +1,7 @@
 """What is got of a queue: its settings, its counts and its availability."""
 
 from collections.abc import Iterator
+from typing import Any, Final
 
 import attrs
 
@@ -11,21 +12,42 @@ from busproof.model.filling import grave
 from busproof.model.managing import FIXED
 from busproof.model.outcomes import Described, QueueDescription
 from busproof.model.sizes import no_other_size, of_size, told_size, wrong_size
-from busproof.model.state import NEVER, Namespace, Queue, feeding
+from busproof.model.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
 from busproof.model.transition import Sighting, Transition, refusal
 from busproof.model.values import TRANSFERS, Availability, Error, RuleId, Tier, Window
 
-__all__ = ["described", "get_queue", "wrongly_told"]
+__all__ = [
+    "availability_is_allowed",
+    "described",
+    "get_may_fail",
+    "get_queue",
+    "is_within",
+    "may_lag",
+    "of_partitioning",
+    "shown_by_availability",
+    "wrongly_told",
+]
+
+_OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
+"""What a subscription has as its topic has it, or not at all."""
 
 
 def get_queue(namespace: Namespace, command: GetQueue, seen: Sighting) -> Iterator[Transition]:
     """MGMT-11, MGMT-20 to MGMT-23: what the queue is and what all its partitions hold."""
     queue = namespace.queues[command.queue]
-    reading = _reading(namespace, "COUNTS-IN-OUTAGE")
-    if not (queue.outages.down and reading == "refused"):
+    must_fail, refusals = get_may_fail(namespace, queue)
+    if not must_fail:
         yield from _described(namespace, queue, seen)
-    if queue.outages.any and reading != "left-out":
-        yield refusal(namespace, Error.UNAVAILABLE, "MGMT-23", any_error=True)
+    yield from refusals
+
+
+def get_may_fail(namespace: Namespace, queue: Queue) -> tuple[bool, tuple[Transition, ...]]:
+    """MGMT-23: whether a get has to fail in an outage, and how it may (COUNTS-IN-OUTAGE)."""
+    reading = _reading(namespace, "COUNTS-IN-OUTAGE")
+    must_fail = bool(queue.outages.down) and reading == "refused"
+    if not queue.outages.any or reading == "left-out":
+        return must_fail, ()
+    return must_fail, (refusal(namespace, Error.UNAVAILABLE, "MGMT-23", any_error=True),)
 
 
 def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[Transition]:
@@ -38,7 +60,7 @@ def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[T
         told = described(namespace, queue)
         rules = _shown(namespace, queue, told)
         yield Transition(outcome=Described(description=told), next=namespace, rules=rules)
-        if _may_lag(namespace):
+        if may_lag(namespace):
             before = Availability.AVAILABLE
             if queue.managed.disturbed and not queue.outages.any:
                 before = Availability.LIMITED
@@ -50,7 +72,7 @@ def _reading(namespace: Namespace, ambiguity: str) -> str | None:
     return namespace.profile.readings.get(ambiguity)
 
 
-def _may_lag(namespace: Namespace) -> bool:
+def may_lag(namespace: Namespace) -> bool:
     """Whether what is told of messages and partitions may be of some time ago (GET-LAG)."""
     return _reading(namespace, "GET-LAG") != "at-once"
 
@@ -60,16 +82,17 @@ def described(namespace: Namespace, queue: Queue) -> QueueDescription:
     settings, limited = queue.settings, queue.outages.any
     least, most = counts(queue)
     counted = min(most, least + len(queue.locks)) if limited else most
+    its_own = queue.role is None
     return QueueDescription(
         queue=settings.queue,
-        partitioned=bool(settings.partitioned),
+        partitioned=bool(settings.partitioned) if its_own else None,
         requires_session=settings.requires_session,
-        duplicate_detection=settings.duplicate_detection,
-        duplicate_window=settings.duplicate_window,
+        duplicate_detection=settings.duplicate_detection if its_own else None,
+        duplicate_window=settings.duplicate_window if its_own else None,
         lock_duration=settings.lock_duration,
         max_delivery_count=settings.max_delivery_count,
         time_to_live=settings.time_to_live,
-        max_size=told_size(namespace, settings),
+        max_size=told_size(namespace, settings) if its_own else None,
         message_count=counted,
         size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
         availability=Availability.LIMITED if limited else Availability.AVAILABLE,
@@ -79,17 +102,26 @@ def described(namespace: Namespace, queue: Queue) -> QueueDescription:
 
 def wrongly_told(namespace: Namespace, queue: Queue, told: QueueDescription) -> tuple[RuleId, ...]:
     """The rules that a description breaks."""
+    told = _of_its_own(queue, told)
     found = [*_wrong_settings(namespace, queue, told)]
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
     if not 0 <= (told.transfer_dead_letters or 0) <= _most_stranded(namespace, queue):
         found.append("FWD-32")
-    if not _availability_is_allowed(namespace, queue, told.availability):
+    if not availability_is_allowed(namespace, queue, told.availability):
         limited = told.availability is Availability.LIMITED
         found.append("MGMT-22" if limited else "MGMT-21")
         if limited and len(queue.room.refused):
             found.append("SIZE-11")
     return tuple(dict.fromkeys(found))
+
+
+def _of_its_own(queue: Queue, told: QueueDescription) -> QueueDescription:
+    """The description, of a subscription without what is its topic's."""
+    if queue.role is None:
+        return told
+    topics: dict[str, Any] = dict.fromkeys(_OF_TOPICS)
+    return attrs.evolve(told, **topics)
 
 
 def _most_stranded(namespace: Namespace, queue: Queue) -> int:
@@ -107,7 +139,7 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
             if name in managed.tried:
                 yield rule
             if name == "partitioned":
-                yield from _of_partitioning(namespace, queue)
+                yield from of_partitioning(namespace, queue)
                 if namespace.profile.tier is Tier.PREMIUM:
                     yield "PREM-01"
             yield "MGMT-11"
@@ -118,19 +150,29 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
         resized = "max_size" in managed.tried
         wrong = wrong_size(namespace, settings, told.max_size or 0)
         yield from (no_other_size(namespace),) if resized else wrong
-    changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if managed.updated else ()
-    if not _is_within(told.lock_duration, managed.lock_durations):
+    updated = managed.updated or _is_beside_updated(namespace, queue)
+    changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if updated else ()
+    if not is_within(told.lock_duration, managed.lock_durations):
         yield from (*changed, "MGMT-11")
-    if not _is_within(told.max_delivery_count, managed.delivery_counts):
+    if not is_within(told.max_delivery_count, managed.delivery_counts):
         yield from (*changed, "MGMT-11")
     # What is told of messages that live for ever is not said: some longest time, say.
     asked = managed.lifetimes.latest < NEVER
-    if asked and not _is_within(told.time_to_live, managed.lifetimes):
+    if asked and not is_within(told.time_to_live, managed.lifetimes):
         yield from (*changed, "MGMT-11")
 
 
-def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
-    """The rules by which a queue is partitioned, or is not."""
+def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
+    """Whether another subscription of the same topic was updated."""
+    if not isinstance(queue.role, Subscription):
+        return False
+    topic = namespace.queues[queue.role.topic].role
+    paths = topic.subscriptions if isinstance(topic, Topic) else ()
+    return any(namespace.queues[path].managed.updated for path in paths)
+
+
+def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
+    """The rules by which a queue or a topic is partitioned, or is not."""
     if namespace.profile.tier is Tier.PREMIUM:
         return _of_premium(queue)
     own: RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
@@ -146,7 +188,8 @@ def _of_premium(queue: Queue) -> tuple[RuleId, ...]:
     return (*again, "PREM-01") if again or "partitions" in managed.tried else ()
 
 
-def _is_within(told: int | None, window: Window) -> bool:
+def is_within(told: int | None, window: Window) -> bool:
+    """Whether what is told may be in force, if anything is told."""
     return told is None or window.earliest <= told <= window.latest
 
 
@@ -154,10 +197,10 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
     """MGMT-20, MGMT-23: no message that never was; at once, all that are surely there."""
     if told is None:
         return True
-    name = queue.settings.queue
-    if any(feeding(namespace, name)):
+    name, onward = queue.settings.queue, queue.managed.redirected or destinations(queue.settings)
+    if any(feeding(namespace, name)) or (queue.role is not None and onward):
         return told >= 0
-    if _may_lag(namespace) or destinations(queue.settings):
+    if may_lag(namespace) or destinations(queue.settings):
         return 0 <= told <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
     if _reading(namespace, "MESSAGES-EXPIRE") == "message":
@@ -185,17 +228,18 @@ def counts(queue: Queue) -> tuple[int, int]:
     return max(0, sure - queue.receivers.lost), len(queue.messages)
 
 
-def _availability_is_allowed(namespace: Namespace, queue: Queue, told: Availability | None) -> bool:
+def availability_is_allowed(namespace: Namespace, queue: Queue, told: Availability | None) -> bool:
     """MGMT-21, MGMT-22: limited while a partition is down, and only then."""
     if told is None:
         return True
     if told is Availability.LIMITED:
-        return queue.outages.any or (queue.managed.disturbed and _may_lag(namespace))
-    return not queue.outages.down or _may_lag(namespace)
+        return queue.outages.any or (queue.managed.disturbed and may_lag(namespace))
+    return not queue.outages.down or may_lag(namespace)
 
 
 def _shown(namespace: Namespace, queue: Queue, told: QueueDescription) -> tuple[RuleId, ...]:
     """The rules that a description shows to be kept."""
+    told = _of_its_own(queue, told)
     return tuple(dict.fromkeys((*_settings_shown(namespace, queue, told), *_rest(queue, told))))
 
 
@@ -207,7 +251,7 @@ def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) 
     if managed.updated and None not in (told.lock_duration, told.max_delivery_count):
         yield from ("MGMT-12", "MGMT-17") if queue.settings.partitioned else ("MGMT-12",)
     if told.partitioned is not None:
-        yield from _of_partitioning(namespace, queue)
+        yield from of_partitioning(namespace, queue)
     if told.lock_duration is not None:
         yield "MGMT-11"
     if told.max_size is not None and told_size(namespace, queue.settings) is not None:
@@ -220,15 +264,20 @@ def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) 
 
 def _rest(queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
     """What its counts and its availability show."""
-    if queue.outages.down and told.availability is Availability.LIMITED:
-        yield "MGMT-21"
-    if told.availability is Availability.AVAILABLE and not queue.outages.any:
-        yield "MGMT-22"
+    yield from shown_by_availability(queue, told.availability)
     if told.message_count is not None and queue.outages.any:
         yield "MGMT-23"
     least, most = counts(queue)
     if told.message_count == least == most and _is_spread(queue) and not queue.outages.any:
         yield "MGMT-20"
+
+
+def shown_by_availability(queue: Queue, told: Availability | None) -> Iterator[RuleId]:
+    """MGMT-21, MGMT-22: what it shows that an entity is told to be limited, or not to be."""
+    if queue.outages.down and told is Availability.LIMITED:
+        yield "MGMT-21"
+    if told is Availability.AVAILABLE and not queue.outages.any:
+        yield "MGMT-22"
 
 
 def _is_spread(queue: Queue) -> bool:

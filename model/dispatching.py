@@ -14,15 +14,22 @@ from busproof.model.creating import create_queue, restore_queue
 from busproof.model.creations import lost_creation
 from busproof.model.deferral import lost_receive_deferred, receive_deferred
 from busproof.model.describing import get_queue
+from busproof.model.describing_topics import get_topic
 from busproof.model.enlisting import lost_settle, settle
 from busproof.model.entities import concerned
+from busproof.model.listing import list_entities
 from busproof.model.locks import lost_renew_lock, renew_lock
 from busproof.model.managing import (
     delete_queue,
-    list_queues,
     lost_delete,
     lost_update,
     update_queue,
+)
+from busproof.model.managing_topics import (
+    delete_topic,
+    lost_delete_topic,
+    lost_update_topic,
+    update_topic,
 )
 from busproof.model.measures import held_to_limits
 from busproof.model.peeking import peek
@@ -56,6 +63,7 @@ from busproof.model.transactions import (
     roll_back,
 )
 from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
+from busproof.model.unknowable import LOOKING
 
 __all__ = ["dispatched", "lost"]
 
@@ -127,14 +135,20 @@ def _whatever_its_status(
             return restore_queue(namespace, command)
         case c.GetQueue():
             return get_queue(namespace, command, seen)
-        case c.ListQueues():
-            return list_queues(namespace, command, seen)
+        case c.ListQueues() | c.ListTopics() | c.ListSubscriptions():
+            return list_entities(namespace, command, seen)
         case c.UpdateQueue():
             return update_queue(namespace, command)
         case c.DeleteQueue():
             return delete_queue(namespace, command)
         case c.CreateTopic():
             return create_topic(namespace, command)
+        case c.GetTopic():
+            return get_topic(namespace, command, seen)
+        case c.UpdateTopic():
+            return update_topic(namespace, command)
+        case c.DeleteTopic():
+            return delete_topic(namespace, command)
         case c.CreateSubscription():
             return create_subscription(namespace, command)
         case c.AddRule() | c.RemoveRule():
@@ -161,6 +175,8 @@ def lost(namespace: Namespace, command: c.Command, connection: str) -> tuple[Nam
 
 
 def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namespace:
+    if isinstance(command, LOOKING):
+        return namespace
     match command:
         case c.Send():
             return lost_send(namespace, command)
@@ -180,8 +196,6 @@ def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namesp
             return lost_receive_deferred(namespace, command)
         case c.RenewLock():
             return lost_renew_lock(namespace, command)
-        case c.Peek() | c.GetSessionState() | c.ListSessions() | c.GetQueue() | c.ListQueues():
-            return namespace
         case c.AcceptSession():
             return lost_accept(namespace, command, connection)
         case c.CloseSession():
@@ -204,8 +218,10 @@ def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namesp
             return lost_delete(namespace, command)
         case c.AddRule() | c.RemoveRule():
             return lost_change(namespace, command)
-        case c.ListRules():
-            return namespace
+        case c.UpdateTopic():
+            return lost_update_topic(namespace, command)
+        case c.DeleteTopic():
+            return lost_delete_topic(namespace, command)
         case c.TakePartitionDown() | c.BringPartitionUp():
             return lost_outage(namespace, command)
         case c.AdvanceClock():

@@ -9,8 +9,12 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     Creation,
+    DeleteTopic,
+    GetTopic,
     ListRules,
+    ListSubscriptions,
     RemoveRule,
+    UpdateTopic,
 )
 
 __all__ = [
@@ -49,8 +53,10 @@ def concerned(command: Command) -> str | None:
     match command:
         case CreateQueue() | CreateTopic():
             return None
-        case CreateSubscription(topic=topic):
-            return topic
+        case (
+            CreateSubscription() | GetTopic() | UpdateTopic() | DeleteTopic() | ListSubscriptions()
+        ):
+            return command.topic
         case AddRule() | RemoveRule() | ListRules():
             return subscription_path(command.topic, command.subscription)
         case _:

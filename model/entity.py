@@ -37,12 +37,14 @@ class Topic:
         revision: how often a subscription came to be or a rule of one changed.
         adrift: messages whose sending was never answered; they may arrive at any time.
         copiers: how many rules with an action were ever added to its subscriptions.
+        parted: whether a subscription of it was ever deleted.
     """
 
     subscriptions: tuple[str, ...] = ()
     revision: int = 0
     adrift: tuple[Message, ...] = ()
     copiers: int = 0
+    parted: bool = False
 
 
 @attrs.frozen

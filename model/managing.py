@@ -1,45 +1,45 @@
-"""Listing, updating and deleting queues."""
+"""Updating and deleting queues and subscriptions, and what topics have in common with them."""
 
 from collections.abc import Iterator
 
 import attrs
 
+from busproof.model.burying import buried
 from busproof.model.commands import (
+    Command,
     DeleteQueue,
-    ListQueues,
+    GetQueue,
+    TopicManagement,
     UpdateQueue,
 )
 from busproof.model.creating import may_fail_in_outage, outage_reading
 from busproof.model.dead_letters import graves_of, is_dead_letter_queue
 from busproof.model.entities import destinations
 from busproof.model.lifetime_updates import with_lifetime
-from busproof.model.outages import Outages
-from busproof.model.outcomes import Listed
 from busproof.model.premium import may_keep_as_it_is
 from busproof.model.redirecting import (
     redirection_refused,
     with_lost_redirection,
     with_redirection,
 )
-from busproof.model.registry import Buried, Managed
-from busproof.model.retrying import is_mere_destination
+from busproof.model.registry import Managed
 from busproof.model.sources import LONGEST_LOCK
-from busproof.model.state import Namespace, Queue, everywhere, is_unsure, with_queue, without_queue
+from busproof.model.state import Namespace, Queue, Topic, with_queue
 from busproof.model.statuses import with_lost_status, with_status
-from busproof.model.transition import Sighting, Transition, done, refusal
+from busproof.model.topics import has_no_such_setting
+from busproof.model.transition import Transition, done, refusal
 from busproof.model.unknowable import given_up, is_joined
 from busproof.model.values import Error, RuleId, Window
 
 __all__ = [
     "FIXED",
-    "buried",
+    "MANAGING",
     "delete_queue",
-    "is_a_queue",
-    "list_queues",
+    "deleted",
+    "is_managed_otherwise",
     "lost_delete",
     "lost_update",
     "update_queue",
-    "wrongly_named",
 ]
 
 FIXED: dict[str, RuleId] = {
@@ -49,50 +49,30 @@ FIXED: dict[str, RuleId] = {
 }
 """The settings that never change, and the rules that say so."""
 
+MANAGING = GetQueue | UpdateQueue | DeleteQueue | TopicManagement
+"""Requests that concern one entity as a whole."""
 
-def is_a_queue(namespace: Namespace, name: str) -> bool:
-    """Whether this is the name of a queue, and not of dead letters, a topic or a subscription."""
+
+def is_managed_otherwise(namespace: Namespace, command: Command) -> bool:
+    """Whether one kind of entity is asked what is for another: a topic as a queue, say.
+
+    Dead-letter queues come and go with their entities, and are managed by nobody.
+    """
+    if not isinstance(command, MANAGING):
+        return False
+    of_topics = isinstance(command, TopicManagement)
+    name = command.topic if isinstance(command, TopicManagement) else command.queue
     known = namespace.queues.get(name)
-    return not is_dead_letter_queue(name) and (known is None or known.role is None)
-
-
-def list_queues(namespace: Namespace, command: ListQueues, seen: Sighting) -> Iterator[Transition]:  # noqa: ARG001 - a request without fields
-    """MGMT-16: every queue that is there, each once."""
-    sure = (name for name in _entities(namespace) if not _may_be_absent(namespace, name))
-    names = tuple(sorted(sure))
-    if isinstance(seen.outcome, Listed):
-        if wrongly_named(namespace, seen.outcome):
-            return
-        names = seen.outcome.names
-    yield Transition(outcome=Listed(names=names), next=namespace, rules=("MGMT-16",))
-
-
-def _entities(namespace: Namespace) -> Iterator[str]:
-    """The names of all queues but those of dead letters, and of no topic or subscription."""
-    return (name for name in namespace.queues if is_a_queue(namespace, name))
-
-
-def wrongly_named(namespace: Namespace, listed: Listed) -> frozenset[str]:
-    """The names that a list leaves out, has twice or should not have."""
-    # Whether a list names topics and dead-letter queues beside the queues is not said.
-    named = {name for name in listed.names if is_a_queue(namespace, name)}
-    twice = {name for name in named if listed.names.count(name) > 1}
-    known = set(_entities(namespace)) | set(namespace.registry.unknowable)
-    missing = {
-        name
-        for name in _entities(namespace)
-        if name not in named and not _may_be_absent(namespace, name)
-    }
-    return frozenset(twice | missing | (named - known))
-
-
-def _may_be_absent(namespace: Namespace, name: str) -> bool:
-    return name in namespace.registry.unknowable or is_unsure(namespace.queues[name])
+    is_other = known is not None and isinstance(known.role, Topic) is not of_topics
+    return is_other or is_dead_letter_queue(name)
 
 
 def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transition]:
     """MGMT-04, MGMT-12 to MGMT-14: what can change changes, in all partitions; the rest never."""
     queue = namespace.queues[command.queue]
+    if has_no_such_setting(queue, command):
+        yield from _about_no_setting(namespace, queue)
+        return
     refused = _refused_settings(queue, command)
     rules = tuple(FIXED[name] for name in refused)
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
@@ -128,6 +108,13 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
         after = with_lifetime(after, command, surely=not tried.unsettled)
         after = with_redirection(after, command, surely=not tried.unsettled)
         yield done(with_status(after, command, surely=not tried.unsettled), *rules)
+
+
+def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
+    """Whether such an update is refused, and what it does otherwise, is not said (ROLE-STATUS)."""
+    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    if namespace.profile.readings.get("ROLE-STATUS") != "refused":
+        yield done(given_up(namespace, queue.settings.queue))
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
@@ -213,6 +200,8 @@ def _exactly(window: Window, value: int | None) -> Window:
 def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
     """The update may be in force, from now or later on."""
     queue = namespace.queues[command.queue]
+    if has_no_such_setting(queue, command):
+        return given_up(namespace, command.queue)
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
@@ -223,8 +212,12 @@ def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
 
 
 def delete_queue(namespace: Namespace, command: DeleteQueue) -> Iterator[Transition]:
-    """MGMT-15, MGMT-17, MGMT-18: the queue is gone with all that it held, in every partition."""
-    queue = namespace.queues[command.queue]
+    """MGMT-15, MGMT-17, MGMT-18: the entity is gone with all that it held, in every partition."""
+    yield from deleted(namespace, namespace.queues[command.queue])
+
+
+def deleted(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
+    """What the deletion of a queue, a topic or a subscription is answered, and leaves."""
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
     if may_fail:
         yield refusal(_kept(namespace, queue), Error.UNAVAILABLE, "MGMT-18", any_error=True)
@@ -240,39 +233,15 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
     managed = attrs.evolve(queue.managed, refused=queue.managed.refused | {"delete"})
     if outage_reading(namespace) != "either":
         return with_queue(namespace, attrs.evolve(queue, managed=managed))
+    subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
     frayed = attrs.evolve(managed, frayed="delete")
     left = with_queue(namespace, attrs.evolve(queue, managed=frayed))
+    for path in subscriptions:
+        each = left.queues[path]
+        in_part = attrs.evolve(each.managed, frayed="delete")
+        left = with_queue(left, attrs.evolve(each, managed=in_part))
     name = queue.settings.queue
     return given_up(left, name) if is_joined(namespace, name) else left
-
-
-def _lasting(namespace: Namespace, queue: Queue) -> Outages:
-    """Outages that may last beyond a deletion: the queue's, and of partitions that it had not."""
-    its_own, outages = everywhere(namespace, queue.settings), queue.outages
-    before = namespace.registry.outages.get(queue.settings.queue, Outages(outages.told))
-    others = (before.down | before.doubt) & ~its_own
-    return Outages(outages.told, doubt=outages.down | outages.doubt | others)
-
-
-def buried(namespace: Namespace, queue: Queue) -> Namespace:
-    """The namespace without the queue; whether its outages last is not known.
-
-    What was to go on to it can do so no more (FWD-20); what becomes of messages that were to go on
-    from it is left open.
-    """
-    name = queue.settings.queue
-    simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
-    if name in namespace.registry.haunted or not simple:
-        namespace = given_up(namespace, name)
-    namespace = without_queue(namespace, name)
-    registry = namespace.registry
-    buried = Buried(queue.bodies, bool(queue.settings.partitioned), queue.managed.restored)
-    registry = attrs.evolve(
-        registry,
-        buried=registry.buried.set(name, buried),
-        outages=registry.outages.set(name, _lasting(namespace, queue)),
-    )
-    return attrs.evolve(namespace, registry=registry)
 
 
 def lost_delete(namespace: Namespace, command: DeleteQueue) -> Namespace:

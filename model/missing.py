@@ -1,34 +1,38 @@
 """What is answered under a name of no queue, or of one that may be there, or be there in part."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
+from busproof.model.burying import buried
 from busproof.model.commands import (
     BringPartitionUp,
     Command,
     CreateSubscription,
     Creation,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
     Peek,
     Receive,
     Send,
     TakePartitionDown,
+    TopicManagement,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.dead_letters import owner_of
 from busproof.model.entities import created_path, destinations
 from busproof.model.limits import with_transaction
-from busproof.model.managing import buried
 from busproof.model.measures import beyond_limits
 from busproof.model.outages import Outages
 from busproof.model.outcomes import Refused
 from busproof.model.queues import in_outage
 from busproof.model.state import Namespace, Queue, everywhere, with_queue
 from busproof.model.transition import Sighting, Transition, done, refusal
-from busproof.model.unknowable import given_up, named
-from busproof.model.values import Error
+from busproof.model.unknowable import LOOKING, given_up, named
+from busproof.model.values import Error, RuleId, Tier
 
 __all__ = [
     "absent",
@@ -42,15 +46,21 @@ __all__ = [
 ]
 
 
+_USING: Final = Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue
+"""Requests of which it is said what they are answered where there is nothing of the name."""
+
+
 def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transition]:
     """MGMT-10: what a queue answers that does not exist."""
     if isinstance(command, TakePartitionDown | BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
     namespace = with_doubt(namespace, command)
-    if isinstance(command, Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue):
-        rules = ("MGMT-15", "MGMT-10") if name in namespace.registry.buried else ("MGMT-10",)
-        yield refusal(namespace, Error.NOT_FOUND, *rules)
+    if isinstance(command, _USING | TopicManagement):
+        # Basic has no topics, and need not say of one that it is not found (MGMT-24).
+        unheard_of = namespace.profile.tier is Tier.BASIC and isinstance(command, TopicManagement)
+        why = _why_missing(namespace, name)
+        yield refusal(namespace, Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, Send) and not namespace.vantage.decides:
             # Which of two things it is refused for is not said (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
@@ -59,6 +69,14 @@ def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transi
         yield refusal(namespace, Error.NOT_FOUND, "TOPIC-19")
     else:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+
+
+def _why_missing(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
+    """MGMT-10, MGMT-15, TOPIC-22: why there is nothing of this name."""
+    buried = namespace.registry.buried.get(name)
+    if buried is None:
+        return ("MGMT-10",)
+    return ("TOPIC-22", "MGMT-15", "MGMT-10") if buried.with_topic else ("MGMT-15", "MGMT-10")
 
 
 def _switched(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
@@ -80,7 +98,7 @@ def maybe_absent(namespace: Namespace, command: Command, queue: Queue) -> Iterat
         yield from _switched_if_there(namespace, command, queue)
         return
     repeated = queue.managed.frayed == "delete" and not queue.outages.any
-    if repeated and isinstance(command, DeleteQueue):
+    if repeated and isinstance(command, DeleteQueue | DeleteTopic):
         yield refusal(buried(namespace, queue), Error.NOT_FOUND, "MGMT-19")
     else:
         left = with_doubt(namespace, command)
@@ -114,7 +132,7 @@ def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transi
     """Whatever was seen of a name of which nothing is told any more, and no rule."""
     answer = Refused(error=Error.NOT_FOUND) if seen.outcome is None else seen.outcome
     left = with_doubt(namespace, command)
-    if isinstance(command, UpdateQueue):
+    if isinstance(command, UpdateQueue | UpdateTopic):
         left = given_up(left, *named(command))
     if isinstance(command, Creation):
         # Even where it was refused: in an outage something may be left of it.
@@ -125,7 +143,7 @@ def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transi
 def of_no_queue(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
     """Outside the documents: whether such an entity is managed as a queue is not said."""
     answer = Refused(error=Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
-    harmless = isinstance(answer, Refused) or isinstance(command, GetQueue)
+    harmless = isinstance(answer, Refused) or isinstance(command, LOOKING)
     return Transition(
         outcome=answer, next=namespace if harmless else given_up(namespace, *named(command))
     )
@@ -144,7 +162,7 @@ def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transitio
 def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting) -> Transition:
     """Whatever was seen of a queue that may be there in part, until what failed is repeated."""
     left = with_doubt(namespace, command)
-    if not isinstance(command, GetQueue | Peek):
+    if not isinstance(command, LOOKING):
         left = touched(left, queue)
     if destinations(command):
         left = given_up(left, *named(command))

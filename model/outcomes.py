@@ -25,6 +25,8 @@ __all__ = [
     "SessionAccepted",
     "SessionState",
     "SessionsListed",
+    "TopicDescribed",
+    "TopicDescription",
     "Unsupported",
     "Witness",
 ]
@@ -105,10 +107,13 @@ class Scheduled:
 
 @attrs.frozen(kw_only=True)
 class QueueDescription:
-    """What is told of a queue; what the implementation does not tell is `None`.
+    """What is told of a queue or a subscription; what the implementation does not tell is `None`.
+
+    Of a subscription it is not held against the implementation what it tells of partitioning,
+    duplicates and sizes, which are its topic's.
 
     Attributes:
-        queue: its name.
+        queue: its name, or its path.
         partitioned: whether it is partitioned.
         requires_session: whether it requires sessions.
         duplicate_detection: whether it detects duplicates.
@@ -140,14 +145,44 @@ class QueueDescription:
 
 @attrs.frozen(kw_only=True)
 class Described:
-    """What a queue is and what it holds."""
+    """What a queue or a subscription is and what it holds."""
 
     description: QueueDescription
 
 
 @attrs.frozen(kw_only=True)
+class TopicDescription:
+    """What is told of a topic; what the implementation does not tell is `None`.
+
+    Attributes:
+        topic: its name.
+        partitioned: whether it is partitioned.
+        duplicate_detection: whether it detects duplicates.
+        duplicate_window: for how long, in microseconds.
+        time_to_live: of messages that bring none of their own, in microseconds.
+        subscription_count: how many subscriptions it has.
+        availability: whether all partitions can be reached.
+    """
+
+    topic: str
+    partitioned: bool | None = None
+    duplicate_detection: bool | None = None
+    duplicate_window: int | None = None
+    time_to_live: int | None = None
+    subscription_count: int | None = None
+    availability: Availability | None = None
+
+
+@attrs.frozen(kw_only=True)
+class TopicDescribed:
+    """What a topic is."""
+
+    description: TopicDescription
+
+
+@attrs.frozen(kw_only=True)
 class Listed:
-    """The names of all queues, in any order."""
+    """The names of all queues, of all topics or of a topic's subscriptions, in any order."""
 
     names: tuple[str, ...] = ()
 
@@ -181,6 +216,7 @@ Outcome = (
     | Peeked
     | RulesListed
     | Described
+    | TopicDescribed
     | Listed
     | SessionAccepted
     | SessionState

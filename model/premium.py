@@ -15,7 +15,7 @@ from busproof.model.commands import (
     Send,
 )
 from busproof.model.limits import in_order
-from busproof.model.outcomes import Done, Listed, Outcome, Peeked, Received, Refused
+from busproof.model.outcomes import Done, Outcome, Peeked, Received, Refused
 from busproof.model.state import Namespace, Queue, Transaction
 from busproof.model.values import Message, Profile, RuleId, Tier
 
@@ -82,7 +82,7 @@ def shown_in_premium(
     """
     if namespace.profile.tier is not Tier.PREMIUM or isinstance(outcome, Refused):
         return
-    if isinstance(outcome, Listed) and namespace.census.restored.earliest:
+    if isinstance(command, ListQueues) and namespace.census.restored.earliest:
         yield "PREM-04"
     if queue is None:
         return

@@ -14,7 +14,15 @@ from busproof.model.arriving import go_on
 from busproof.model.commands import UpdateQueue
 from busproof.model.ledger import replace, store
 from busproof.model.sources import refused_destination, told_not_to_forward
-from busproof.model.state import Namespace, Queue, everywhere, feeding, is_unsure, with_queue
+from busproof.model.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    everywhere,
+    feeding,
+    is_unsure,
+    with_queue,
+)
 from busproof.model.transition import Transition
 from busproof.model.unknowable import given_up
 
@@ -70,8 +78,9 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     name = queue.settings.queue
     held = [*queue.messages.values()]
     idle = all(stored.lock is None and stored.deferred is False for stored in held)
+    sources = {name} | ({queue.role.topic} if isinstance(queue.role, Subscription) else set())
     waits = any(
-        transaction is not None and name in transaction.queues
+        transaction is not None and not sources.isdisjoint(transaction.queues)
         for transaction in namespace.transactions.values()
     )
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))

@@ -89,14 +89,16 @@ def as_created(settings: CreateQueue) -> Managed:
 
 @attrs.frozen
 class Buried:
-    """A queue that was deleted: the bodies that it knew, and whether it was partitioned.
+    """An entity that was deleted: the bodies that it knew, and whether it was partitioned.
 
-    `restored` tells whether it was there before the tier stopped permitting it.
+    `restored` tells whether it was there before the tier stopped permitting it, and `with_topic`
+    whether it was a subscription that went with its topic.
     """
 
     bodies: Bodies
     partitioned: bool
     restored: bool = False
+    with_topic: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -215,8 +215,8 @@ def _change_in_transaction(
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """FEAT-04: the rules that a transaction has changed, as far as it could."""
     for command in transaction.changes:
-        queue = namespace.queues[subscription_path(command.topic, command.subscription)]
-        role = queue.role
+        queue = namespace.queues.get(subscription_path(command.topic, command.subscription))
+        role = None if queue is None else queue.role
         possible = isinstance(role, Subscription) and _refusal(namespace, role, command) is None
         change = _changed if certain and possible else _pending
         namespace = change(namespace, command)

@@ -15,7 +15,8 @@ from busproof.model.commands import (
     SendBatch,
 )
 from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
-from busproof.model.outcomes import Outcome, QueueDescription, Received, Renewed
+from busproof.model.entities import created_path
+from busproof.model.outcomes import Outcome, QueueDescription, Received, Renewed, TopicDescription
 from busproof.model.values import MICROSECONDS
 
 __all__ = ["HOSTILE_SLACK", "LATE_EFFECTS", "Skew"]
@@ -27,7 +28,8 @@ LATE_EFFECTS: Final = 0.3
 SKEWED: Final = ("lock_duration", "duplicate_window", "time_to_live")
 """The durations of a queue."""
 
-Told = TypeVar("Told", CreateQueue, QueueDescription)
+Told = TypeVar("Told", CreateQueue, QueueDescription, TopicDescription)
+Asked = TypeVar("Asked", CreateQueue, CreateTopic, CreateSubscription)
 
 
 class Skew:
@@ -64,19 +66,22 @@ class Skew:
         if isinstance(command, CreateTopic):
             window = self._window(command.duplicate_window)
             life = self._life(command.time_to_live)
-            return attrs.evolve(command, duplicate_window=window, time_to_live=life)
+            topic = attrs.evolve(command, duplicate_window=window, time_to_live=life)
+            return self._remembered(command.topic, command, topic)
         if isinstance(command, CreateSubscription):
             lock = self._duration(command.lock_duration)
-            return attrs.evolve(
-                command, lock_duration=lock, time_to_live=self._life(command.time_to_live)
-            )
+            life = self._life(command.time_to_live)
+            subscription = attrs.evolve(command, lock_duration=lock, time_to_live=life)
+            return self._remembered(created_path(command), command, subscription)
         return command
 
     def announced(self, told: Told) -> Told:
-        """A queue with the durations that were asked for, whatever the bus makes of them."""
+        """An entity with the durations that were asked for, whatever the bus makes of them."""
+        name = told.topic if isinstance(told, TopicDescription) else told.queue
         changes: dict[str, Any] = {
-            each: self._asked.get((told.queue, each, getattr(told, each)), getattr(told, each))
+            each: self._asked.get((name, each, getattr(told, each)), getattr(told, each))
             for each in SKEWED
+            if hasattr(told, each)
         }
         return attrs.evolve(told, **changes)
 
@@ -100,8 +105,13 @@ class Skew:
             duplicate_window=self._window(command.duplicate_window),
             time_to_live=self._life(command.time_to_live),
         )
+        return self._remembered(command.queue, command, skewed)
+
+    def _remembered(self, name: str, asked: Asked, skewed: Asked) -> Asked:
+        """The request as such a bus takes it, which will be told as it was asked."""
         for each in SKEWED:
-            self._asked[command.queue, each, getattr(skewed, each)] = getattr(command, each)
+            if hasattr(asked, each):
+                self._asked[name, each, getattr(skewed, each)] = getattr(asked, each)
         return skewed
 
     def _duration(self, duration: int) -> int:

@@ -15,9 +15,17 @@ from busproof.model.entities import destinations
 from busproof.model.limits import with_transaction
 from busproof.model.outcomes import Done, Received, ReceivedSeveral, Refused
 from busproof.model.retrying import tried_again
-from busproof.model.state import Namespace, Queue, feeding, is_unsure, with_queue
+from busproof.model.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    feeding,
+    is_unsure,
+    with_queue,
+)
 from busproof.model.transition import Transition, refusal
-from busproof.model.unknowable import given_up
+from busproof.model.unknowable import given_up, is_joined
 from busproof.model.values import EntityStatus, Error, RuleId
 
 __all__ = ["as_permitted", "with_lost_status", "with_status"]
@@ -25,9 +33,9 @@ __all__ = ["as_permitted", "with_lost_status", "with_status"]
 _SENDING: Final = c.Send | c.SendBatch | c.Schedule
 _RECEIVING: Final = c.Receive | c.ReceiveBatch
 _OF_SENDERS: Final = _SENDING | c.CancelScheduled
-_MANAGING: Final = (
-    c.Creation | c.GetQueue | c.UpdateQueue | c.DeleteQueue | c.TakePartitionDown
-) | c.BringPartitionUp
+_MANAGING: Final = (c.Creation | c.GetQueue | c.UpdateQueue | c.DeleteQueue | c.TopicManagement) | (
+    c.TakePartitionDown | c.BringPartitionUp
+)
 """What a disabled entity answers as any other."""
 
 
@@ -116,9 +124,15 @@ def with_lost_status(namespace: Namespace, command: c.UpdateQueue) -> Namespace:
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:
     """Whether nothing is on its way to a queue, or from it, of which no document speaks."""
     name = queue.settings.queue
+    sources = {name}
+    scheduled = len(queue.calendar.entries)
+    if isinstance(queue.role, Subscription):
+        sources.add(queue.role.topic)
+        scheduled += len(namespace.queues[queue.role.topic].calendar.entries)
     waits = any(
-        transaction is not None and any(owner_of(each) == name for each in transaction.queues)
+        transaction is not None and any(owner_of(each) in sources for each in transaction.queues)
         for transaction in namespace.transactions.values()
     )
     onward = destinations(queue.settings) or any(feeding(namespace, name))
-    return not (waits or onward or len(queue.calendar.entries) or is_unsure(queue))
+    linked = isinstance(queue.role, Topic) and is_joined(namespace, name)
+    return not (waits or onward or linked or scheduled or is_unsure(queue))

@@ -14,7 +14,7 @@ from busproof.model.dispatching import dispatched, lost
 from busproof.model.duplicates import declined
 from busproof.model.entities import concerned
 from busproof.model.ledger import never_arrives
-from busproof.model.managing import is_a_queue
+from busproof.model.managing import is_managed_otherwise
 from busproof.model.missing import (
     absent,
     in_part,
@@ -41,12 +41,9 @@ __all__ = ["Acceptance", "accept", "step", "transitions"]
 CREATING = c.CreateQueue | c.RestoreQueue | c.CreateTopic
 """Requests that concern an entity which need not exist."""
 
-MANAGING = c.GetQueue | c.UpdateQueue | c.DeleteQueue
-"""Requests that concern a queue as a whole."""
-
 NO_ANSWER: Final = Sighting(Indeterminate())
 
-LASTING = c.Creation | c.DeleteQueue | c.TakePartitionDown | c.BringPartitionUp
+LASTING = c.Creation | c.DeleteQueue | c.DeleteTopic | c.TakePartitionDown | c.BringPartitionUp
 """Requests that create, delete or disturb an entity; all others use it."""
 
 ALLOWED_SHOWN = 8
@@ -93,7 +90,7 @@ def transitions(
     if used and queue is not None and queue.managed.frayed:
         yield in_part(ready, command, queue, seen)
         return
-    if isinstance(command, MANAGING) and not is_a_queue(ready, command.queue):
+    if is_managed_otherwise(ready, command):
         yield of_no_queue(ready, command, seen)
         return
     found = _agreeing(dispatched(ready, command, connection, seen), seen)
@@ -116,7 +113,7 @@ def _of_unsure(
     A refusal may come from there being no queue; only that of a change tells less where the queue
     is there, for the change may have been made in part.
     """
-    change = isinstance(command, c.UpdateQueue | c.DeleteQueue)
+    change = isinstance(command, c.UpdateQueue | c.DeleteQueue | c.UpdateTopic | c.DeleteTopic)
     outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
     missing = _agreeing(maybe_absent(namespace, command, queue), seen)
     if outage or (isinstance(seen.outcome, Refused) and not change):
@@ -192,7 +189,7 @@ def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tu
         left = (unknowable(namespace, command, NO_ANSWER).next,)
     elif (topic := topic_above(namespace, command)) is not None:
         left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
-    elif isinstance(command, MANAGING) and not is_a_queue(namespace, command.queue):
+    elif is_managed_otherwise(namespace, command):
         left = (of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:
         queue = ready.queues.get(names[0]) if names else None

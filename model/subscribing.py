@@ -12,7 +12,7 @@ from busproof.model.census import Kind
 from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.model.creating import outages_of
 from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.entities import subscription_path
+from busproof.model.entities import destinations, subscription_path
 from busproof.model.filters import DEFAULT_RULE, TrueFilter
 from busproof.model.graves import with_forwarding_grave
 from busproof.model.measures import (
@@ -24,7 +24,7 @@ from busproof.model.measures import (
 )
 from busproof.model.premium import options_in_premium, partitions_refused
 from busproof.model.quotas import Wanted, over_quota, shown_by_creation, within_quota
-from busproof.model.registry import as_created
+from busproof.model.registry import Managed, as_created
 from busproof.model.retrying import destination_again
 from busproof.model.room import filled, most
 from busproof.model.sources import (
@@ -60,20 +60,32 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
         return
     known = namespace.queues.get(command.topic)
     if known is not None:
-        yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        otherwise = namespace.profile.tier is not Tier.STANDARD or is_long_name(command.topic)
+        yield _taken(namespace, known, any_error=otherwise)
     if known is not None and not is_unsure(known):
         return
-    if known is not None and (known.role is None or known.managed.touched):
+    if known is not None and (known.role is None or known.managed.touched or known.managed.frayed):
         # A queue of this name may be there, or in part, or something that was sent may come late.
         namespace = given_up(namespace, command.topic)
-    outages = outages_of(namespace, _as_queue(command))
-    if outages.any:
-        yield refusal(given_up(namespace, command.topic), Error.UNAVAILABLE, any_error=True)
+    in_outage = outages_of(namespace, _as_queue(command)).any
+    if in_outage:
+        left = given_up(namespace, command.topic)
+        yield refusal(left, Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if is_long_name(command.topic):
         yield refusal(namespace, Error.INVALID_OPERATION, "LIMIT-18", any_error=True)
         if must_refuse_beyond(namespace):
             return
-    yield from _made_of_tier(namespace, command)
+    for made_so in _made_of_tier(namespace, command):
+        yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
+
+
+def _taken(namespace: Namespace, known: Queue, *, any_error: bool) -> Transition:
+    """MGMT-09: the name is taken, by an entity that stays as it is."""
+    if is_unsure(known):
+        return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+    managed = attrs.evolve(known.managed, tried=known.managed.tried | {"queue"})
+    kept = with_queue(namespace, attrs.evolve(known, managed=managed))
+    return refusal(kept, Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
 
 
 def _made_of_tier(namespace: Namespace, command: CreateTopic) -> Iterator[Transition]:
@@ -130,7 +142,7 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
     outages, registry = outages_of(namespace, settings), namespace.registry
-    managed = attrs.evolve(as_created(settings), born=registry.creations)
+    managed = _begun(namespace, settings)
     remembers = not namespace.vantage.decides
     topic = Queue(
         settings=settings, outages=outages, role=role, managed=managed, remembers=remembers
@@ -138,6 +150,16 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
     counted = attrs.evolve(registry, creations=registry.creations + 1)
     created = with_queue(attrs.evolve(namespace, registry=counted), topic)
     return made(namespace, destination_again(namespace, created, command.topic), command.topic)
+
+
+def _begun(namespace: Namespace, settings: CreateQueue) -> Managed:
+    """What management knows of a new topic or subscription, and of its deleted namesake."""
+    managed = attrs.evolve(as_created(settings), born=namespace.registry.creations)
+    buried = namespace.registry.buried.get(settings.queue)
+    if buried is None:
+        return managed
+    other = buried.partitioned is not settings.partitioned
+    return attrs.evolve(managed, before=buried.bodies, other_before=other)
 
 
 def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
@@ -148,14 +170,13 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
         return
     known = namespace.queues.get(path)
     if known is not None:
-        yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        yield _taken(namespace, known, any_error=_may_be_refused(command))
     if known is not None and known.role is None and not namespace.vantage.decides:
         # A queue by the name of a subscription, from before there was the topic.
         yield done(given_up(namespace, command.topic))
-    if known is not None and not known.doubtful:
+    if known is not None and not is_unsure(known):
         return
-    if known is not None and known.managed.touched:
-        namespace = given_up(namespace, path)
+    namespace = _in_doubt(namespace, command.topic, path)
     alike = _of_like_name(namespace, command.topic, path)
     if alike is not None:
         broken = () if alike.doubtful else ("TOPIC-21",)
@@ -179,6 +200,20 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
             longest = ("TOPIC-17",) if is_longest_short_name(command.subscription) else ()
             yield done(after, *longest, *limits, *rules)
     yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
+
+
+def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
+    """The namespace that tells nothing of what is created over something that is there in part."""
+    known = namespace.queues.get(path)
+    if known is not None and (known.managed.touched or known.managed.frayed):
+        namespace = given_up(namespace, path)
+    return given_up(namespace, topic) if namespace.queues[topic].managed.frayed else namespace
+
+
+def _may_be_refused(command: CreateSubscription) -> bool:
+    """Whether something may speak against a subscription besides its name's being taken."""
+    unlawful = bool(with_lawful_locks(command)[1])
+    return unlawful or bool(destinations(command)) or is_long_short_name(command.subscription)
 
 
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
@@ -211,10 +246,16 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         rules=Map({DEFAULT_RULE: TrueFilter()}),
         revision=revision,
     )
+    registry, managed = namespace.registry, _begun(namespace, settings)
     subscription = Queue(
-        settings=settings, outages=topic.outages, role=role, remembers=topic.remembers
+        settings=settings,
+        outages=topic.outages,
+        role=role,
+        managed=managed,
+        remembers=topic.remembers,
     )
-    created = with_queue(namespace, subscription)
+    counted = attrs.evolve(registry, creations=registry.creations + 1)
+    created = with_queue(attrs.evolve(namespace, registry=counted), subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
     adrift = sum(most(message) for message in topic.role.adrift)

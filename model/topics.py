@@ -5,7 +5,7 @@ one: both are kept as queues. What differs is in this module and in `arriving`.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import attrs
 
@@ -24,6 +24,8 @@ from busproof.model.commands import (
     Send,
     SendBatch,
     TakePartitionDown,
+    TopicManagement,
+    UpdateQueue,
 )
 from busproof.model.dead_letters import graves_of, owner_of
 from busproof.model.outcomes import Empty, Outcome, Peeked
@@ -35,9 +37,10 @@ from busproof.model.state import (
     with_queue,
 )
 from busproof.model.transition import Transition, refusal
-from busproof.model.values import Error, RuleId
+from busproof.model.values import EntityStatus, Error, RuleId
 
 __all__ = [
+    "has_no_such_setting",
     "misaddressed",
     "returned",
     "shares_homes",
@@ -56,6 +59,7 @@ _ON_A_TOPIC: Final = (
     CancelScheduled,
     TakePartitionDown,
     BringPartitionUp,
+    *get_args(TopicManagement),
 )
 _NOT_ON_A_SUBSCRIPTION: Final = _ON_A_TOPIC
 _NOTHING: Final[dict[type[Command], Outcome]] = {
@@ -130,6 +134,20 @@ def misaddressed(namespace: Namespace, queue: Queue, command: Command) -> Iterat
         yield Transition(outcome=_NOTHING[type(command)], next=namespace, rules=rules)
 
 
+def has_no_such_setting(queue: Queue, command: UpdateQueue) -> bool:
+    """Whether an update asks of a topic or a subscription what no source says that it has.
+
+    A topic can be disabled for who sends, a subscription for who receives (ROLE-STATUS); whether
+    copies are detected, and what is partitioned, is the topic's.
+    """
+    if isinstance(queue.role, Topic):
+        return command.status is EntityStatus.RECEIVE_DISABLED
+    if isinstance(queue.role, Subscription):
+        of_topic = (command.partitioned, command.duplicate_detection)
+        return of_topic != (None, None) or command.status is EntityStatus.SEND_DISABLED
+    return False
+
+
 def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     """The namespace, in which a subscription and its dead letters have their topic's partitions.
 
@@ -142,7 +160,11 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     topic = namespace.queues[queue.role.topic]
     partitions: dict[str, Any] = {"outages": topic.outages, "recovered": topic.recovered}
     homes = topic.homes if shares_homes(namespace) else queue.homes
-    namespace = with_queue(namespace, attrs.evolve(queue, homes=homes, **partitions))
+    managed = queue.managed
+    if topic.managed.disturbed and not managed.disturbed:
+        managed = attrs.evolve(managed, disturbed=True)
+    shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
+    namespace = with_queue(namespace, shared)
     for grave in graves_of(queue.settings.queue):
         dead = namespace.queues.get(grave)
         if dead is not None:
@@ -169,13 +191,18 @@ def shown_by_nothing(queue: Queue) -> tuple[RuleId, ...]:
 
 
 def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[RuleId, ...]:
-    """TOPIC-02: a copy is there although that of another subscription was taken away."""
+    """TOPIC-02, TOPIC-23, TOPIC-26: a copy is there, whatever became of others or of its topic."""
     if not isinstance(queue.role, Subscription):
         return ()
-    topic = namespace.queues[queue.role.topic].role
-    paths = topic.subscriptions if isinstance(topic, Topic) else ()
+    topic = namespace.queues[queue.role.topic]
+    paths = topic.role.subscriptions if isinstance(topic.role, Topic) else ()
     others = [namespace.queues[path] for path in paths if path != queue.settings.queue]
-    return ("TOPIC-02",) if any(_is_gone(other, body) for other in others) else ()
+    rules: tuple[RuleId, ...] = ()
+    if any(_is_gone(other, body) for other in others):
+        rules = ("TOPIC-02",)
+    if isinstance(topic.role, Topic) and topic.role.parted:
+        rules = ("TOPIC-23", *rules)
+    return rules if topic.managed.status.takes else ("TOPIC-26", *rules)
 
 
 def _is_gone(queue: Queue, body: str) -> bool:

@@ -163,6 +163,8 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
             continue
         for path, arrivals in staged.arrivals.items():
+            if path not in begun.queues:
+                continue
             batch = begun.queues[path].arrivals
             number = before.queues[path].arrivals
             sent = arrivals if batch > arrivals else NEVER

@@ -18,9 +18,12 @@ from busproof.model.commands import (
     Creation,
     GetQueue,
     GetSessionState,
+    GetTopic,
     ListQueues,
     ListRules,
     ListSessions,
+    ListSubscriptions,
+    ListTopics,
     Peek,
     RestoreQueue,
 )
@@ -30,6 +33,7 @@ from busproof.model.registry import Registry
 from busproof.model.state import Namespace, Topic, forgotten, is_unknowable
 
 __all__ = [
+    "LOOKING",
     "given_up",
     "haunted",
     "is_about_unknowable",
@@ -40,7 +44,17 @@ __all__ = [
     "topic_above",
 ]
 
-LOOKING = GetQueue | ListQueues | Peek | GetSessionState | ListSessions | ListRules
+LOOKING = (
+    GetQueue
+    | GetTopic
+    | ListQueues
+    | ListTopics
+    | ListSubscriptions
+    | Peek
+    | GetSessionState
+    | ListSessions
+    | ListRules
+)
 """Requests that change nothing, however late they come."""
 
 

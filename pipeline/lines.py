@@ -157,7 +157,9 @@ def _settings() -> Column:
     )
     changed = sf.struct(*(sf.col(f"c.{name}").alias(name) for name in SETTINGS))
     kind = sf.col("c.type")
-    return sf.when(kind.isin(*_CREATIONS), settings).when(kind == "UpdateQueue", changed)
+    return sf.when(kind.isin(*_CREATIONS), settings).when(
+        kind.isin("UpdateQueue", "UpdateTopic"), changed
+    )
 
 
 _CREATIONS = ("CreateQueue", "RestoreQueue", "CreateTopic", "CreateSubscription")

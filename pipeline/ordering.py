@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 from busproof.model.values import DEAD_LETTERS
 from busproof.pipeline.granted import beyond_basic, is_partitioned, lawful_window
 from busproof.pipeline.keeping import kept
-from busproof.pipeline.schema import NEVER
+from busproof.pipeline.schema import NEVER, SUBSCRIPTIONS
 from busproof.pipeline.terms import Held
 
 __all__ = ["CREATIONS", "QUEUES", "RECEIVES", "entities", "ordered"]
@@ -77,6 +77,7 @@ def entities(events: DataFrame, held: Held) -> DataFrame:
     created = sf.col("op").isin(*CREATIONS) & sf.col("taken")
     found = told.groupBy("history_id", "owner").agg(*_created(created), *_used(), *_outages())
     whole = Window.partitionBy("history_id")
+    related = Window.partitionBy("history_id", sf.substring_index("owner", SUBSCRIPTIONS, 1))
     once = (sf.col("created") == 1) & (sf.col("doubtful") == 0) & (sf.col("changed") == 0)
     one_by_one = (sf.col("taken_down") == sf.col("brought_up")) & (
         sf.size("taken_down") == sf.col("downs")
@@ -85,6 +86,7 @@ def entities(events: DataFrame, held: Held) -> DataFrame:
     return kept(
         found.where(sf.col("created") > 0)
         .withColumns(_granted(held))
+        .withColumn("changed", sf.sum("changed").over(related))
         .withColumn("forwards", sf.max("forwards").over(whole))
         .withColumn("plain", once)
         .withColumn(
@@ -134,8 +136,14 @@ def _created(created: Column) -> tuple[Column, ...]:
     )
 
 
-_UNSETTLING = ("UpdateQueue", "DeleteQueue", "SendBatch", "ReceiveBatch")
-"""Requests after which an entity is not judged: it is another, or batches are not followed."""
+_UNSETTLING = (
+    *("UpdateQueue", "DeleteQueue", "UpdateTopic", "DeleteTopic"),
+    *("SendBatch", "ReceiveBatch"),
+)
+"""Requests after which an entity is not judged: it is another, or batches are not followed.
+
+Nor is what belongs to the same topic: a deletion takes the subscriptions along.
+"""
 
 
 def _destination() -> Column:

@@ -108,6 +108,7 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 DESCRIPTION: Final[Mapping[str, str]] = {
     "queue": "STRING",
+    "topic": "STRING",
     "partitioned": "BOOLEAN",
     "requires_session": "BOOLEAN",
     "duplicate_detection": "BOOLEAN",
@@ -120,7 +121,9 @@ DESCRIPTION: Final[Mapping[str, str]] = {
     "size": "BIGINT",
     "availability": "STRING",
     "transfer_dead_letters": "BIGINT",
+    "subscription_count": "BIGINT",
 }
+"""What is told of a queue, a topic or a subscription."""
 
 COMMAND: Final[Mapping[str, str]] = {
     "type": "STRING",
@@ -177,6 +180,11 @@ KNOWN_COMMANDS: Final = [
     "ListQueues",
     "UpdateQueue",
     "DeleteQueue",
+    "GetTopic",
+    "ListTopics",
+    "UpdateTopic",
+    "DeleteTopic",
+    "ListSubscriptions",
     "Send",
     "SendBatch",
     "Schedule",
@@ -213,6 +221,7 @@ KNOWN_OUTCOMES: Final = [
     "Peeked",
     "RulesListed",
     "Described",
+    "TopicDescribed",
     "Listed",
     "SessionAccepted",
     "SessionState",

@@ -83,6 +83,7 @@ CAPABILITIES: Final = (
     "peek-from",
     "timestamps",
     "topics",
+    "topic-management",
     "filters",
     "sql-filters",
     "rule-actions",

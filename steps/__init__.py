@@ -9,6 +9,7 @@ STEP_MODULES: Final = (
     "forwarding",
     "managing",
     "stranding",
+    "managing_topics",
     "sending",
     "receiving",
     "batching",

@@ -39,6 +39,7 @@ from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
 from busproof.steps.generating_sessions import rows_of_sessions
 from busproof.steps.generating_sizes import rows_of_sizes
+from busproof.steps.generating_topic_management import rows_of_topic_management
 from busproof.steps.generating_topics import rows_of_topics
 from busproof.steps.generating_world import rows_of_the_world
 from busproof.steps.needing import NEEDED
@@ -233,6 +234,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *_about(GENERAL, rows_of_management(scope)),
         *rows_of_the_world(scope),
         *rows_of_topics(scope),
+        *rows_of_topic_management(scope),
         *guided_rows(scope),
     )
     return tuple(row for row in rows if _is_usable(row, scope))

@@ -1,6 +1,7 @@
 """What the exploration asks about queues as a whole, as rows of the table."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import attrs
 from hypothesis import strategies as st
@@ -29,7 +30,7 @@ __all__ = ["rows_of_management"]
 def rows_of_management(scope: Scope) -> Iterator[Generator]:
     """Requests to get, list, change, delete and create queues again."""
     one = {"queue": QUEUES}
-    yield Generator(kind=GetQueue, draws=one, make=_on_queue(GetQueue))
+    yield Generator(kind=GetQueue, draws=one, make=_on_queue(scope, GetQueue))
     yield Generator(kind=ListQueues, draws={}, make=lambda _world: ListQueues())
     yield Generator(
         kind=UpdateQueue,
@@ -40,12 +41,12 @@ def rows_of_management(scope: Scope) -> Iterator[Generator]:
             "max_delivery_count": st.sampled_from((None, 2, 10)),
             "time_to_live": st.sampled_from((None, None, *_lives(scope))),
         },
-        make=_on_queue(UpdateQueue),
+        make=_on_queue(scope, UpdateQueue),
     )
     yield Generator(
         kind=DeleteQueue,
         draws={**one, "meant": st.sampled_from((False, False, True))},
-        make=lambda _world, queue, meant: DeleteQueue(queue=queue.queue) if meant else None,
+        make=_deleted,
     )
     if Capability.MANAGEMENT in scope.capabilities:
         yield Generator(
@@ -69,8 +70,19 @@ def _lives(scope: Scope) -> tuple[int, ...]:
     return (scope.lock // 4, scope.lock) if mortal else ()
 
 
-def _on_queue(kind: Callable[..., Command]) -> Made:
-    return lambda _world, queue, **drawn: kind(queue=queue.queue, **drawn)
+def _on_queue(scope: Scope, kind: Callable[..., Command]) -> Made:
+    """A request about an entity, of which subscriptions may be none."""
+
+    def made(_world: World, queue: CreateQueue, **drawn: Any) -> Command | None:
+        command = kind(queue=queue.queue, **drawn)
+        return command if scope.allows(command) else None
+
+    return made
+
+
+def _deleted(world: World, queue: CreateQueue, *, meant: bool) -> DeleteQueue | None:
+    command = DeleteQueue(queue=queue.queue)
+    return command if meant and world.scope.allows(command) else None
 
 
 def _created_again(

@@ -22,11 +22,15 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
     GetSessionState,
+    GetTopic,
     ListQueues,
     ListRules,
     ListSessions,
+    ListSubscriptions,
+    ListTopics,
     Peek,
     Receive,
     ReceiveBatch,
@@ -42,6 +46,7 @@ from busproof.model.commands import (
     Settlement,
     TakePartitionDown,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.filters import SqlFilter
 from busproof.model.values import TRANSFERS, Message, ReceiveMode
@@ -81,6 +86,11 @@ NEEDED: Final[dict[type[Command], Capability]] = {
     ListQueues: Capability.MANAGEMENT,
     UpdateQueue: Capability.MANAGEMENT,
     DeleteQueue: Capability.MANAGEMENT,
+    GetTopic: Capability.TOPIC_MANAGEMENT,
+    ListTopics: Capability.TOPIC_MANAGEMENT,
+    UpdateTopic: Capability.TOPIC_MANAGEMENT,
+    DeleteTopic: Capability.TOPIC_MANAGEMENT,
+    ListSubscriptions: Capability.TOPIC_MANAGEMENT,
     RestoreQueue: Capability.LEGACY_ENTITIES,
 }
 
@@ -110,8 +120,11 @@ def _needs_of_destinations(command: Command) -> Iterator[Capability]:
         yield Capability.DEAD_LETTER_FORWARDING
     if str(getattr(command, "queue", "")).endswith(TRANSFERS):
         yield Capability.TRANSFER_DEAD_LETTER
-    if isinstance(command, UpdateQueue) and command.status is not None:
+    if isinstance(command, UpdateQueue | UpdateTopic) and command.status is not None:
         yield Capability.ENTITY_STATUS
+    managed = isinstance(command, GetQueue | UpdateQueue | DeleteQueue)
+    if managed and "/subscriptions/" in getattr(command, "queue", ""):
+        yield Capability.TOPIC_MANAGEMENT
 
 
 def _needs_of_rule(command: AddRule) -> Iterator[Capability]:

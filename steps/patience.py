@@ -1,25 +1,31 @@
 """Asking again where an answer may be of a while ago."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
-from busproof.model.commands import GetQueue
-from busproof.model.outcomes import Described, QueueDescription, Refused
+from busproof.model.commands import GetQueue, GetTopic
+from busproof.model.outcomes import (
+    Described,
+    QueueDescription,
+    Refused,
+    TopicDescribed,
+    TopicDescription,
+)
 from busproof.model.values import MICROSECONDS, Clock
 from busproof.steps.ending import NotApplicable, NotConforming
 from busproof.steps.harness import Bus
 
-__all__ = ["described", "until"]
+__all__ = ["described", "described_topic", "until", "until_topic"]
 
 TRIES: Final = 40
 PAUSES: Final = {Clock.VIRTUAL: 1 * MICROSECONDS, Clock.REAL: MICROSECONDS // 4}
 """How long to wait between two tries, in microseconds: ten seconds in all on a real clock."""
 
-Holds = Callable[[QueueDescription], bool]
+Description = TypeVar("Description", QueueDescription, TopicDescription)
 
 
 def described(bus: Bus, queue: str, field: str) -> QueueDescription:
-    """What is told of a queue.
+    """What is told of a queue, or of a subscription by its path.
 
     Raises:
         NotConforming: nothing is.
@@ -28,19 +34,39 @@ def described(bus: Bus, queue: str, field: str) -> QueueDescription:
     return until(bus, queue, field, lambda _: True)
 
 
-def until(bus: Bus, queue: str, field: str, holds: Holds) -> QueueDescription:
+def until(
+    bus: Bus, queue: str, field: str, holds: Callable[[QueueDescription], bool]
+) -> QueueDescription:
     """What is told of a queue once it is as it should be, or after the last try.
 
     Raises:
         NotConforming: nothing is told.
         NotApplicable: this field is not told, or nothing is told in an outage (MGMT-23).
     """
-    told = _told(bus, queue, field)
+    return _awaited(bus, lambda: _told(bus, queue, field), holds)
+
+
+def described_topic(bus: Bus, topic: str, field: str) -> TopicDescription:
+    """What is told of a topic; as `described`."""
+    return until_topic(bus, topic, field, lambda _: True)
+
+
+def until_topic(
+    bus: Bus, topic: str, field: str, holds: Callable[[TopicDescription], bool]
+) -> TopicDescription:
+    """What is told of a topic once it is as it should be, or after the last try; as `until`."""
+    return _awaited(bus, lambda: _told_of_topic(bus, topic, field), holds)
+
+
+def _awaited(
+    bus: Bus, asked: Callable[[], Description | None], holds: Callable[[Description], bool]
+) -> Description:
+    told = asked()
     for _ in range(TRIES - 1):
         if told is not None and holds(told):
             break
         bus.wait(PAUSES[bus.clock])
-        told = _told(bus, queue, field)
+        told = asked()
     if told is None:
         raise NotApplicable("description: none is given while a partition is down")
     return told
@@ -53,6 +79,21 @@ def _told(bus: Bus, queue: str, field: str) -> QueueDescription | None:
         return None
     if not isinstance(outcome, Described):
         raise NotConforming(f"the scenario expects Described and got {type(outcome).__name__}")
-    if getattr(outcome.description, field) is None:
-        raise NotApplicable(f"description: {field} is not told")
+    _insist(outcome.description, field)
     return outcome.description
+
+
+def _told_of_topic(bus: Bus, topic: str, field: str) -> TopicDescription | None:
+    """What is told of a topic; `None` where the judge permits that nothing is."""
+    outcome = bus.do(GetTopic(topic=topic))
+    if isinstance(outcome, Refused):
+        return None
+    if not isinstance(outcome, TopicDescribed):
+        raise NotConforming(f"the scenario expects TopicDescribed and got {type(outcome).__name__}")
+    _insist(outcome.description, field)
+    return outcome.description
+
+
+def _insist(told: QueueDescription | TopicDescription, field: str) -> None:
+    if getattr(told, field) is None:
+        raise NotApplicable(f"description: {field} is not told")

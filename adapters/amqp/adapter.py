@@ -65,6 +65,7 @@ CAPABILITIES: Final = frozenset(
         Capability.RULE_ACTIONS,
         Capability.TIME_TO_LIVE,
         Capability.TOPICS,
+        Capability.TOPIC_MANAGEMENT,
         Capability.TRANSACTIONAL_SETTLEMENT,
         Capability.TRANSACTIONS,
         Capability.WITNESS,

@@ -27,11 +27,15 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.DeadLetter: receiving.settle,
     c.Defer: receiving.settle,
     c.DeleteQueue: managing.delete_queue,
+    c.DeleteTopic: managing.delete_topic,
     c.GetQueue: managing.get_queue,
+    c.GetTopic: managing.get_topic,
     c.GetSessionState: sessions.get_state,
     c.ListQueues: managing.list_queues,
     c.ListRules: managing.list_rules,
     c.ListSessions: sessions.list_sessions,
+    c.ListSubscriptions: managing.list_subscriptions,
+    c.ListTopics: managing.list_topics,
     c.Peek: receiving.peek,
     c.Receive: receiving.receive,
     c.ReceiveBatch: receiving.receive_batch,
@@ -45,6 +49,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.SendBatch: sending.send_batch,
     c.SetSessionState: sessions.set_state,
     c.UpdateQueue: managing.update_queue,
+    c.UpdateTopic: managing.update_topic,
 }
 """Time and outages are not here: no client of the service can ask for them."""
 

@@ -175,6 +175,15 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         (c.CreateTopic(topic="topic"), c.CreateSubscription(topic="topic", subscription="s")),
     ),
     (
+        Capability.TOPIC_MANAGEMENT,
+        (
+            c.GetTopic(topic="topic"),
+            c.ListTopics(),
+            c.ListSubscriptions(topic="topic"),
+            c.GetQueue(queue="topic/subscriptions/s"),
+        ),
+    ),
+    (
         Capability.FILTERS,
         (
             c.AddRule(topic="topic", subscription="s", rule="r", filter=FalseFilter()),

@@ -88,12 +88,12 @@ class Entities:
             raise Rejected("http:404", f"nothing is told of {path}")
         return found
 
-    def names(self, kind: str) -> list[str]:
-        """The names of all `queues` or `topics`, or of what is beneath a path."""
+    def names(self, path: str) -> list[str]:
+        """The names of what is beneath a path, such as `$Resources/queues`."""
         found: list[str] = []
         while True:
             query = {"$skip": str(len(found)), "$top": str(PAGE)}
-            top = self._ask("GET", f"$Resources/{kind}", query=query)
+            top = self._ask("GET", path, query=query)
             titles = [each.findtext(f"{{{ATOM}}}title") or "" for each in _entries(top)]
             found += titles
             if len(titles) < PAGE:

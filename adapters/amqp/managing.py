@@ -12,7 +12,7 @@ from busproof.adapters.amqp.rules import rule_of, written
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.model import commands as c
 from busproof.model import outcomes as o
-from busproof.model.entities import subscription_path
+from busproof.model.entities import SUBSCRIPTIONS, subscription_path
 from busproof.model.filters import SubscriptionRule
 from busproof.model.values import Availability, EntityStatus
 
@@ -22,11 +22,16 @@ __all__ = [
     "create_subscription",
     "create_topic",
     "delete_queue",
+    "delete_topic",
     "get_queue",
+    "get_topic",
     "list_queues",
     "list_rules",
+    "list_subscriptions",
+    "list_topics",
     "remove_rule",
     "update_queue",
+    "update_topic",
 ]
 
 PAGE: Final = 100
@@ -49,7 +54,25 @@ WORDS: Final = {
 }
 """A setting of the vocabulary, and what the service calls it."""
 
-ORDER: Final = (
+OF_TOPICS: Final = (
+    "DefaultMessageTimeToLive",
+    "MaxSizeInMegabytes",
+    "RequiresDuplicateDetection",
+    "DuplicateDetectionHistoryTimeWindow",
+    "Status",
+    "EnablePartitioning",
+)
+OF_SUBSCRIPTIONS: Final = (
+    "LockDuration",
+    "RequiresSession",
+    "DefaultMessageTimeToLive",
+    "DeadLetteringOnMessageExpiration",
+    "MaxDeliveryCount",
+    "Status",
+    "ForwardTo",
+    "ForwardDeadLetteredMessagesTo",
+)
+OF_QUEUES: Final = (
     "LockDuration",
     "MaxSizeInMegabytes",
     "RequiresDuplicateDetection",
@@ -63,6 +86,11 @@ ORDER: Final = (
     "EnablePartitioning",
     "ForwardDeadLetteredMessagesTo",
 )
+ORDERS: Final[dict[str, tuple[str, ...]]] = {
+    "QueueDescription": OF_QUEUES,
+    "TopicDescription": OF_TOPICS,
+    "SubscriptionDescription": OF_SUBSCRIPTIONS,
+}
 """A description is a sequence: a service that reads it as such finds nothing out of its place."""
 
 STATUSES: Final = {
@@ -76,7 +104,7 @@ DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live
 UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unknown"})
 
 
-def _said(scenario: Scenario, command: Any) -> dict[str, str]:
+def _said(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
     """The settings of a request, in the service's words and order; what is `None` is left out."""
     found = {}
     for ours, theirs in WORDS.items():
@@ -93,17 +121,17 @@ def _said(scenario: Scenario, command: Any) -> dict[str, str]:
             found[theirs] = scenario.path(value) if value else ""
         else:
             found[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
-    return _ordered(found)
+    return _ordered(found, kind)
 
 
-def _ordered(said: dict[str, str]) -> dict[str, str]:
-    return {str(name): said[name] for name in ORDER if name in said}
+def _ordered(said: dict[str, str], kind: str) -> dict[str, str]:
+    return {name: said[name] for name in ORDERS[kind] if name in said}
 
 
 def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
     """Create a queue."""
     version = API_VERSION if command.api_version is None else command.api_version
-    said = _said(scenario, command)
+    said = _said(scenario, command, "QueueDescription")
     path = scenario.made(command.queue)
     scenario.setting.entities.put(path, "QueueDescription", said, version=version)
     return o.Done()
@@ -111,7 +139,7 @@ def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> 
 
 def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
     """Create a topic."""
-    said = _said(scenario, command)
+    said = _said(scenario, command, "TopicDescription")
     path = scenario.made(command.topic)
     scenario.setting.entities.put(path, "TopicDescription", said)
     return o.Done()
@@ -122,30 +150,63 @@ def create_subscription(
 ) -> o.Outcome:
     """Create a subscription."""
     path = scenario.path(subscription_path(command.topic, command.subscription))
-    said = _said(scenario, command)
+    said = _said(scenario, command, "SubscriptionDescription")
     scenario.setting.entities.put(path, "SubscriptionDescription", said)
     return o.Done()
 
 
 def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
-    """Change a queue: what it is now is told again, with what is to be otherwise."""
-    entities, path = scenario.setting.entities, scenario.path(command.queue)
-    known = {name: text for name, text in entities.get(path).items() if name in ORDER}
-    said = known | _said(scenario, command)
+    """Change a queue or a subscription."""
+    kind = "SubscriptionDescription" if SUBSCRIPTIONS in command.queue else "QueueDescription"
+    return _updated(scenario, command.queue, command, kind)
+
+
+def update_topic(scenario: Scenario, command: c.UpdateTopic, client: Client) -> o.Outcome:
+    """Change a topic."""
+    return _updated(scenario, command.topic, command, "TopicDescription")
+
+
+def _updated(
+    scenario: Scenario, name: str, command: c.UpdateQueue | c.UpdateTopic, kind: str
+) -> o.Outcome:
+    """Change an entity: what it is now is told again, with what is to be otherwise."""
+    entities, path = scenario.setting.entities, scenario.path(name)
+    said = entities.get(path) | _said(scenario, command, kind)
     # What forwards no more is described without where to.
     told = {name: text for name, text in said.items() if name != "ForwardTo" or text}
-    entities.put(path, "QueueDescription", _ordered(told), change=True)
+    entities.put(path, kind, _ordered(told, kind), change=True)
     return o.Done()
 
 
 def delete_queue(scenario: Scenario, command: c.DeleteQueue, client: Client) -> o.Outcome:
-    """Delete a queue."""
+    """Delete a queue or a subscription."""
     scenario.setting.entities.delete(scenario.path(command.queue))
     return o.Done()
 
 
+def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> o.Outcome:
+    """Delete a topic."""
+    scenario.setting.entities.delete(scenario.path(command.topic))
+    return o.Done()
+
+
+def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
+    """What a topic is."""
+    told = scenario.setting.entities.get(scenario.path(command.topic))
+    description = o.TopicDescription(
+        topic=command.topic,
+        partitioned=_truth(told.get("EnablePartitioning")),
+        duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
+        duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
+        time_to_live=_time(told.get("DefaultMessageTimeToLive")),
+        subscription_count=_whole(told.get("SubscriptionCount")),
+        availability=_availability(told.get("EntityAvailabilityStatus")),
+    )
+    return o.TopicDescribed(description=description)
+
+
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
-    """What a queue is and what it holds."""
+    """What a queue or a subscription is and what it holds."""
     told = scenario.setting.entities.get(scenario.path(command.queue))
     return o.Described(description=_description(command.queue, told))
 
@@ -199,10 +260,28 @@ def _gigabytes(text: str | None) -> int | None:
 
 def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.Outcome:
     """The names of all queues of ours."""
+    return _ours(scenario, "queues")
+
+
+def list_topics(scenario: Scenario, command: c.ListTopics, client: Client) -> o.Outcome:
+    """The names of all topics of ours."""
+    return _ours(scenario, "topics")
+
+
+def _ours(scenario: Scenario, kind: str) -> o.Outcome:
     prefix = scenario.setting.prefix
-    names = scenario.setting.entities.names("queues")
+    names = scenario.setting.entities.names(f"$Resources/{kind}")
     ours = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
     return o.Listed(names=tuple(ours))
+
+
+def list_subscriptions(
+    scenario: Scenario, command: c.ListSubscriptions, client: Client
+) -> o.Outcome:
+    """The names of a topic's subscriptions."""
+    path = scenario.path(command.topic)
+    names = scenario.setting.entities.names(f"{path}/subscriptions")
+    return o.Listed(names=tuple(names))
 
 
 def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:

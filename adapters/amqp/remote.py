@@ -186,7 +186,7 @@ def left_by(entities: Entities, run: str | None) -> list[str]:
         AdapterError: the namespace cannot be asked what it has.
     """
     try:
-        names = [*entities.names("queues"), *entities.names("topics")]
+        names = [*entities.names("$Resources/queues"), *entities.names("$Resources/topics")]
     except (Rejected, Lost, Silent) as failed:
         raise AdapterError(f"the namespace's entities cannot be listed: {failed}") from None
     return [name for name in names if is_of_a_run(name, run)]

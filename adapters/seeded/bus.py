@@ -25,6 +25,7 @@ NamespaceCommand = (
     | c.CreateSubscription
     | c.RestoreQueue
     | c.ListQueues
+    | c.ListTopics
     | c.BeginTransaction
     | c.CommitTransaction
     | c.RollBackTransaction
@@ -69,6 +70,7 @@ class SeededBus(Batching):
             Capability.PEEK_LOCK,
             Capability.REGULAR_QUEUES,
             Capability.TOPICS,
+            Capability.TOPIC_MANAGEMENT,
             Capability.FILTERS,
             Capability.SQL_FILTERS,
             Capability.RULE_ACTIONS,
@@ -123,8 +125,8 @@ class SeededBus(Batching):
         """Do what is asked and tell what came of it."""
         if isinstance(command, NamespaceCommand):
             return Observed(self.ask_namespace(command))
-        if isinstance(command, RuleCommand):
-            return Observed(self.ask_of_rules(command))
+        if isinstance(command, RuleCommand | c.TopicManagement):
+            return Observed(self.ask_by_topic(command))
         queue = self.found(command.queue)
         if queue is None:
             return Observed(self.missing(command, owner_of(command.queue)))
@@ -201,6 +203,8 @@ class SeededBus(Batching):
                 return self.restore(command)
             case c.ListQueues():
                 return Listed(names=tuple(self.names()))
+            case c.ListTopics():
+                return Listed(names=tuple(self.topic_names()))
             case c.BeginTransaction():
                 return self.begin(command.transaction)
             case c.CommitTransaction():
@@ -225,6 +229,12 @@ class SeededBus(Batching):
         """Whether the destination of a queue or subscription is gone."""
         onward = queue.settings.forward_to
         return onward is not None and onward not in self.queues
+
+    def ask_by_topic(self, command: RuleCommand | c.TopicManagement) -> Outcome:
+        """Do what names a topic, and perhaps a subscription of it."""
+        if isinstance(command, RuleCommand):
+            return self.ask_of_rules(command)
+        return self.ask_of_topic(command)
 
     def ask_of_rules(self, command: RuleCommand) -> Outcome:
         """Do what concerns the rules of a subscription."""

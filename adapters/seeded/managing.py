@@ -147,7 +147,7 @@ class Managing(Transacting):
 
     def manage(self, queue: Queue, command: GetQueue | UpdateQueue | DeleteQueue) -> Outcome:
         """Get, update or delete a queue, which is not done with dead letters alone."""
-        if queue.dead is None or queue.topic is not None:
+        if queue.dead is None:
             return Refused(error=Error.INVALID_OPERATION)
         if isinstance(command, UpdateQueue):
             return self.update(queue, command)

@@ -27,6 +27,7 @@ from busproof.adapters.seeded import (
     shown_sizes,
     shown_statuses,
     shown_time_to_live,
+    shown_topic_management,
     shown_topics,
     shown_transactions,
     shown_transfers,
@@ -55,6 +56,7 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_duplicates.SHOWN,
     **shown_management.SHOWN,
     **shown_statuses.SHOWN,
+    **shown_topic_management.SHOWN,
     **shown_numbering.SHOWN,
     **shown_partitions.SHOWN,
     **shown_time_to_live.SHOWN,
@@ -67,6 +69,7 @@ SHOWN: Final[dict[str, Run]] = {
 
 READINGS: Final[Mapping[str, Mapping[str, str]]] = {
     **shown_management.READINGS,
+    **shown_topic_management.READINGS,
     **shown_sizes.READINGS,
 }
 """The readings, other than the default ones, under which the judge alone sees a fault."""

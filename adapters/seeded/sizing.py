@@ -4,9 +4,9 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.seeded.managing import Managing
 from busproof.adapters.seeded.queues import Held, Planned, Queue, Staged, Transaction
 from busproof.adapters.seeded.scheduling import Scheduling
+from busproof.adapters.seeded.topics import ManagingTopics
 from busproof.model.commands import CreateQueue
 from busproof.model.outcomes import Outcome, QueueDescription, Refused
 from busproof.model.values import Error, Message, Tier
@@ -26,7 +26,7 @@ def bytes_of(message: Message) -> int:
     return message.size or 0
 
 
-class Sizing(Scheduling, Managing):
+class Sizing(Scheduling, ManagingTopics):
     """Weighs messages and refuses those that do not fit in; every method is a hook.
 
     `sized` tells whether any message said how large it is.

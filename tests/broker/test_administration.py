@@ -227,6 +227,37 @@ def test_what_is_disabled_is_told_as_such(
         admin.update_queue(queue)
 
 
+def test_a_disabled_topic_takes_nothing_and_a_closed_subscription_gets_its_copies(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """Until they are enabled again; deleted and made anew they are as any other."""
+    topic = admin.create_topic(name)
+    closed = admin.create_subscription(name, "s")
+    closed.status = "ReceiveDisabled"
+    admin.update_subscription(name, closed)
+    with served.client() as client, client.get_topic_sender(name) as sender:
+        sender.send_messages(Message("kept"))
+        with pytest.raises(MessagingEntityDisabledError):
+            client.get_subscription_receiver(name, "s").receive_messages(1, max_wait_time=1)
+        topic.status = "SendDisabled"
+        admin.update_topic(topic)
+        with pytest.raises(MessagingEntityDisabledError):
+            sender.send_messages(Message("lost"))
+        closed.status = "Active"
+        admin.update_subscription(name, closed)
+        with client.get_subscription_receiver(name, "s") as receiver:
+            assert ["kept"] == [str(each) for each in taken(receiver)]
+    closed.status = "ReceiveDisabled"
+    admin.update_subscription(name, closed)
+    admin.delete_topic(name)
+    admin.create_topic(name)
+    admin.create_subscription(name, "s")
+    with served.client() as client, client.get_topic_sender(name) as sender:
+        sender.send_messages(Message("new"))
+        with client.get_subscription_receiver(name, "s") as receiver:
+            assert ["new"] == [str(each) for each in taken(receiver)]
+
+
 def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> None:
     """Standard by default."""
     assert "Standard" == admin.get_namespace_properties().messaging_sku

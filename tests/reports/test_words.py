@@ -29,11 +29,15 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
     GetSessionState,
+    GetTopic,
     ListQueues,
     ListRules,
     ListSessions,
+    ListSubscriptions,
+    ListTopics,
     Peek,
     Receive,
     ReceiveBatch,
@@ -49,6 +53,7 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.filters import (
     CorrelationFilter,
@@ -76,11 +81,14 @@ from busproof.model.outcomes import (
     SessionAccepted,
     SessionsListed,
     SessionState,
+    TopicDescribed,
+    TopicDescription,
     Unsupported,
     Witness,
 )
 from busproof.model.values import (
     Availability,
+    EntityStatus,
     Error,
     Message,
     MessageState,
@@ -89,6 +97,15 @@ from busproof.model.values import (
 )
 
 COMMANDS = [
+    (GetTopic(topic="t"), "Get topic t"),
+    (ListTopics(), "List topics"),
+    (
+        UpdateTopic(topic="t", partitioned=False, status=EntityStatus.DISABLED),
+        "Update topic t: not partitioned, disabled",
+    ),
+    (UpdateTopic(topic="t"), "Update topic t: nothing"),
+    (DeleteTopic(topic="t"), "Delete topic t"),
+    (ListSubscriptions(topic="t"), "List the subscriptions of topic t"),
     (
         SendBatch(queue="q", messages=(Message(body="m1"), Message(body="m2", session_id="a"))),
         "Send 2 messages at once to q: 'm1', 'm2' (SessionId 'a')",
@@ -259,6 +276,13 @@ OUTCOMES = [
     (Scheduled(), "Scheduled"),
     (Scheduled(sequence_number=7), "Scheduled as 7"),
     (Described(description=QueueDescription(queue="q")), "Described q"),
+    (TopicDescribed(description=TopicDescription(topic="t")), "Described t"),
+    (
+        TopicDescribed(
+            description=TopicDescription(topic="t", partitioned=True, subscription_count=2)
+        ),
+        "Described t: partitioned, 2 subscriptions",
+    ),
     (
         Described(
             description=QueueDescription(

@@ -48,7 +48,7 @@ def adapter_for(target: Target, timeout: float = 30) -> RemoteAdapter:
 def names_at(target: Target) -> list[str]:
     entities = Entities(target, 30)
     try:
-        return sorted([*entities.names("queues"), *entities.names("topics")])
+        return sorted([*entities.names("$Resources/queues"), *entities.names("$Resources/topics")])
     finally:
         entities.close()
 

@@ -24,11 +24,15 @@ from busproof.model.commands import (
     DeadLetter,
     Defer,
     DeleteQueue,
+    DeleteTopic,
     GetQueue,
     GetSessionState,
+    GetTopic,
     ListQueues,
     ListRules,
     ListSessions,
+    ListSubscriptions,
+    ListTopics,
     Peek,
     Receive,
     ReceiveDeferred,
@@ -42,6 +46,7 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
     UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.filters import CorrelationFilter, FalseFilter, SqlFilter, TrueFilter
 from busproof.model.outcomes import (
@@ -60,10 +65,13 @@ from busproof.model.outcomes import (
     SessionAccepted,
     SessionsListed,
     SessionState,
+    TopicDescribed,
+    TopicDescription,
 )
 from busproof.model.profiles import profile_for
 from busproof.model.values import (
     MICROSECONDS,
+    Availability,
     Error,
     Message,
     MessageState,
@@ -425,6 +433,39 @@ def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask:
     assert all(isinstance(each, Described) for each in told)
     assert [True, False] == [each.description.partitioned for each in told]  # type: ignore[union-attr]
     assert error_of(ask(old)) is Error.ALREADY_EXISTS
+
+
+def test_topics_and_subscriptions_are_told_listed_changed_and_deleted(ask: Ask) -> None:
+    """Each by the kind that it is."""
+    ask(CreateTopic(topic="managed", duplicate_detection=True))
+    for name in ("s", "r"):
+        ask(CreateSubscription(topic="managed", subscription=name))
+    path = "managed/subscriptions/s"
+    assert ask(ListSubscriptions(topic="managed")) == Listed(names=("r", "s"))
+    listed = ask(ListTopics())
+    assert isinstance(listed, Listed)
+    assert "managed" in listed.names
+    assert ask(UpdateTopic(topic="managed", time_to_live=20 * MICROSECONDS)) == Done()
+    assert ask(UpdateQueue(queue=path, lock_duration=20 * MICROSECONDS)) == Done()
+    told = ask(GetTopic(topic="managed"))
+    assert isinstance(told, TopicDescribed)
+    assert told.description == TopicDescription(
+        topic="managed",
+        partitioned=True,
+        duplicate_detection=True,
+        duplicate_window=600 * MICROSECONDS,
+        time_to_live=20 * MICROSECONDS,
+        subscription_count=2,
+        availability=Availability.AVAILABLE,
+    )
+    one = ask(GetQueue(queue=path))
+    assert isinstance(one, Described)
+    assert one.description.lock_duration == 20 * MICROSECONDS
+    assert ask(DeleteQueue(queue=path)) == Done()
+    assert ask(ListSubscriptions(topic="managed")) == Listed(names=("r",))
+    assert ask(DeleteTopic(topic="managed")) == Done()
+    assert error_of(ask(GetTopic(topic="managed"))) is Error.NOT_FOUND
+    assert error_of(ask(GetQueue(queue="managed/subscriptions/r"))) is Error.NOT_FOUND
 
 
 def test_a_namespace_begins_empty(adapter: EmbeddedAdapter, ask: Ask, queue: str) -> None:
