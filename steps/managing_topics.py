@@ -136,12 +136,6 @@ def updates_topic_life(bus: Bus, number: int) -> Outcome:
     return bus.do(UpdateTopic(topic=TOPIC, time_to_live=seconds(number)))
 
 
-@given(parsers.parse("the topic's time to live was updated to {number:d} seconds"))
-def has_updated_topic_life(bus: Bus, number: int) -> None:
-    """Change how long messages live, which has to succeed."""
-    bus.expect(updates_topic_life(bus, number), Done)
-
-
 @when("the topic is deleted", target_fixture="outcome")
 def deletes_topic(bus: Bus) -> Outcome:
     """Delete it, whatever becomes of it."""
