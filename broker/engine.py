@@ -13,7 +13,7 @@ from busproof.broker.framing import Frames, Handshake
 from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
 from busproof.broker.proving import Proving
-from busproof.broker.refusals import Refusal, unauthorized
+from busproof.broker.refusals import Refusal, too_many, unauthorized
 from busproof.broker.tokens import Claim
 from busproof.broker.wire import Wire
 
@@ -224,7 +224,7 @@ class Connection(asyncio.Protocol):
         self._gone(link, lost=False)
         self._refused += 1
         if self._refused > self.hub.limits.links:
-            self.close_after(_too_many("links that were refused", self.hub.limits.links))
+            self.close_after(too_many("links that were refused", self.hub.limits.links))
 
     def review_links(self) -> None:
         """End links that the client has no claim for any more, or that give what is disabled.
@@ -322,7 +322,7 @@ class Connection(asyncio.Protocol):
 
     def _check_links(self) -> None:
         if len(self.links) >= self.hub.limits.links:
-            raise _too_many("links", self.hub.limits.links)
+            raise too_many("links", self.hub.limits.links)
 
     def _link_ended(self, event: Any) -> None:
         link = event.link
@@ -368,14 +368,6 @@ class Connection(asyncio.Protocol):
 
 def _write_nothing(*_: object) -> None:
     """Nobody is to be told."""
-
-
-def _too_many(things: str, most: int) -> Refusal:
-    return Refusal(
-        "amqp:resource-limit-exceeded",
-        f"The connection has {most:,} {things}, as many as one may have.",
-        403,
-    )
 
 
 def _throw_away(delivery: native.Raw) -> None:

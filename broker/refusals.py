@@ -5,7 +5,15 @@ from typing import Final
 from busproof.broker.answers import Answer
 from busproof.model.values import Error
 
-__all__ = ["NOT_FOUND", "Refusal", "disabled", "refusal_of", "too_large", "unauthorized"]
+__all__ = [
+    "NOT_FOUND",
+    "Refusal",
+    "disabled",
+    "refusal_of",
+    "too_large",
+    "too_many",
+    "unauthorized",
+]
 
 CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
     Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
@@ -81,6 +89,15 @@ def too_large(size: int, most: int) -> Refusal:
     """What a client is told whose message has more bytes than are taken."""
     condition, status = CONDITIONS[Error.MESSAGE_TOO_LARGE]
     return Refusal(condition, f"The message has {size} bytes; at most {most} are taken.", status)
+
+
+def too_many(things: str, most: int) -> Refusal:
+    """What a client is told whose connection has as many of something as it may have."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"The connection has {most:,} {things}, as many as one may have.",
+        403,
+    )
 
 
 def unauthorized(right: str, path: str) -> Refusal:
