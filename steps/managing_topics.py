@@ -27,12 +27,12 @@ from busproof.model.values import Availability, EntityStatus, Tier
 from busproof.steps.creating import QUEUE, create
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
+from busproof.steps.managing import KINDS
 from busproof.steps.patience import described_topic, until_topic
 from busproof.steps.publishing import TOPIC
 from busproof.steps.stranding import STATUSES
 from busproof.steps.wording import queue_settings, seconds, subscription_settings, topic_settings
 
-KINDS: Final = {"partitioned": True, "regular": False}
 UPDATES: Final[dict[str, dict[str, Any]]] = {
     "to be partitioned": {"partitioned": True},
     "to be regular": {"partitioned": False},

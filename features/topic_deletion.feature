@@ -1,0 +1,355 @@
+Feature: Deleting topics and subscriptions, and disabling them
+  What a deletion takes along and what it leaves, what a partition that cannot be reached does to
+  management, and who is kept away by a status.
+
+  Rule: A deleted topic takes everything with it
+
+    @TOPIC-22
+    Scenario Outline: No subscription of a deleted topic can be used
+      Given a <kind> topic
+      And subscription "one"
+      And 4 messages with PartitionKey "a" were sent
+      And the topic was deleted
+      When subscription "one" is asked: <asked>
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | asked         |
+        | partitioned | received from |
+        | partitioned | peeked        |
+        | partitioned | got           |
+        | partitioned | updated       |
+        | partitioned | deleted       |
+        | regular     | received from |
+        | regular     | got           |
+
+    @TOPIC-22
+    Scenario Outline: A topic that is created again has no subscriptions
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And the topic was deleted
+      When the topic is created again as a <kind> topic
+      Then the list of subscriptions names none
+      When subscription "one" is asked: received from
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-22
+    Scenario: A subscription of a topic that is created again begins empty, in every partition
+      Given a partitioned topic
+      And subscription "one"
+      And 64 messages without key were sent
+      And the topic was deleted
+      When the topic is created again as a partitioned topic
+      And subscription "one" is created again
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+      When senders turn to the topic
+      And a message without key is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @MGMT-15
+    Scenario: A lock from before a topic was made anew settles nothing
+      Given a partitioned topic
+      And subscription "one"
+      And a message without key was sent
+      When a message of subscription "one" is received, and the topic made anew
+      Then it is refused
+
+    @MGMT-15
+    Scenario: A topic that is created again remembers no MessageId
+      Given a partitioned topic with duplicate detection
+      And subscription "one"
+      And a message with MessageId "x" was sent
+      And the topic was deleted
+      When the topic is created again as a partitioned topic with duplicate detection
+      And subscription "one" is created again
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @MGMT-05
+    Scenario Outline: Created again, a topic may have the other option
+      Given a <before> topic
+      And the topic was deleted
+      When the topic is created again as a <after> topic
+      Then the topic is told to be <after>
+
+      Examples:
+        | before      | after       |
+        | partitioned | regular     |
+        | regular     | partitioned |
+
+  Rule: A deleted subscription takes its own copies, and nothing else
+
+    @TOPIC-23
+    Scenario Outline: The other subscriptions keep what they hold, and get what is sent later
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And subscription "three"
+      And 4 messages with PartitionKey "a" were sent
+      When subscription "two" is deleted
+      Then it is accepted
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 8 messages were received
+      When receivers turn to subscription "three"
+      And everything is received and completed
+      Then exactly 8 messages were received
+      When subscription "two" is asked: received from
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-23
+    Scenario: A topic takes messages although its only subscription is gone
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "one" was deleted
+      When a message with PartitionKey "a" is sent
+      Then it is accepted
+      When subscription "two" is created
+      Then it is accepted
+      When a message with PartitionKey "a" is sent
+      And receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @MGMT-15
+    Scenario Outline: A subscription that is created again begins empty
+      Given a <kind> topic
+      And subscription "one"
+      And 64 messages without key were sent
+      And subscription "one" was deleted
+      When subscription "one" is created again
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+      When senders turn to the topic
+      And a message without key is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A partition that cannot be reached may make management of topics fail
+
+    @MGMT-18
+    Scenario Outline: In an outage the deletion of a topic or a subscription may fail
+      Given a partitioned topic
+      And subscription "one"
+      And one of its partitions is down
+      When <what> is deleted
+      Then it is accepted or refused
+
+      Examples:
+        | what               |
+        | the topic          |
+        | subscription "one" |
+
+    @MGMT-18
+    Scenario: In an outage an update of a subscription may fail
+      Given a partitioned topic
+      And subscription "one"
+      And one of its partitions is down
+      When receivers turn to subscription "one"
+      And its locks are updated to 5 seconds
+      Then it is accepted or refused
+
+    @MGMT-18
+    Scenario: In an outage an update of a topic may fail
+      Given a partitioned topic
+      And one of its partitions is down
+      When the topic's time to live is updated to 5 seconds
+      Then it is accepted or refused
+
+    @MGMT-19
+    Scenario Outline: A deletion that failed can be repeated after the outage
+      Given a partitioned topic
+      And subscription "one"
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When <what> is deleted
+      And that partition of the topic is up again
+      And <what> is deleted
+      Then it is accepted, or refused because it is not found
+
+      Examples:
+        | what               |
+        | the topic          |
+        | subscription "one" |
+
+    @MGMT-19
+    Scenario: A topic whose deletion was repeated is gone with its subscriptions, in every partition
+      Given a partitioned topic
+      And subscription "one"
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When the topic is deleted
+      And that partition of the topic is up again
+      And the topic is deleted
+      And the topic is created again as a partitioned topic
+      Then the list of subscriptions names none
+      When subscription "one" is created again
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+    @MGMT-19
+    Scenario: An update of a subscription that failed can be repeated, and ends whole
+      Given a partitioned topic
+      And subscription "one"
+      And 64 messages without key were sent
+      And one of its partitions is down
+      When receivers turn to subscription "one"
+      And its locks are updated to 5 seconds
+      And that partition of the topic is up again
+      And its locks are updated to 5 seconds
+      And all messages are received and kept
+      And 5 seconds pass
+      And everything is received and completed
+      Then exactly 64 messages were received by then
+
+    @MGMT-21
+    Scenario: With a partition down, a topic and its subscriptions are told to be limited
+      Given a partitioned topic
+      And subscription "one"
+      And one of its partitions is down
+      Then in the end the topic's availability is limited
+      When receivers turn to subscription "one"
+      Then in the end its availability is limited
+
+    @MGMT-22
+    Scenario: After an outage a topic and its subscriptions are not limited any more
+      Given a partitioned topic
+      And subscription "one"
+      Then in the end the topic's availability is available
+      When every partition is down for a while
+      Then in the end the topic's availability is available
+      When receivers turn to subscription "one"
+      Then in the end its availability is available
+
+  Rule: A topic can be closed to senders, a subscription to receivers
+
+    @MGMT-26
+    Scenario Outline: A topic that is disabled takes nothing
+      Given a <kind> topic
+      And subscription "one"
+      When the topic is <status>
+      And a message with PartitionKey "a" is sent
+      Then it is refused because the entity is disabled
+      When the topic is active again
+      And receivers turn to subscription "one"
+      And a receive is tried
+      Then exactly 0 messages were received
+      When senders turn to the topic
+      And a message with PartitionKey "a" is sent
+      Then it is accepted
+
+      Examples:
+        | kind        | status               |
+        | partitioned | disabled             |
+        | partitioned | disabled for senders |
+        | regular     | disabled             |
+        | regular     | disabled for senders |
+
+    @MGMT-26
+    Scenario: Nothing can be scheduled on a topic that is disabled
+      Given a partitioned topic
+      When the topic is disabled
+      And a message with PartitionKey "a" is scheduled in 5 seconds
+      Then it is refused because the entity is disabled
+
+    @MGMT-27
+    Scenario Outline: A subscription that is disabled gives nothing, and keeps what it has
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And 4 messages with PartitionKey "a" were sent
+      When subscription "one" is <status>
+      And receivers turn to subscription "one"
+      And a message is asked for
+      Then it is refused because the entity is disabled
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 4 messages were received
+      When subscription "one" is active again
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        | status                 |
+        | partitioned | disabled               |
+        | partitioned | disabled for receivers |
+        | regular     | disabled               |
+        | regular     | disabled for receivers |
+
+    @TOPIC-25
+    Scenario Outline: What is sent while a subscription is closed to receivers comes to it
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      When subscription "one" is disabled for receivers
+      And 4 messages with PartitionKey "a" are sent
+      And subscription "one" is active again
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 4 messages were received
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-26
+    Scenario Outline: Subscriptions of a disabled topic give what they hold
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And 4 messages with PartitionKey "a" were sent
+      When the topic is <status>
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 4 messages were received
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        | status               |
+        | partitioned | disabled             |
+        | partitioned | disabled for senders |
+        | regular     | disabled             |
+        | regular     | disabled for senders |
+
+    @MGMT-27
+    Scenario: A topic may refuse to be closed to receivers, of which it has none
+      Given a topic
+      When the topic is asked to be disabled for receivers
+      Then it is accepted or refused
+
+    @MGMT-26
+    Scenario: A subscription may refuse to be closed to senders, of which it has none
+      Given a topic
+      And subscription "one"
+      When subscription "one" is asked to be disabled for senders
+      Then it is accepted or refused
