@@ -113,7 +113,7 @@ OF_REGISTRY: Final = (
     "refused",
     "dark",
 )
-"""What of the registry is written; who was buried is forgotten, and where a MessageId went."""
+"""What of the registry is written; only who judges needs the rest."""
 
 
 def field_of(queue: Queue, name: str) -> Any:

@@ -180,7 +180,7 @@ Feature: Deleting topics and subscriptions, and disabling them
       Then it is accepted or refused
 
     @MGMT-19
-    Scenario Outline: A deletion that failed can be repeated after the outage
+    Scenario Outline: A deletion of a topic that failed can be repeated after the outage
       Given a partitioned topic
       And subscription "one"
       And 64 messages without key were sent

@@ -115,6 +115,8 @@ class Registry:
         refused: names of queues whose creation was refused in an outage.
         dark: names of entities that have partitions which are down.
         identified: MessageId to the entity with duplicate detection that took it last.
+        ends: name to whether a transaction of that name, begun later, may be committed by a
+            request that was never answered; where it may only be rolled back, false.
     """
 
     creations: int = 0
@@ -126,6 +128,7 @@ class Registry:
     refused: Map[str, None] = Map()
     dark: Map[str, None] = Map()
     identified: Map[str, str] = Map()
+    ends: Map[str, bool] = Map()
 
 
 UNREGISTERED = Registry()

@@ -37,10 +37,16 @@ def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transitio
         yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:
         return
-    began = Transaction(begun=namespace.now)
+    began = _begun(namespace, command)
     yield done(with_transaction(namespace, command.transaction, began))
     if namespace.profile.tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+
+
+def _begun(namespace: Namespace, command: BeginTransaction) -> Transaction:
+    """The transaction, which may end any time by a request of before that was never answered."""
+    late = namespace.registry.ends.get(command.transaction)
+    return Transaction(begun=namespace.now, doubtful=late is not None, ending=bool(late))
 
 
 def commit(
@@ -260,7 +266,7 @@ def _forgotten(namespace: Namespace, transaction: Transaction, why: RuleId = "TX
 
 def lost_begin(namespace: Namespace, command: BeginTransaction) -> Namespace:
     """The transaction may or may not have begun."""
-    doubtful = Transaction(begun=namespace.now, doubtful=True)
+    doubtful = attrs.evolve(_begun(namespace, command), doubtful=True)
     return with_transaction(namespace, command.transaction, doubtful)
 
 
@@ -268,7 +274,7 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
     """All that was sent may have become receivable, or nothing."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
-        return namespace
+        return _with_end(namespace, command.transaction, commits=True)
     doubtful = attrs.evolve(
         transaction,
         doubtful=True,
@@ -286,6 +292,13 @@ def lost_roll_back(namespace: Namespace, command: RollBackTransaction) -> Namesp
     """The transaction may have ended; a later commit may still find it."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
-        return namespace
+        return _with_end(namespace, command.transaction, commits=False)
     doubtful = attrs.evolve(transaction, doubtful=True)
     return with_transaction(namespace, command.transaction, doubtful)
+
+
+def _with_end(namespace: Namespace, name: str, *, commits: bool) -> Namespace:
+    """The namespace in which a transaction of this name may end as soon as it has begun."""
+    registry = namespace.registry
+    ends = registry.ends.set(name, commits or registry.ends.get(name, False))
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, ends=ends))

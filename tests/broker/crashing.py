@@ -30,6 +30,8 @@ from busproof.model.commands import (
     CreateSubscription,
     CreateTopic,
     DeadLetter,
+    DeleteQueue,
+    DeleteTopic,
     Receive,
     Send,
 )
@@ -281,6 +283,10 @@ class Round:
         places = (self.queue, self.ends, self.subscription("a"), self.subscription("b"))
         for path in (*places, *(each + DEAD_LETTERS for each in places), self.begins, self.graves):
             self.found[path] = Counter(self._taken(looker, path))
+        # A namespace has 100 partitioned queues, and topics, at most, however often it is killed.
+        for queue in (self.begins, self.queue, self.ends, self.graves):
+            assert isinstance(looker.ask(DeleteQueue(queue=queue)), Done), queue
+        assert isinstance(looker.ask(DeleteTopic(topic=self.topic)), Done)
         looker.close()
 
     def _taken(self, client: _Client, path: str) -> Iterator[str]:

@@ -19,7 +19,8 @@ from busproof.history.records import History
 from busproof.reports import conformance as reports
 
 BUS = Path(__file__).parent / "children" / "bus.py"
-FOREVER = 60
+FOREVER = 240
+"""Seconds after which a command is taken to hang, however busy the machine is."""
 
 
 def pytest_configure() -> None:

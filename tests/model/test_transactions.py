@@ -14,7 +14,7 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Empty, Refused
+from busproof.model.outcomes import Empty, Outcome, Refused
 from busproof.model.values import Error, Message, ReceiveMode, Tier
 
 UNKNOWN = Refused(error=Error.NOT_FOUND)
@@ -287,6 +287,36 @@ def test_every_end_of_a_lost_rollback_stays_possible(told: Told) -> None:
     told.has(ROLL_BACK, LOST)
     assert told.saw(COMMIT, UNKNOWN).possible
     assert told.saw(RollBackTransaction(transaction="nothing"), LOST).possible
+
+
+@pytest.mark.parametrize(
+    ("end", "given"), [(CommitTransaction, True), (RollBackTransaction, False)]
+)
+@pytest.mark.parametrize("begin", [DONE, LOST])
+def test_an_end_that_was_lost_may_come_once_it_has_begun(
+    told: Told, end: type, given: bool, begin: Outcome
+) -> None:
+    """It was asked for before; a transaction of another name is none of its business."""
+    told.queue()
+    told.has(end(transaction="t"), LOST)
+    told.has(RollBackTransaction(transaction="t"), LOST)
+    told.has(BeginTransaction(transaction="t"), begin)
+    told.has(BeginTransaction(transaction="other"))
+    told.send(transaction="t", partition=1, partition_key="a")
+    told.send(transaction="other", partition=1, partition_key="a")
+    assert told.saw(COMMIT, UNKNOWN).possible
+    early = received("m1", 1, partition_key="a", lock_token="l")
+    assert bool(told.saw(RECEIVE, early).possible) is given
+
+
+def test_that_it_comes_is_no_excuse_for_another(told: Told) -> None:
+    told.queue()
+    told.has(COMMIT, LOST)
+    told.has(BeginTransaction(transaction="other"))
+    told.send(transaction="other", partition=1, partition_key="a")
+    assert not told.saw(CommitTransaction(transaction="other"), UNKNOWN).possible
+    early = received("m1", 1, partition_key="a", lock_token="l")
+    assert not told.saw(RECEIVE, early).possible
 
 
 @pytest.mark.parametrize("identity", ["x", "x-{}"])
