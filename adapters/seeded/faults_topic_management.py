@@ -188,12 +188,9 @@ class _TopicUpdateChangesDetection(SeededBus):
         return super().update_topic(topic, asked)
 
 
-@faulty(
-    "topic-made-again-remembers",
-    "MGMT-15",
-    "A topic that is created again remembers the MessageIds of its deleted namesake.",
-)
-class _TopicMadeAgainRemembers(SeededBus):
+class _Remembering(SeededBus):
+    """A bus that keeps what it has taken away."""
+
     def start(self, profile: Profile) -> None:
         super().start(profile)
         self.gone: dict[str, Queue] = {}
@@ -202,6 +199,13 @@ class _TopicMadeAgainRemembers(SeededBus):
         self.gone[queue.name] = queue
         super().take_away(queue)
 
+
+@faulty(
+    "topic-made-again-remembers",
+    "MGMT-15",
+    "A topic that is created again remembers the MessageIds of its deleted namesake.",
+)
+class _TopicMadeAgainRemembers(_Remembering):
     def create_topic(self, command: c.CreateTopic) -> Outcome:
         created = super().create_topic(command)
         if isinstance(created, Done) and command.topic in self.gone:
@@ -214,15 +218,7 @@ class _TopicMadeAgainRemembers(SeededBus):
     "MGMT-15",
     "A subscription that is created again has the messages of its deleted namesake.",
 )
-class _SubscriptionMadeAgainIsFull(SeededBus):
-    def start(self, profile: Profile) -> None:
-        super().start(profile)
-        self.gone: dict[str, Queue] = {}
-
-    def take_away(self, queue: Queue) -> None:
-        self.gone[queue.name] = queue
-        super().take_away(queue)
-
+class _SubscriptionMadeAgainIsFull(_Remembering):
     def subscribe(self, topic: Queue, subscription: Queue) -> None:
         super().subscribe(topic, subscription)
         before = self.gone.get(subscription.name)
