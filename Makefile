@@ -19,7 +19,7 @@ INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 RUFF_FILES := .
 # What else was found is told, where it was kept: busproof audit --format json > reports/audit.json
 TOLD = $(foreach each,audit modelcheck,$(if $(wildcard reports/$(each).json),--$(each) reports/$(each).json))
-TESTS = $(DEV)/bin/python -m pytest -n $(JOBS) --dist loadgroup
+TESTS = $(DEV)/bin/python -m pytest -n $(JOBS)
 
 # The tests start the command some hundred times: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE

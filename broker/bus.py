@@ -1,7 +1,7 @@
 """The model as a bus that decides: its state, its clock, and a record of what it decided."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
 
@@ -244,6 +244,11 @@ class Bus:
             self.sweep(owner_of(command.queue))
         found = self._chooser.waited_for(self.namespace, command, connection)
         return None if found is None else self._taken(found, command, connection)
+
+    def given(self, command: Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - one is not too many
+        """What a receiver that has room for so many messages is given next; it asks again."""
+        answer = self.wait_for(command, connection)
+        return () if answer is None else (answer,)
 
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
         """Decide a peek that begins at a sequence number."""

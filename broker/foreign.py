@@ -5,7 +5,7 @@ created with. That is kept here, in a namespace that holds no messages.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -27,6 +27,7 @@ from busproof.model.commands import (
     ListTopics,
     Peek,
     Receive,
+    ReceiveBatch,
     RestoreQueue,
     Schedule,
     Send,
@@ -42,6 +43,8 @@ from busproof.model.outcomes import (
     Empty,
     Listed,
     Outcome,
+    Received,
+    ReceivedSeveral,
     Scheduled,
     TopicDescribed,
     Witness,
@@ -141,6 +144,18 @@ class ForeignBus(Bus):
         """Ask; `None` while there is nothing."""
         answer = self.ask(command, connection)
         return None if isinstance(answer.outcome, Empty) else answer
+
+    def given(self, command: Receive, most: int, connection: str) -> Sequence[Answer]:
+        """Ask for as many at once, where there is room for several."""
+        if most == 1:
+            return super().given(command, most, connection)
+        several = ReceiveBatch(
+            queue=command.queue, count=most, mode=command.mode, session_id=command.session_id
+        )
+        outcome = self.ask(several, connection).outcome
+        if isinstance(outcome, ReceivedSeveral):
+            return [Answer(Received(message=each)) for each in outcome.messages]
+        return () if isinstance(outcome, Empty) else (Answer(outcome),)
 
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
         """Ask for a peek."""

@@ -1,6 +1,6 @@
 """Links over which clients receive: credit becomes receives, dispositions settlements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Final
 from uuid import UUID
@@ -121,9 +121,9 @@ class Outlet(Node):
         return self._path, self._session_id
 
     @property
-    def _has_room(self) -> bool:
-        """Whether the client may be given more before it reads, or settles, what it has."""
-        return not self._connection.paused and len(self._given) < self._most
+    def _room(self) -> int:
+        """How many more the client may be given before it reads, or settles, what it has."""
+        return 0 if self._connection.paused else self._most - len(self._given)
 
     def on_flow(self) -> None:
         """Give what there is, and wait for the rest."""
@@ -136,20 +136,21 @@ class Outlet(Node):
         """Give messages while there are some and the client has credit for them."""
         link, waits = self._link, False
         given = 0
-        while native.credit(self._raw) > 0 and self._has_room:
-            answer = self._next()
-            if answer is None:
+        while (most := min(native.credit(self._raw), self._room)) > 0:
+            answers = self._next(most)
+            if not answers:
                 waits = True
                 break
-            if (refusal := refusal_of(answer, self._path)) is not None:
-                self._connection.detach(link, refusal)
-                self._connection.pump()
-                return False
-            if isinstance(answer.outcome, Received):
-                self._give(answer.outcome.message)
-                given += 1
-                if given % GIVEN_AT_ONCE == 0:
-                    self._connection.flush()
+            for answer in answers:
+                if (refusal := refusal_of(answer, self._path)) is not None:
+                    self._connection.detach(link, refusal)
+                    self._connection.pump()
+                    return False
+                if isinstance(answer.outcome, Received):
+                    self._give(answer.outcome.message)
+                    given += 1
+                    if given % GIVEN_AT_ONCE == 0:
+                        self._connection.flush()
         if link.drain_mode:
             link.drained()
             waits = False
@@ -202,12 +203,12 @@ class Outlet(Node):
             hub.bus.ask(command, self._holder)
             hub.changed()
 
-    def _next(self) -> Answer | None:
+    def _next(self, most: int) -> Sequence[Answer]:
         command = Receive(queue=self._path, mode=self._mode, session_id=self._session_id)
         hub = self._connection.hub
-        answer = hub.bus.wait_for(command, self._holder)
+        answers = hub.bus.given(command, most, self._holder)
         hub.note()
-        return answer
+        return answers
 
     def _give(self, view: MessageView) -> None:
         token = view.lock_token

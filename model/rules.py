@@ -21,7 +21,7 @@ from busproof.model.measures import (
     must_refuse_beyond,
 )
 from busproof.model.outcomes import RulesListed
-from busproof.model.sql_actions import is_plain, parsed_action
+from busproof.model.sql_actions import is_plain, parsed_action, sets_a_key
 from busproof.model.sql_syntax import Outside, Property, parsed, walked
 from busproof.model.sql_values import is_of_the_system
 from busproof.model.staging import after_refusal
@@ -91,7 +91,7 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: AddRule) -> Iterator[RuleId | None]:
-    """FILTER-25, FILTER-27: what speaks against a rule besides its filter.
+    """FILTER-21, FILTER-25, FILTER-27: what speaks against a rule besides its filter.
 
     The rule by which it has to be refused, or `None` where it may be.
     """
@@ -101,7 +101,12 @@ def _wrong_beside(namespace: Namespace, command: AddRule) -> Iterator[RuleId | N
         statements = parsed_action(command.action)
         if statements is Outside.WRONG:
             yield "FILTER-25"
-        elif isinstance(statements, Outside) or not _is_told(command.action):
+        elif isinstance(statements, Outside):
+            yield None
+        elif sets_a_key(statements):
+            must = namespace.profile.readings.get("ACTION-KEYS") == "refused"
+            yield "FILTER-21" if must else None
+        elif not _is_told(command.action):
             yield None
 
 

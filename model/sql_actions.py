@@ -27,7 +27,16 @@ from busproof.model.sql_syntax import (
 from busproof.model.sql_values import Missing, field_of, value_of
 from busproof.model.values import Message
 
-__all__ = ["RULE_NAME", "Remove", "Set", "Statement", "changed", "is_plain", "parsed_action"]
+__all__ = [
+    "RULE_NAME",
+    "Remove",
+    "Set",
+    "Statement",
+    "changed",
+    "is_plain",
+    "parsed_action",
+    "sets_a_key",
+]
 
 RULE_NAME: Final = "RuleName"
 """FILTER-23: the property of a copy that names the rule which made it."""
@@ -45,6 +54,9 @@ _REMOVE: /REMOVE\b/i
 )
 _KEYS: Final = frozenset({"message_id", "session_id"})
 """Properties of the system by which a message is placed or told apart."""
+
+_KEY_NAMES: Final = frozenset({"messageid", "sessionid", "partitionkey"})
+"""Their names without case; a filter sees no partition key, an action may still name it."""
 
 
 @attrs.frozen
@@ -135,6 +147,14 @@ def _is_settable(statement: Statement) -> bool:
         return name.lower() != RULE_NAME.lower() and statement != _to_null(statement)
     text = isinstance(statement, Set) and _is_text(statement.term)
     return text and field_of(name) not in (None, *_KEYS)
+
+
+def sets_a_key(statements: tuple[Statement, ...]) -> bool:
+    """Whether one of them sets, or removes, what a message is placed or told apart by."""
+    return any(
+        each.property.scope == "sys" and each.property.name.lower() in _KEY_NAMES
+        for each in statements
+    )
 
 
 def _to_null(statement: Statement) -> Set:

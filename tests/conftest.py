@@ -1,27 +1,34 @@
 """Tests that share what takes long to make are run by one process, which makes it once."""
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
-SHARED = (
-    "spark",
-    "broken",
-    "recorded",
-    "browser",
-    "built",
-    "outside",
-    "site",
-    "project",
-    "repository",
-    "pickles",
+TOGETHER = (
+    ("tests/pipeline/",),
+    ("tests/browser/",),
+    ("tests/workflows/",),
+    ("tests/cli/test_check.py", "tests/cli/test_known_failures.py"),
+    ("tests/cli/test_exploration.py",),
+    ("tests/reports/test_allure_steps.py",),
+    ("tests/steps/test_features_from_a_host.py",),
+    ("tests/test_examples.py::test_the_package",),
+    ("tests/test_packaging.py",),
+    ("tests/test_site.py",),
 )
-"""Fixtures of a module or of all tests that take seconds: a Spark, a browser, a whole run."""
+"""Where those tests are that ask for the same Spark, the same browser, the same whole run."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put each test into the group of the first of these fixtures that it asks for."""
-    for item in items:
-        asked = getattr(item, "fixturenames", ())
-        found = next((name for name in SHARED if name in asked), None)
-        if found is not None:
-            item.add_marker(pytest.mark.xdist_group(found))
+class Together(LoadScopeScheduling):
+    """Each test by itself, but for those that are told here.
+
+    Marks of xdist's own, by which `--dist loadgroup` goes, are without effect since pytest 9.2.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((each[0] for each in TOGETHER if nodeid.startswith(each)), nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
+    """Let whole groups go to one process, the largest first."""
+    return Together(config, log)

@@ -23,6 +23,7 @@ _HOPS: Final = 4
 _ROUNDS: Final = 2 * _HOPS + 2
 """Each hop leads to an entity, and maybe from a topic to its subscriptions."""
 
+_GONE: Final = "DestinationNotFound"
 _NOBODY: Final = "SessionIdMissing"
 _TOO_FAR: Final = "MaxTransferHopCountExceeded"
 
@@ -80,6 +81,7 @@ def _passed() -> Expression:
         "to",
         entity("e.forward_to"),
         f"CASE WHEN e.kind = 'topic' THEN {_published()} "
+        f"WHEN to IS NULL AND e.forward_to IS NOT NULL THEN {_stranded(_GONE)} "
         f"WHEN to IS NULL AND {lost} THEN {_stranded(_NOBODY)} "
         f"WHEN to IS NULL THEN {_put()} "
         f"WHEN a.hops < {_HOPS} THEN {_forwarded()} "
@@ -117,7 +119,7 @@ def _forwarded() -> Expression:
 
 
 def _stranded(reason: str) -> Expression:
-    """FWD-18, FWD-27: a dead letter of the entity where it can go no further."""
+    """FWD-18, FWD-20, FWD-27: a dead letter of the entity where it can go no further."""
     return _kept(queue=f"concat(e.name, {DEAD})", reason=f"'{reason}'")
 
 

@@ -96,6 +96,9 @@ MUTANTS: Final = (
         "x.kind = 'subscription' AND x.place = e.name",
         "x.kind = 'subscription' AND x.place = e.name AND x.forward_to IS NOT NULL",
     ),
+    Mutant(
+        "kept-for-a-gone-destination", "FWD-20", "to IS NULL AND e.forward_to IS NOT NULL", "false"
+    ),
     Mutant("forwards-nothing", "FWD-01", "known.name = e.forward_to", "false"),
 )
 

@@ -76,7 +76,7 @@ class Job:
         rule = load_catalogue().rule(fault_named(self.fault).rule)
         edition, tier = _where_it_holds(rule)
         adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
-        about = Request(adapter=adapter, edition=edition, tier=tier)
+        about = Request(adapter=adapter, edition=edition, tier=tier, allure=False)
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
         return attrs.evolve(about, rule=None if self.whole else rule.id)
@@ -200,7 +200,7 @@ def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
     # What pytest looks for in garbage would cost a tenth of the run, and nobody reads of it.
     options = ("-p", "no:unraisableexception")
     only = () if names is None else (_Only(names),)
-    pytest.main([*pytest_arguments(request, folder, allure=False), *options], plugins=only)
+    pytest.main([*pytest_arguments(request, folder), *options], plugins=only)
     if not (folder / HISTORY).exists():
         told = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
         raise AdapterError(f"{request.adapter} could not be run; the run said: {told[-1]}")

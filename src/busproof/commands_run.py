@@ -55,6 +55,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--yes", action="store_true", help="do not ask before a real namespace is used"
     )
     parser.add_argument("--name", help="of the run (default: time and adapter)")
+    parser.add_argument(
+        "--no-allure", action="store_true", help="write no results for Allure, which take a while"
+    )
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
     parser.set_defaults(run=run)
@@ -135,6 +138,7 @@ def request_from(args: argparse.Namespace, adapter: str) -> "Request":
         only=getattr(args, "only", None),
         source=getattr(args, "source", None),
         readings=tuple(args.reading),
+        allure=not getattr(args, "no_allure", False),
     )
 
 

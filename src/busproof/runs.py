@@ -61,10 +61,11 @@ class Request:
     source: str | None = None
     readings: tuple[str, ...] = ()
     only: str | None = None
+    allure: bool = True
 
     def options(self) -> list[str]:
         """The request as options of our pytest plugin."""
-        named = attrs.asdict(self, filter=attrs.filters.exclude("readings", "only"))
+        named = attrs.asdict(self, filter=attrs.filters.exclude("readings", "only", "allure"))
         named["from"] = named.pop("source")
         given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
@@ -158,13 +159,12 @@ def _refuse_empty(finished: Finished, folder: Path) -> None:
     raise UsageError(said) if finished.code == USAGE else AdapterError(said)
 
 
-def pytest_arguments(request: Request, folder: Path, *, allure: bool = True) -> list[str]:
+def pytest_arguments(request: Request, folder: Path) -> list[str]:
     """How pytest runs the features and records them in the folder.
 
     Args:
         request: what to run on.
-        folder: where the history goes.
-        allure: whether Allure results go there too, where allure-pytest is installed.
+        folder: where the history goes, and Allure's results where allure-pytest is installed.
     """
     features = importlib.util.find_spec("busproof.features")
     if features is None or not features.submodule_search_locations:
@@ -175,7 +175,7 @@ def pytest_arguments(request: Request, folder: Path, *, allure: bool = True) -> 
         *("-c", os.devnull, f"--rootdir={where}", f"--confcutdir={where}"),
         *("--import-mode=importlib", "-q", "--tb=native", f"--bus-history={folder / HISTORY}"),
     ]
-    if allure and importlib.util.find_spec("allure_pytest") is not None:
+    if request.allure and importlib.util.find_spec("allure_pytest") is not None:
         options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
     tests = f"{where}/test_exploration.py" if request.only == "exploration" else where
     return [tests, *options, *request.options()]

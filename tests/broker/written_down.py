@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import attrs
+
 from busproof.broker.durable import OF_ENTITY, OF_REST, field_of
 from busproof.model.state import Namespace, Queue, Subscription
 
@@ -26,7 +28,8 @@ def namespace_told(namespace: Namespace) -> dict[str, Any]:
     return told | {
         "now": namespace.now,
         "forwarding": dict(namespace.forwarding.items()),
-        "census": namespace.census,
+        # Whether there ever were many only tells which rule a creation shows.
+        "census": attrs.evolve(namespace.census, crowded=False),
         "registry": (registry.creations, registry.outages, registry.refused, registry.dark),
     }
 

@@ -192,7 +192,7 @@ def bus(tmp_path: Path) -> Callable[..., str]:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A whole run on the model."""
     shell = Shell(tmp_path_factory.mktemp("whole"))
-    ended = shell("run", "--only", "features", "--name", "whole")
+    ended = shell("run", "--only", "features", "--no-allure", "--name", "whole")
     assert 0 == ended.code, ended.err
     return shell.run("whole")
 
@@ -201,8 +201,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """A folder with the run `it`, which violates KEY-08 and SCHED-12, and the list it wrote."""
     shell = Shell(tmp_path_factory.mktemp("broken"))
-    options = ("--name", "it", "--only", "features", "--write-known-failures", "known.yaml")
-    ended = shell("run", "--adapter", "faulty:mismatch-accepted", *options)
+    options = ("--only", "features", "--no-allure", "--write-known-failures", "known.yaml")
+    ended = shell("run", "--name", "it", "--adapter", "faulty:mismatch-accepted", *options)
     assert 1 == ended.code
     assert "Known failures: known.yaml, 2 rules\n" in ended.err
     return shell

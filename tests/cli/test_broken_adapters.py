@@ -27,6 +27,7 @@ def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, 
     """What came before is judged; all that could not be tried is errored, not left out."""
     ended = busproof(
         "run",
+        "--no-allure",
         "--only",
         "features",
         "--adapter",
@@ -52,7 +53,7 @@ def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
     """The sentence says what came instead of what; the matrix says which rule it concerns."""
     adapter = bus(action, "--at", "2")
     options = ("--rule", "KEY-04", "--timeout", "2" if action == "hang" else "30", "--name=it")
-    ended = busproof("run", "--only", "features", "--adapter", adapter, *options)
+    ended = busproof("run", "--no-allure", "--only", "features", "--adapter", adapter, *options)
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert re.search(BROKEN[action], ended.problems)
@@ -64,7 +65,16 @@ def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
 
 def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
     """Though other scenarios of the same rule have passed."""
-    busproof("run", "--only", "features", "--adapter", bus("crash", "--at", "20"), "--name", "it")
+    busproof(
+        "run",
+        "--no-allure",
+        "--only",
+        "features",
+        "--adapter",
+        bus("crash", "--at", "20"),
+        "--name",
+        "it",
+    )
     run = busproof.run("it")
     assert run.broken()
     assert run.broken() <= run.rules(Verdict.ERRORED)
@@ -76,7 +86,14 @@ def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
     """Exit code 1 comes before 3."""
     options = ("--lose", "--at", "3")
     ended = busproof(
-        "run", "--only", "features", "--adapter", bus("crash", *options), "--name", "it"
+        "run",
+        "--no-allure",
+        "--only",
+        "features",
+        "--adapter",
+        bus("crash", *options),
+        "--name",
+        "it",
     )
     assert 1 == ended.code
     assert busproof.run("it").rules(Verdict.VIOLATED)
@@ -87,6 +104,7 @@ def test_an_adapter_that_cannot_be_started_is_told_with_its_log(busproof):
     """There was nothing to record."""
     ended = busproof(
         "run",
+        "--no-allure",
         "--only",
         "features",
         "--adapter",
@@ -111,6 +129,7 @@ def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, c
     commands, options = CLAIMS[capability]
     ended = busproof(
         "run",
+        "--no-allure",
         "--only",
         "features",
         "--adapter",
@@ -131,7 +150,14 @@ def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, c
 def test_an_adapter_that_never_gets_an_answer_shows_nothing_and_breaks_nothing(busproof, bus):
     """Every rule that applies is inconclusive."""
     ended = busproof(
-        "run", "--only", "features", "--adapter", bus("--indeterminate"), "--name", "it"
+        "run",
+        "--no-allure",
+        "--only",
+        "features",
+        "--adapter",
+        bus("--indeterminate"),
+        "--name",
+        "it",
     )
     report = busproof.run("it").report
     assert 3 == ended.code == report.exit_code
@@ -142,7 +168,9 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
     """What is not declared is not tried: it is not applicable, with its cause."""
     undeclared = ["Peek", "Complete", "Abandon", "AcceptSession", "BeginTransaction"]
     adapter = bus("--capabilities", "", "--unsupported", *undeclared, "TakePartitionDown")
-    ended = busproof("run", "--only", "features", "--adapter", adapter, "--name", "it")
+    ended = busproof(
+        "run", "--no-allure", "--only", "features", "--adapter", adapter, "--name", "it"
+    )
     run = busproof.run("it")
     assert ended.code in (0, 3)
     assert {"passed", "not-applicable"} == run.report.scenarios.keys()
@@ -207,6 +235,7 @@ def test_a_fault_of_an_adapter_in_python_is_none_of_the_bus(busproof, adapter):
     (busproof.folder / "faults.py").write_text(IN_PROCESS)
     ended = busproof(
         "run",
+        "--no-allure",
         "--only",
         "features",
         "--adapter",

@@ -64,7 +64,7 @@ def failure(broken, rule) -> Path:
 
 def test_features_and_exploration_are_one_verdict(busproof) -> None:
     """With the seed told, which repeats the very events."""
-    first = busproof("run", "--name", "a", "--format", "json")
+    first = busproof("run", "--name", "a", "--no-allure", "--format", "json")
     told = json.loads(first.out)["explored"]
     assert 0 == first.code
     assert told["sequences"] == 80

@@ -8,7 +8,10 @@ from busproof.history.conformance import Standing, Verdict
 
 pytestmark = pytest.mark.slow
 
-FAULTY = ("run", "--adapter", "faulty:mismatch-accepted", "--name", "it", "--only", "features")
+FAULTY = (
+    *("run", "--adapter", "faulty:mismatch-accepted", "--name", "it"),
+    *("--only", "features", "--no-allure"),
+)
 
 
 def test_a_run_with_its_own_list_ends_well(busproof, broken) -> None:

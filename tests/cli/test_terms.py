@@ -26,15 +26,45 @@ AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
 """The scenarios of TXN-03 to TXN-08 say that a send is refused at once, and do not apply."""
 
 
+DECLARING_LESS = """
+import attrs
+from busproof.adapters.base import Capability, Observed
+from busproof.adapters.model import ModelAdapter
+
+class Less(ModelAdapter):
+    slack, hides = 0, frozenset()
+    {0}
+
+    @property
+    def declaration(self):
+        told = super().declaration
+        left = told.capabilities - self.hides
+        return attrs.evolve(told, slack=self.slack, capabilities=left)
+
+    def do(self, command, connection):
+        came = super().do(command, connection)
+        return Observed(came.outcome) if Capability.WITNESS in self.hides else came
+"""
+
+
+def written(busproof, line: str) -> str:
+    """The name of an adapter in the folder: the model that declares less."""
+    (busproof.folder / "less.py").write_text(DECLARING_LESS.format(line))
+    return "less:Less"
+
+
 def causes(run) -> dict[str, str]:
     """Why rules do not apply."""
     told = run.report.rules
     return {each.id: each.cause for each in told if each.verdict is Verdict.NOT_APPLICABLE}
 
 
+RUN = ("run", "--only", "features", "--no-allure", "--name", "it")
+
+
 def shown(busproof, *options: str) -> dict[str, str]:
     """Run the model, which has to show every rule that applies; the causes of all others."""
-    ended = busproof("run", "--only", "features", "--name", "it", *options)
+    ended = busproof(*RUN, *options)
     assert (0, "") == (ended.code, ended.problems)
     run = busproof.run("it")
     assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == {each.verdict for each in run.report.rules}
@@ -94,7 +124,7 @@ def test_the_model_shows_every_rule_under_another_reading(busproof, reading):
 def test_no_scenario_accuses_the_model_whatever_is_read_together(busproof, readings):
     """Every ambiguity at once; any two readings are together in one of these sets."""
     words = [word for pair in readings.items() for word in ("--reading", "=".join(pair))]
-    ended = busproof("run", "--only", "features", "--name", "it", *words)
+    ended = busproof(*RUN, *words)
     assert ended.code in (0, 3)
     found = {each.verdict for each in busproof.run("it").report.rules}
     assert found <= {Verdict.SHOWN, Verdict.NOT_APPLICABLE, Verdict.NOT_SHOWN}
@@ -117,7 +147,7 @@ def test_few_partitions_show_every_rule(busproof, partitions):
 def test_no_scenario_accuses_the_model_where_refusals_come_at_the_commit(busproof, reading):
     """A literal expectation must hold under all that a run can be held to, or not apply."""
     options = ("--reading", reading, "--adapter", "model?policy=random&seed=2")
-    ended = busproof("run", "--only", "features", "--name", "it", *options)
+    ended = busproof(*RUN, *options)
     run = busproof.run("it")
     # What this bus happens to do may leave the situation of a rule out.
     assert ended.code in (0, 3)
@@ -130,14 +160,14 @@ def test_no_scenario_accuses_the_model_where_refusals_come_at_the_commit(busproo
 
 
 @pytest.mark.parametrize("seconds", [3, 6] if FULL else [6])
-def test_late_and_early_timers_are_no_accusation(busproof, bus, seconds):
+def test_late_and_early_timers_are_no_accusation(busproof, seconds):
     """Scenarios that a timer within its slack could spoil do not apply."""
-    shown(busproof, "--adapter", bus("--slack", f"{seconds}000000"))
+    shown(busproof, "--adapter", written(busproof, f"slack = {seconds}_000_000"))
 
 
-def test_outages_show_where_keys_go_without_a_witness(busproof, bus):
+def test_outages_show_where_keys_go_without_a_witness(busproof):
     """Whose outage stops a key is its partition, though nobody tells which one took what."""
-    told = shown(busproof, "--adapter", bus("--without", "witness"))
+    told = shown(busproof, "--adapter", written(busproof, "hides = {Capability.WITNESS}"))
     by_outage = {f"KEY-{number}" for number in ("02", "04", "05", "07", "10", "12", "24")}
     assert not by_outage & told.keys()
     assert "capability: witness" == told["KEY-01"]
@@ -156,9 +186,7 @@ def test_a_client_library_in_front_of_the_model_shows_its_rule(busproof):
 def test_the_model_keeps_real_time_where_asked_to(busproof):
     """Its clock is that of the machine, and the judge knows."""
     adapter = "model?clock=real"
-    ended = busproof(
-        "run", "--only", "features", "--adapter", adapter, "--rule", "KEY-03", "--name", "it"
-    )
+    ended = busproof(*RUN, "--adapter", adapter, "--rule", "KEY-03")
     run = busproof.run("it")
     assert 3 == ended.code
     assert "real" == run.report.subject.clock
@@ -172,15 +200,7 @@ SEEDS = range(21) if FULL else (20,)
 @pytest.mark.parametrize("policy", ["random", "hostile"] if FULL else ["hostile"])
 def test_the_model_is_never_accused_whatever_it_chooses(busproof, policy, seed):
     """It conforms in every way that the documents leave open, and in answers that never come."""
-    ended = busproof(
-        "run",
-        "--only",
-        "features",
-        "--adapter",
-        f"model?policy={policy}&seed={seed}",
-        "--name",
-        "it",
-    )
+    ended = busproof(*RUN, "--adapter", f"model?policy={policy}&seed={seed}")
     # What it may do, and what it may refuse, need not arise.
     assert ended.code in (0, 3)
     assert set() == busproof.run("it").rules(Verdict.VIOLATED)

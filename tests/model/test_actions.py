@@ -164,6 +164,22 @@ def test_an_action_of_which_it_is_not_said_what_it_does_may_be_refused(
     knows_nothing_of(told, PATH)
 
 
+@pytest.mark.parametrize("name", ["MessageId", "sessionid", "PartitionKey"])
+@pytest.mark.parametrize("action", ["SET sys.{} = 'x'", "SET a = 1; REMOVE sys.{}"])
+def test_readings_decide_whether_an_action_may_change_a_key(name: str, action: str) -> None:
+    setting = rule(action.format(name))
+    either = subscribed(telling())
+    assert is_allowed(either, setting, INVALID)
+    assert is_allowed(either, setting, DONE)
+    held = {"ACTION-KEYS": "refused"}
+    refuses(subscribed(telling(readings=held)), setting, DONE, "FILTER-21")
+    refused = subscribed(telling(readings=held))
+    refused.has(setting, INVALID)
+    knows(refused, PATH)
+    own = action.replace("sys.", "").format(name)
+    assert not is_allowed(refused, rule(own), INVALID)
+
+
 def test_a_long_action_may_be_refused(told: Told) -> None:
     subscribed(told)
     assert is_allowed(told, rule("SET a = '" + "x" * 1024 + "'"), OTHER)
