@@ -1,0 +1,102 @@
+"""A topic `t` and its subscriptions: what is asked of them as a whole, and told of them."""
+
+from telling import (
+    SECOND,
+    Told,
+)
+
+from busproof.model.commands import (
+    BringPartitionUp,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    DeleteTopic,
+    GetQueue,
+    GetTopic,
+    ListSubscriptions,
+    Receive,
+    Send,
+    TakePartitionDown,
+    UpdateQueue,
+    UpdateTopic,
+)
+from busproof.model.outcomes import (
+    Described,
+    Listed,
+    QueueDescription,
+    Refused,
+    TopicDescribed,
+    TopicDescription,
+)
+from busproof.model.values import (
+    Error,
+    Message,
+    ReceiveMode,
+)
+
+EXISTS = Refused(error=Error.ALREADY_EXISTS)
+DISABLED = Refused(error=Error.ENTITY_DISABLED)
+GET = GetTopic(topic="t")
+DELETE = DeleteTopic(topic="t")
+LIST = ListSubscriptions(topic="t")
+AGAIN = CreateTopic(topic="t")
+SOON = 5 * SECOND
+
+
+def path(name: str) -> str:
+    return f"t/subscriptions/{name}"
+
+
+def subscribe(name: str = "s", **settings: object) -> CreateSubscription:
+    return CreateSubscription(topic="t", subscription=name, **settings)
+
+
+def publish(body: str, transaction: str | None = None, **properties: object) -> Send:
+    return Send(queue="t", message=Message(body=body, **properties), transaction=transaction)
+
+
+def take(name: str = "s") -> Receive:
+    return Receive(queue=path(name), mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def part(name: str = "s") -> DeleteQueue:
+    return DeleteQueue(queue=path(name))
+
+
+def change(**changes: object) -> UpdateTopic:
+    return UpdateTopic(topic="t", **changes)
+
+
+def update(name: str = "s", **changes: object) -> UpdateQueue:
+    return UpdateQueue(queue=path(name), **changes)
+
+
+def get(name: str = "s") -> GetQueue:
+    return GetQueue(queue=path(name))
+
+
+def topic(**told: object) -> TopicDescribed:
+    return TopicDescribed(description=TopicDescription(topic="t", **told))
+
+
+def subscription(name: str = "s", **told: object) -> Described:
+    return Described(description=QueueDescription(queue=path(name), **told))
+
+
+def listed(*names: str) -> Listed:
+    return Listed(names=names)
+
+
+def with_topic(told: Told, *subscriptions: str, **settings: object) -> Told:
+    told.has(CreateTopic(topic="t", **settings))
+    for name in subscriptions:
+        told.has(subscribe(name))
+    return told
+
+
+def dark(told: Told, partition: int = 1) -> None:
+    told.has(TakePartitionDown(queue="t", partition=partition))
+
+
+def bright(told: Told, partition: int = 1) -> None:
+    told.has(BringPartitionUp(queue="t", partition=partition))
