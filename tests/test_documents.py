@@ -191,6 +191,23 @@ def test_the_tutorial_goes_as_it_says(tmp_path: Path) -> None:
     assert "faulty" in page
 
 
+@pytest.mark.slow
+def test_the_broker_within_a_test_is_as_it_says(tmp_path: Path) -> None:
+    """With the fixtures as they are, with options of a project's own, and without pytest."""
+    found = list(blocks(ROOT / "docs" / "how-to" / "embed.md"))
+    lay_out(found, tmp_path)
+    pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ended = run(pytest_, tmp_path)
+    assert ended.returncode == 0, ended.stdout
+    (options,) = [block.text for block in found if "bus_options" in block.text]
+    with (tmp_path / "conftest.py").open("a", encoding="utf-8") as file:
+        file.write(options)
+    ended = run(pytest_, tmp_path)
+    assert ended.returncode == 0, ended.stdout
+    ended = run([sys.executable, "alone.py"], tmp_path)
+    assert ended.stdout.startswith("Endpoint=sb://127.0.0.1:"), ended.stderr
+
+
 def test_the_readme_names_every_verdict() -> None:
     """In its table, and no other."""
     text = README.read_text(encoding="utf-8").partition("## What it tells")[2]

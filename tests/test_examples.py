@@ -16,6 +16,7 @@ from busproof.reports.conformance import read
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NODE = EXAMPLES / "node-adapter"
 PACKAGE = EXAMPLES / "python-package"
+EMBEDDED = EXAMPLES / "embedded-broker"
 
 pytestmark = pytest.mark.slow
 
@@ -91,3 +92,19 @@ def test_the_package_knows_nothing_of_the_rules() -> None:
         line.split()[1] for line in text["adapter.py"].splitlines() if line.startswith("from busp")
     ]
     assert set(imports) == set(allowed)
+
+
+def test_the_project_with_an_embedded_broker_passes_its_own_tests(tmp_path: Path) -> None:
+    """And notices the transaction over two sessions, though its queue would be a regular one."""
+    project = shutil.copytree(EMBEDDED, tmp_path / "project")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ended = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    mistaken = project / "ledger.py"
+    text = mistaken.read_text(encoding="utf-8")
+    right = 'return [("transfers", [Booking(payer, -cents), Booking(payee, cents)])]'
+    wrong = "return in_two_sessions(payer, payee, cents)"
+    assert right in text
+    mistaken.write_text(text.replace(right, wrong), encoding="utf-8")
+    ended = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert "RefusedError: The operation is not allowed here (TXN-08)" in ended.stdout

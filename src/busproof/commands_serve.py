@@ -22,10 +22,6 @@ __all__ = ["add_parser", "run"]
 GARBAGE_LOOKED_FOR = 50_000
 """After how many new objects; each message held is some ten, and none of them is garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
-MISSING = (
-    "busproof serve needs python-qpid-proton and h11; install them with "
-    "pip install 'busproof[amqp]'"
-)
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -100,11 +96,9 @@ def _fault(args: argparse.Namespace) -> "Adapter | None":
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    try:
-        import h11  # noqa: F401, PLC0415
-        import proton  # noqa: F401, PLC0415
-    except ImportError:
-        raise UsageError(MISSING) from None
+    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
+
+    need_extra("busproof serve")
     return asyncio.run(_serve(args))
 
 

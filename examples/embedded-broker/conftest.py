@@ -1,0 +1,3 @@
+"""The fixtures of busproof's embedded broker."""
+
+pytest_plugins = ["busproof.broker.fixtures"]
