@@ -10,16 +10,18 @@ from busproof.broker.control import Control
 from busproof.broker.entities import Entities
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
+from busproof.broker.looking import kind_of, overview, page
 from busproof.errors import UsageError
 from busproof.model.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
 from busproof.model.profiles import profile_for
-from busproof.model.state import Queue, Subscription, Topic
+from busproof.model.state import Queue
 from busproof.model.values import DEAD_LETTERS, Tier
 from busproof.spec import load
 
 __all__ = ["Administration", "Problem"]
 
 OWN: Final = "/busproof/"
+OVERVIEW: Final = "/busproof/overview"
 NOBODY: Final = Control()
 AGES: Final = 10**11
 """More than three thousand years, in seconds: more than a clock is ever moved by."""
@@ -58,20 +60,40 @@ class Administration:
             return _json({"error": "The address of the request cannot be read."}, 400)
         path, query = unquote(url.path), dict(parse_qsl(url.query))
         try:
-            if path == "/health":
-                return _json({"status": "healthy", "message": "Service is healthy."})
-            if path.startswith(OWN):
-                self._check_control(request)
-                return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
+            return self._answered(request, path, query)
         except Problem as problem:
             return _json({"error": problem.sentence}, problem.status)
         except UsageError as error:
             return _json({"error": str(error)}, 400)
+
+    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
+        if path == "/health":
+            return _json({"status": "healthy", "message": "Service is healthy."})
+        if path in (OWN, OVERVIEW) and request.method == "GET":
+            return self._seen(request, path)
+        if path.startswith(OWN):
+            self._check_control(request)
+            return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
         return self._entities.answer(request)
 
-    def _check_control(self, request: Request) -> None:
-        if (objection := self._control.objection(request)) is not None:
+    def _check_control(self, request: Request, *, looks: bool = False) -> None:
+        if (objection := self._control.objection(request, looks=looks)) is not None:
             raise Problem(*objection)
+
+    def _seen(self, request: Request, path: str) -> Answer:
+        """The page, which holds nothing, and what it shows, which it asks for with the token."""
+        if path == OVERVIEW or self._control.token is None:
+            self._check_control(request, looks=True)
+        if path == OVERVIEW:
+            return _json(overview(self._hub, may_disturb=self._control.is_on))
+        body, policy = page()
+        headers = (
+            ("Content-Security-Policy", policy),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cache-Control", "no-store"),
+        )
+        return Answer(200, body, "text/html; charset=utf-8", headers)
 
     def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
         asked = f"{request.method} {what}"
@@ -212,7 +234,7 @@ class Administration:
             locked += stored.lock is not None
             deferred += stored.deferred is True
         return {
-            "kind": _kind(queue),
+            "kind": kind_of(queue),
             "partitioned": bool(queue.settings.partitioned),
             "requires_session": queue.settings.requires_session,
             "down": [each for each in range(count) if queue.outages.down >> each & 1],
@@ -222,12 +244,6 @@ class Administration:
             "scheduled": len(queue.calendar.entries),
             "dead_letters": 0 if dead is None else len(dead.messages),
         }
-
-
-def _kind(queue: Queue) -> str:
-    if isinstance(queue.role, Topic):
-        return "topic"
-    return "subscription" if isinstance(queue.role, Subscription) else "queue"
 
 
 def _json(value: Any, status: int = 200) -> Answer:

@@ -21,14 +21,23 @@ class Control:
     Args:
         is_on: whether anybody may use it.
         token: what has to be shown; without one, only this machine's own requests are answered.
+        is_seen: whether the page may be looked at, though nothing else is on.
     """
 
     is_on: bool = False
     token: str | None = attrs.field(default=None, repr=False)
+    is_seen: bool = False
 
-    def objection(self, request: Request) -> tuple[int, str] | None:
-        """Why a request is not answered, with HTTP's number for it; `None` if it is."""
-        if not self.is_on:
+    def objection(self, request: Request, *, looks: bool = False) -> tuple[int, str] | None:
+        """Why a request is not answered, with HTTP's number for it; `None` if it is.
+
+        Args:
+            request: the request.
+            looks: whether it only looks at what the page shows.
+        """
+        if looks and not (self.is_on or self.is_seen):
+            return 404, "The page is off; busproof serve --page, or --control, turns it on."
+        if not (self.is_on or looks):
             return 404, "The control endpoint is off; busproof serve --control turns it on."
         if self.token is not None:
             return None if self._shows_token(request) else (401, "The control token is not shown.")
@@ -60,10 +69,12 @@ def is_local(host: str) -> bool:
 
 
 def _comes_from_here(request: Request) -> bool:
-    """Whether a program of this machine asks, and no page that a browser of it shows.
+    """Whether a program of this machine asks, and no page that a browser of it shows but our own.
 
     A page says where it is from; one whose name was made to lead here says that name.
     """
     host = request.headers.get("host", "")
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
-    return is_local(request.peer) and is_local(name) and "origin" not in request.headers
+    origin = request.headers.get("origin")
+    is_ours = origin is None or origin in (f"http://{host}", f"https://{host}")
+    return is_local(request.peer) and is_local(name) and is_ours

@@ -34,6 +34,7 @@ class Answer:
     status: int
     body: bytes = b""
     content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 Handler = Callable[[Request], Answer]
@@ -159,6 +160,7 @@ def _write(connection: h11.Connection, writer: asyncio.StreamWriter, answer: Ans
     headers = [("Content-Length", str(len(answer.body))), ("Server", "busproof")]
     if answer.body:
         headers.append(("Content-Type", answer.content_type))
+    headers += answer.headers
     reason = HTTPStatus(answer.status).phrase
     response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
     for event in (response, h11.Data(data=answer.body), h11.EndOfMessage()):

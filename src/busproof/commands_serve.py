@@ -175,5 +175,8 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     where += [f"AMQP over TLS on {host}:{secure}"] if secure else []
     where.append(f"{'HTTPS' if places.admin_tls else 'HTTP'} on {host}:{broker.admin_port}")
     lines = [f"busproof: {', '.join(where)}, {entities} entities"]
+    if protection.control.is_on or protection.control.is_seen:
+        scheme = "https" if places.admin_tls else "http"
+        lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
     lines += [f"busproof: {each}" for each in protection.warnings()]
     return "\n".join([*lines, protection.connection_string(plain, secure)])

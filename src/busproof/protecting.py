@@ -49,6 +49,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="answer under /busproof/, to this machine's own programs: partitions, time, state",
     )
     parser.add_argument(
+        "--page",
+        action="store_true",
+        help="show this machine's browsers a page of the entities and their partitions, at "
+        "/busproof/ of the HTTP port",
+    )
+    parser.add_argument(
         "--control-token",
         metavar="SOURCE",
         help="answer under /busproof/ who shows the token in this file, or in env:NAME",
@@ -146,7 +152,9 @@ class Protection:
 
         source = self._args.control_token
         token = None if source is None else read_secret(source)
-        return Control(is_on=self._args.control or token is not None, token=token)
+        return Control(
+            is_on=self._args.control or token is not None, token=token, is_seen=self._args.page
+        )
 
     def _places(self) -> "Places":
         from busproof.broker.serving import Places  # noqa: PLC0415

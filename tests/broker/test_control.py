@@ -1,10 +1,14 @@
 """Who is answered under `/busproof/`: nobody, programs of this machine, or who has a token."""
 
+import base64
+import hashlib
 import http.client
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import attrs
 import pytest
 
 from busproof.broker.control import Control, is_local
@@ -67,6 +71,42 @@ def test_it_answers_programs_of_this_machine_and_no_page(local: Served) -> None:
     assert 403 == asked(local, "/busproof/state", Origin="http://localhost")
     for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", ""):
         assert 403 == asked(local, "/busproof/state", Host=host)
+
+
+@pytest.mark.slow
+def test_its_own_page_is_answered_and_shown_in_no_other(local: Served) -> None:
+    """A page of the same host and port is its own; one of another port is not."""
+    host = urlsplit(local.admin).netloc
+    assert 200 == asked(local, "/busproof/overview", Origin=f"http://{host}")
+    for origin in ("http://127.0.0.1", f"http://localhost:{host.split(':')[1]}", "null", "file://"):
+        assert 403 == asked(local, "/busproof/overview", Origin=origin)
+    with urllib.request.urlopen(f"{local.admin}/busproof/", timeout=20) as answer:  # noqa: S310
+        policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
+    assert "frame-ancestors 'none'" in policy
+    assert "default-src 'none'" in policy
+    for name in ("script", "style"):
+        inner = text.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
+        digest = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize(
+    ("control", "seen", "used"),
+    [
+        (Control(), 404, 404),
+        (Control(is_seen=True), None, 404),
+        (Control(is_on=True), None, None),
+        (Control(is_on=True, token="word"), 401, 401),
+        (Control(token="word", is_seen=True), 401, 404),
+    ],
+)
+def test_who_may_look_may_not_do_more(control: Control, seen: int | None, used: int | None) -> None:
+    request = Request("GET", "/busproof/overview", {"host": "localhost"}, b"", "127.0.0.1")
+    elsewhere = attrs.evolve(request, peer="10.0.0.7")
+    for looks, status in ((True, seen), (False, used)):
+        objection = control.objection(request, looks=looks)
+        assert status == (objection[0] if objection else None)
+        assert control.objection(elsewhere, looks=looks) is not None
 
 
 @pytest.mark.slow

@@ -1,0 +1,201 @@
+"""The page of a broker in a real Chromium: what it shows, live, and what a click does."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from azure.servicebus import ServiceBusClient, ServiceBusMessage
+from playwright.sync_api import Browser, Page, expect
+
+from busproof.broker.embedding import Embedded, embedded
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "<img src=x onerror='window.hacked=1'>"
+OPEN = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Embedded]:
+    with embedded(partitions=16) as broker:
+        yield broker
+
+
+@pytest.fixture
+def bus(shared: Embedded) -> Embedded:
+    """With something in every list of the page."""
+    shared.begin()
+    shared.queue("orders")
+    shared.queue("plain", partitioned=False)
+    shared.topic("news")
+    shared.subscription("news", "mine")
+    shared.queue("bookings", requires_session=True)
+    send(shared, "orders", "k")
+    send(shared, "bookings", "k", session_id=HOSTILE)
+    return shared
+
+
+def client(bus: Embedded) -> ServiceBusClient:
+    return ServiceBusClient.from_connection_string(bus.connection_string, retry_total=0)
+
+
+def send(bus: Embedded, queue: str, key: str, **properties: str) -> None:
+    with client(bus) as found, found.get_queue_sender(queue) as sender:
+        for _ in range(3):
+            message = ServiceBusMessage("x" * 4000, **properties or {"partition_key": key})
+            sender.send_messages(message)
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[OPEN]:
+    """Open a page; nothing of it may go wrong, or ask for something elsewhere."""
+    opened: list[tuple[Page, list[str]]] = []
+
+    def to(address: str, *, width: int = 1400, scheme: str = "light") -> Page:
+        size = {"width": width, "height": 900}
+        context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+        page, said = context.new_page(), []
+        opened.append((page, said))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request", lambda each: each.url.startswith((address, "data:")) or said.append(each.url)
+        )
+        page.goto(f"{address}/busproof/")
+        page.wait_for_selector("html[data-ready]", state="attached", timeout=10_000)
+        return page
+
+    yield to
+    for page, said in opened:
+        assert [] == said
+        assert page.evaluate("window.hacked") is None
+        page.context.close()
+
+
+def partition(page: Page, number: int, of: str = "orders"):
+    return page.get_by_role("region", name=of, exact=True).locator(".partition").nth(number)
+
+
+def test_it_shows_what_the_partitions_hold(bus: Embedded, visit: OPEN) -> None:
+    (place,) = {each["partition"] for each in bus.decisions() if each["entity"] == "orders"}
+    page = visit(bus.admin_address)
+    names = page.locator("h2").all_inner_texts()
+    assert ["bookings", "news", "news/subscriptions/mine", "orders", "plain"] == names
+    for number in range(16):
+        held = "3" if number == place else "0"
+        expect(partition(page, number).locator("strong")).to_have_text(held)
+    expect(partition(page, place)).to_contain_text("12 kB")
+    assert 1 == page.get_by_role("region", name="plain", exact=True).locator(".partition").count()
+
+
+def test_it_is_live(bus: Embedded, visit: OPEN) -> None:
+    """Sessions and locks come and go; nothing that a client named is taken for a part of it."""
+    page = visit(bus.admin_address)
+    bookings = page.get_by_role("region", name="bookings", exact=True)
+    assert 0 == bookings.locator("details").count()
+    with (
+        client(bus) as found,
+        found.get_queue_receiver("bookings", session_id=HOSTILE, max_wait_time=1) as receiver,
+    ):
+        assert 2 == len(receiver.receive_messages(2))
+        bookings.get_by_text("Sessions held: 1").click()
+        expect(bookings.get_by_role("cell", name=HOSTILE).first).to_be_visible()
+        expect(bookings.get_by_text("Locks: 2")).to_be_visible()
+    expect(bookings.get_by_text("Sessions held")).to_have_count(0)
+
+
+def test_a_click_takes_a_partition_down_and_up_again(bus: Embedded, visit: OPEN) -> None:
+    """By keyboard as well, and the partition keeps the focus."""
+    page = visit(bus.admin_address)
+    page.get_by_role("button", name="Take down partition 3 of orders").click()
+    again = page.get_by_role("button", name="Bring up partition 3 of orders, down")
+    expect(again).to_be_focused()
+    expect(partition(page, 3)).to_contain_text("down")
+    assert [3] == bus.state()["entities"]["orders"]["down"]
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Take down partition 3 of orders, up")).to_be_focused()
+    assert [] == bus.state()["entities"]["orders"]["down"]
+
+
+@pytest.mark.parametrize("width", [360, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(
+    bus: Embedded, visit: OPEN, axe: str, width: int, scheme: str
+) -> None:
+    """axe-core finds nothing, and nothing is beyond the edge."""
+    bus.take_down("orders", 3)
+    with (
+        client(bus) as found,
+        found.get_queue_receiver("bookings", session_id=HOSTILE, max_wait_time=1) as receiver,
+    ):
+        receiver.receive_messages(2)
+        page = visit(bus.admin_address, width=width, scheme=scheme)
+        for each in page.locator("summary").all():
+            each.click()
+        page.evaluate(axe)
+        found_by_axe = page.evaluate("axe.run().then(found => found.violations.map(v => v.id))")
+    assert [] == found_by_axe
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, "subprocess.Popen[str]"]]]:
+    """A broker as users start it: where its page is, and its process."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def start(*options: str) -> tuple[str, "subprocess.Popen[str]"]:
+        words = ["serve", "--port", "0", "--admin-port", "0", *options]
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "busproof", *words],
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        begun.append(process)
+        assert process.stderr is not None
+        found = re.search(r"HTTP on (\S+:\d+)", process.stderr.readline())
+        assert found is not None
+        return f"http://{found[1]}", process
+
+    yield start
+    for each in begun:
+        each.kill()
+        each.communicate(timeout=20)
+
+
+def test_without_control_it_can_only_be_looked_at(serve, visit: OPEN, tmp_path: Path) -> None:
+    config = tmp_path / "Config.json"
+    config.write_text(
+        '{"UserConfig": {"Namespaces": [{"Name": "n", "Queues": [{"Name": "orders"}]}]}}'
+    )
+    address, process = serve("--page", "--config", str(config))
+    page = visit(address)
+    expect(partition(page, 0).locator("strong")).to_have_text("0")
+    assert 0 == page.get_by_role("button").count()
+    assert "--control" in page.locator("#state").inner_text()
+    assert 404 == page.request.post(f"{address}/busproof/partitions/down", data={}).status
+    process.kill()
+    expect(page.locator("#state")).to_have_text(
+        "The broker does not answer; this is what it told last.", timeout=10_000
+    )
+    expect(partition(page, 0)).to_be_visible()
+
+
+def test_who_has_the_token_is_shown_the_rest(serve, visit: OPEN, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("open-sesame\n")
+    token.chmod(0o600)
+    address, _ = serve("--control-token", str(token))
+    page = visit(address)
+    said, field = page.locator("#state"), page.get_by_label("The control token")
+    expect(said).to_have_text("The control token is not shown.")
+    field.fill("guess")
+    page.keyboard.press("Enter")
+    expect(said).to_have_text("The control token is not shown.")
+    field.fill("open-sesame")
+    page.get_by_role("button", name="Show it").click()
+    expect(said).to_contain_text("Live.")
+    expect(field).to_be_hidden()
+    expect(page.get_by_text("There are no queues and no topics yet.")).to_be_visible()
