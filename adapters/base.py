@@ -1,7 +1,8 @@
 """What an adapter is: a translation between the vocabulary and one implementation."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import attrs
 
@@ -10,7 +11,7 @@ from busproof.model.outcomes import Outcome, Witness
 from busproof.model.profiles import vantage_from
 from busproof.model.values import Clock, Profile, Vantage
 
-__all__ = ["Adapter", "Capability", "Declaration", "Implementation", "Observed"]
+__all__ = ["Adapter", "Capability", "Declaration", "Hearing", "Implementation", "Observed"]
 
 
 class Capability(StrEnum):
@@ -89,6 +90,14 @@ class Observed:
 
     outcome: Outcome
     witness: Witness | None = None
+
+
+@runtime_checkable
+class Hearing(Protocol):
+    """An implementation that takes long for each question, and less for many at once."""
+
+    def hear(self, commands: Sequence[Command], connection: str) -> None:
+        """Hear what is asked next over a connection, in this order; something else may be."""
 
 
 class Adapter(Protocol):

@@ -1,8 +1,10 @@
 """The Spark pipeline as an implementation under test: the rules as expressions, folded by Spark."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
+
+import attrs
 
 from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
@@ -61,6 +63,10 @@ SETTINGS: Final = {
 """For many small jobs one after another: compiled soon and lightly, planned once."""
 
 
+_AT_ONCE: Final = 1_000
+"""How many of the commands that were heard are folded in one job."""
+
+
 class SparkAdapter:
     """A bus that lives in one row of a table, and in the expression that folds its commands."""
 
@@ -68,6 +74,7 @@ class SparkAdapter:
         self._master = master
         self._asking: Asking | None = None
         self._state = ""
+        self._ahead = _Ahead()
 
     @property
     def declaration(self) -> Declaration:
@@ -88,27 +95,88 @@ class SparkAdapter:
                 raise AdapterError(str(error)) from None
             self._asking = Asking(session)
         self._state = json.dumps(fresh(profile))
+        self._ahead = _Ahead()
+
+    def hear(self, commands: Sequence[Command], connection: str) -> None:
+        """Fold all of them at once, and answer each when it is asked."""
+        requests = [request(each, connection) for each in commands]
+        kinds = {each["command"]["type"] for each in requests}
+        if len(kinds) == 1 and kinds <= COMMANDS.keys():
+            self._leave_what_was_heard()
+            before = self._state
+            told: list[Any] = []
+            for first in range(0, len(requests), _AT_ONCE):
+                told += self._folded(requests[first : first + _AT_ONCE])
+            self._ahead = _Ahead(before, requests, told)
 
     def do(self, command: Command, connection: str) -> Observed:
         """Fold one command over the state of the row."""
-        if self._asking is None:
-            raise AssertionError("an adapter is asked only between start and stop")
         asked = request(command, connection)
         kind = asked["command"]["type"]
         if kind not in COMMANDS:
             return Observed(Unsupported(detail=f"no expression for {kind}"))
+        heard = self._ahead.next(asked)
+        if heard is not None:
+            return observed(heard)
+        self._leave_what_was_heard()
+        return observed(*self._folded([asked]))
+
+    def _folded(self, requests: list[dict[str, Any]]) -> list[Any]:
+        if self._asking is None:
+            raise AssertionError("an adapter is asked only between start and stop")
         try:
-            self._state, told = self._asking.ask(self._state, asked)
+            self._state, told = self._asking.ask(self._state, requests)
         except Exception as error:
             said = said_by_spark(error)
             if said is None:
                 raise
+            kind = requests[0]["command"]["type"]
             raise AdapterError(f"Spark failed at {kind}: {said}") from error
-        return observed(told)
+        return told
+
+    def _leave_what_was_heard(self) -> None:
+        """Have the state after what was asked indeed, where something was heard that was not."""
+        ahead, self._ahead = self._ahead, _Ahead()
+        if ahead.is_over:
+            return
+        self._state = ahead.before
+        if ahead.asked:
+            self._folded(ahead.asked)
 
     def stop(self) -> None:
         """Forget the namespace; Spark stays for the next one."""
         self._state = ""
+
+
+@attrs.define
+class _Ahead:
+    """What was heard to be asked next, and told of it already.
+
+    Attributes:
+        before: the state before it.
+    """
+
+    before: str = ""
+    _requests: Sequence[dict[str, Any]] = ()
+    _told: Sequence[Any] = ()
+    _place: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of it was asked."""
+        return self._place == len(self._requests)
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """What of it was asked indeed."""
+        return list(self._requests[: self._place])
+
+    def next(self, asked: dict[str, Any]) -> Any:
+        """What was told of this request, if it is the next; `None` if it is not."""
+        if self.is_over or self._requests[self._place] != asked:
+            return None
+        self._place += 1
+        return self._told[self._place - 1]
 
 
 def fresh(profile: Profile) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Steps that create many entities, and what must come of one more."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from pytest_bdd import given, parsers, then, when
@@ -23,15 +22,13 @@ TOPIC: Final = "news"
 ONE_MORE: Final = "one-more"
 
 
-def _asked(count: int, kind: str, what: str) -> Iterator[CreateQueue | CreateTopic]:
+def _asked(count: int, kind: str, what: str) -> list[CreateQueue | CreateTopic]:
     """The requests for so many queues or topics."""
     partitioned = kind == "partitioned"
-    for number in range(count):
-        name = f"{kind}-{what}-{number}"
-        if what == "queue":
-            yield CreateQueue(queue=name, partitioned=partitioned)
-        else:
-            yield CreateTopic(topic=name, partitioned=partitioned)
+    names = [f"{kind}-{what}-{number}" for number in range(count)]
+    if what == "queue":
+        return [CreateQueue(queue=name, partitioned=partitioned) for name in names]
+    return [CreateTopic(topic=name, partitioned=partitioned) for name in names]
 
 
 def _need_room(bus: Bus, kind: str, what: str) -> None:
@@ -52,8 +49,8 @@ def _need_room(bus: Bus, kind: str, what: str) -> None:
 def created(bus: Bus, count: str, kind: str, what: str) -> None:
     """Create so many, each of which has to succeed."""
     _need_room(bus, kind, what)
-    for command in _asked(int(count), kind, what):
-        bus.expect(bus.do(command), Done)
+    for outcome in bus.do_all(_asked(int(count), kind, what)):
+        bus.expect(outcome, Done)
 
 
 @when(
@@ -63,7 +60,7 @@ def created(bus: Bus, count: str, kind: str, what: str) -> None:
 def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
     """Create so many, whatever becomes of them."""
     _need_room(bus, kind, what)
-    return [bus.do(command) for command in _asked(int(count), kind, what)]
+    return list(bus.do_all(_asked(int(count), kind, what)))
 
 
 @when(

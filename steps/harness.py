@@ -1,12 +1,12 @@
 """The bus as the steps see it: what is asked is recorded and judged as it happens."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
 
-from busproof.adapters.base import Adapter, Capability, Observed
+from busproof.adapters.base import Adapter, Capability, Hearing, Observed
 from busproof.errors import AdapterError
 from busproof.history.outcome_words import outcome_words
 from busproof.history.records import Oracle
@@ -128,6 +128,17 @@ class Bus:
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
         self._keep_deadline(event)
         return event.outcome
+
+    def do_all(self, commands: Sequence[Command]) -> Iterator[Outcome]:
+        """Ask one thing after another, as `do` does, of whoever is told before what will come.
+
+        Raises:
+            NotConforming: as `do`, and so are the others.
+        """
+        if isinstance(self._adapter, Hearing):
+            with blaming_the_adapter():
+                self._adapter.hear(commands, "c1")
+        return map(self.do, commands)
 
     def ask(self, command: Command, connection: str) -> tuple[Event, Violation | None]:
         """Ask one thing; what came, and what is wrong with it, whatever that is.

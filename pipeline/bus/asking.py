@@ -6,6 +6,7 @@ one line from a file, and each question writes the file anew. Spark opens it for
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,19 +35,18 @@ class Asking:
         self._folder = tempfile.TemporaryDirectory(prefix="busproof-spark-")
         self._plans: dict[str, DataFrame] = {}
 
-    def ask(self, before: str, request: dict[str, Any]) -> tuple[str, Any]:
-        """The state after this request, as JSON like the one before, and what was told of it."""
-        kind = request["command"]["type"]
+    def ask(self, before: str, requests: Sequence[dict[str, Any]]) -> tuple[str, list[Any]]:
+        """The state after these requests, and what was told of each; all are of one kind."""
+        kind = requests[0]["command"]["type"]
         file = Path(self._folder.name, f"{kind}.json")
-        line = f'{{"state": {before}, "requests": [{json.dumps(request)}]}}\n'
+        line = f'{{"state": {before}, "requests": {json.dumps(requests)}}}\n'
         file.write_text(line, encoding="utf-8")
         if kind not in self._plans:
             read = self._spark.read.schema(SCHEMA).json(str(file))
             self._plans[kind] = plan(read, kind)
         (row,) = self._plans[kind].collect()
         after = json.loads(row.after)
-        (told,) = after["told"]
-        return after["state"], told
+        return after["state"], after["told"]
 
     def close(self) -> None:
         """Remove the files."""

@@ -16,10 +16,11 @@ from busproof.model.commands import (
     Command,
     CommitTransaction,
     CreateQueue,
+    ListQueues,
     Receive,
     Send,
 )
-from busproof.model.outcomes import Done, Empty, Received, Refused
+from busproof.model.outcomes import Done, Empty, Listed, Received, Refused
 from busproof.model.profiles import profile_for
 from busproof.model.values import MICROSECONDS, Error, Message
 from busproof.pipeline.bus.asking import Asking, plan
@@ -102,10 +103,22 @@ def test_one_call_gives_what_many_give(spark: SparkSession) -> None:
     """Each command alone over the state that the one before left."""
     asking, state, kinds = Asking(spark), json.dumps(FRESH), []
     for request in requests():
-        state, told = asking.ask(state, request)
+        state, (told,) = asking.ask(state, [request])
         kinds.append(told["type"])
     asking.close()
     assert [*ANSWERS, "Received"] == kinds
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_what_is_heard_and_not_asked_has_no_effect(adapter: SparkAdapter, place: int) -> None:
+    """Whatever is asked in its place; what was asked of it has had its effect, once."""
+    heard = [CreateQueue(queue=name) for name in "aba"]
+    adapter.hear(heard, "c1")
+    outcomes = [adapter.do(each, "c1").outcome for each in heard[:place]]
+    assert [Done(), Done(), Refused(error=Error.ALREADY_EXISTS)][:place] == outcomes
+    adapter.hear([CreateQueue(queue="c")], "c1")
+    assert Listed(names=("a", "b")[:place]) == adapter.do(ListQueues(), "c1").outcome
+    assert Done() == adapter.do(CreateQueue(queue="b" if place < 2 else "c"), "c1").outcome
 
 
 def test_a_key_keeps_its_partition_and_the_rest_take_turns(adapter: SparkAdapter) -> None:
