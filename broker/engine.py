@@ -1,11 +1,13 @@
 """One client's connection: bytes to Proton's engine and back, its events to the nodes of links."""
 
 import asyncio
+import inspect
 import time
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from proton import Collector, Event, Link, ProtonException, Terminus, Transport
+from proton import Collector, Data, Event, Link, ProtonException, Terminus, Transport
 from proton import Connection as Endpoint
 
 from busproof.broker import native
@@ -121,14 +123,13 @@ class Connection(asyncio.Protocol):
         """Bytes came, whatever they are."""
         try:
             self._take(data)
-        except UNREADABLE as error:
-            self.end(
-                Refusal("amqp:decode-error", f"What came cannot be read: {type(error).__name__}.")
-            )
-            self.drop()
         except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
-            self.hub.complain(self.name, error)
-            self.end(Refusal("amqp:internal-error", "The broker has failed on what came.", 500))
+            if _is_unreadable(error):
+                said = f"What came cannot be read: {type(error).__name__}."
+                self.end(Refusal("amqp:decode-error", said))
+            else:
+                self.hub.complain(self.name, error)
+                self.end(Refusal("amqp:internal-error", "The broker has failed on what came.", 500))
             self.drop()
 
     def _take(self, data: bytes) -> None:
@@ -364,6 +365,14 @@ class Connection(asyncio.Protocol):
         wait = min(most, max(0.01, due - now)) if due else most
         self._timer = self.hub.loop.call_later(wait, self._tick)
         self.pump()
+
+
+def _is_unreadable(error: Exception) -> bool:
+    """Whether Proton's Python has no such value: a map may have keys that no dict can have."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return isinstance(error, UNREADABLE) or (
+        isinstance(error, TypeError) and last.filename == inspect.getfile(Data)
+    )
 
 
 def _write_nothing(*_: object) -> None:

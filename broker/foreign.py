@@ -289,6 +289,9 @@ class ForeignBus(Bus):
                 self.namespace = with_queue(self.namespace, attrs.evolve(queue, settings=settings))
 
     def _keep(self, settings: CreateQueue, role: Topic | Subscription | None = None) -> None:
+        if isinstance(role, Subscription) and role.topic not in self.namespace.queues:
+            # It has a subscription of no topic; whoever asks about that needs one.
+            self._keep(CreateQueue(queue=role.topic), Topic())
         queue = Queue(settings=settings, outages=Outages(told=True), role=role)
         self.namespace = with_queue(self.namespace, queue)
 

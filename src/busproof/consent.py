@@ -31,7 +31,7 @@ class Work:
 
 
 MOST: Final = {
-    "features": Work(entities=1_200, at_once=8, operations=20_000),
+    "features": Work(entities=1_800, at_once=8, operations=28_000),
     "quick": Work(entities=400, at_once=8, operations=6_000),
     "ci": Work(entities=2_500, at_once=8, operations=40_000),
     "network": Work(entities=120, at_once=8, operations=1_500),

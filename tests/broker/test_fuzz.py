@@ -19,6 +19,7 @@ from busproof.broker.admin import Administration
 from busproof.broker.bus import Bus
 from busproof.broker.config import Configuration, read_configuration
 from busproof.broker.control import Control
+from busproof.broker.durations import microseconds_in
 from busproof.broker.encoding import binary
 from busproof.broker.engine import Connection
 from busproof.broker.framing import Handshake
@@ -300,6 +301,58 @@ def test_a_map_whose_keys_python_cannot_have_is_no_request(key: Any) -> None:
     with pytest.raises(ValueError, match="no AMQP message"):
         decoded(whole)
     assert {"a": 1} == decoded(of({"a": 1})).body
+
+
+def test_a_filter_whose_keys_python_cannot_have_is_told_to_be_unreadable() -> None:
+    """Found as a failure of ours: Proton makes a dictionary of a link's filters, too."""
+
+    async def trying(trial: Trial) -> None:
+        connection, wire = fuzzing.met(trial.hub, 1)
+        client = fuzzing.Client(connection, wire, fuzzing.logged_in(fuzzing.KEY))
+        session = client.endpoint.session()
+        session.open()
+        link = session.receiver("r")
+        link.source.address = "q"
+        filters = link.source.filter
+        filters.put_map()
+        filters.enter()
+        filters.put_object(Described(ulong(1), []))
+        filters.put_string("x")
+        filters.exit()
+        link.open()
+        client.talk()
+        assert b"amqp:decode-error" in wire.said
+        assert wire.is_over
+
+    tried(trying)
+
+
+@pytest.mark.parametrize(
+    "time", ["PT" + "1" * 400 + "S", "P" + "9" * 16 + "D", "PT1." + "1" * 16 + "S"]
+)
+def test_a_duration_beyond_all_numbers_is_none(time: str) -> None:
+    """Found as a number that Python has no whole one of."""
+    assert microseconds_in(time) is None
+    assert microseconds_in("P10675199DT2H48M5.4775807S") == 922_337_203_685_477_581
+
+
+def test_a_request_over_http_on_which_we_fail_is_answered() -> None:
+    """And told of, by where it was; nothing of what was asked is."""
+
+    async def trying(trial: Trial) -> None:
+        def broken() -> None:
+            raise LookupError("secret")
+
+        trial.hub.renew = broken
+        administration = Administration(trial.hub, trial.complain, Control(is_on=True))
+        request = Request("POST", "/busproof/keys/renew", {"host": "localhost"}, b"", "127.0.0.1")
+        answer = administration.answer(request)
+        assert (500, False) == (answer.status, b"secret" in answer.body)
+        (said,) = trial.complaints
+        assert "a request over HTTP is ended, because of LookupError at test_fuzz.py" in said
+        trial.complaints.clear()
+
+    tried(trying)
 
 
 class Restless:
