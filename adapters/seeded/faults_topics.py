@@ -9,7 +9,7 @@ from busproof.adapters.seeded.bus import QueueCommand, SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Key, Queue, Staged, Transaction
 from busproof.model import commands as c
-from busproof.model.outcomes import Done, Outcome, Refused
+from busproof.model.outcomes import Outcome, Refused
 from busproof.model.values import Error, Message, Profile
 
 __all__ = ["FAULTS"]
@@ -402,7 +402,10 @@ class _TopicTakesSecondKey(SeededBus):
 class _SubscribedToNothing(SeededBus):
     def create_subscription(self, command: c.CreateSubscription) -> Outcome:
         created = super().create_subscription(command)
-        return Done() if created == Refused(error=Error.NOT_FOUND) else created
+        if created == Refused(error=Error.NOT_FOUND):
+            self.create_topic(c.CreateTopic(topic=command.topic))
+            return super().create_subscription(command)
+        return created
 
 
 @faulty(
