@@ -7,7 +7,11 @@ TOGETHER = (
     ("tests/pipeline/",),
     ("tests/browser/",),
     ("tests/workflows/",),
-    ("tests/cli/test_check.py", "tests/cli/test_known_failures.py"),
+    (
+        "tests/cli/test_check.py",
+        "tests/cli/test_known_failures.py",
+        "tests/cli/test_usage.py::test_verdicts_that",
+    ),
     ("tests/cli/test_exploration.py",),
     ("tests/reports/test_allure_steps.py",),
     ("tests/steps/test_features_from_a_host.py",),

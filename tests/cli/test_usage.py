@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from busproof.reports import conformance as reports
+
 pytestmark = pytest.mark.slow
 
 BROKEN = ("run", "--only", "features", "--rule", "KEY-08", "--adapter", "faulty:mismatch-accepted")
@@ -167,16 +169,16 @@ def test_a_full_disk_behind_the_output_is_told_in_one_sentence(busproof, command
     assert ["cannot go on writing: No space left on device"] == ended.sentences
 
 
-def test_a_run_whose_verdicts_cannot_be_printed_leaves_its_report(busproof):
+def test_verdicts_that_cannot_be_printed_leave_their_report(busproof, recorded):
     """The verdicts are in the folder, and the exit code tells that something is missing."""
     with Path("/dev/full").open("w") as full:
         ended = busproof(
-            *("run", "--only", "features", "--no-allure", "--name", "it"),
+            *("check", str(recorded.folder), "--report", "told"),
             prepare=lambda: os.dup2(full.fileno(), 1),
         )
     assert 3 == ended.code
     assert ["cannot go on writing: No space left on device"] == ended.sentences
-    assert 0 == busproof.run("it").report.exit_code
+    assert 0 == reports.read(busproof.folder / "told").exit_code
 
 
 @pytest.mark.parametrize(("command", "code"), [(("rules",), 3), (BROKEN, 1)], ids=["rules", "run"])
