@@ -61,7 +61,6 @@ _ON_A_TOPIC: Final = (
     BringPartitionUp,
     *get_args(TopicManagement),
 )
-_NOT_ON_A_SUBSCRIPTION: Final = _ON_A_TOPIC
 _NOTHING: Final[dict[type[Command], Outcome]] = {
     Receive: Empty(),
     ReceiveBatch: Empty(),
@@ -120,7 +119,7 @@ def misaddressed(namespace: Namespace, queue: Queue, command: Command) -> Iterat
             return
         rules = ("TOPIC-05",)
     elif isinstance(queue.role, Subscription):
-        if not isinstance(command, _NOT_ON_A_SUBSCRIPTION):
+        if not isinstance(command, _ON_A_TOPIC):
             return
         rules = ("TOPIC-06",)
     elif isinstance(command, CreateSubscription | AddRule | RemoveRule | ListRules):

@@ -7,13 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from azure.servicebus import ServiceBusClient, ServiceBusMessage
+from azure.servicebus import ServiceBusMessage
+from embedded_clients import client, send
 
 from busproof.broker.embedding import Embedded, embedded
 from busproof.broker.extra import need_extra
 from busproof.errors import UsageError
-
-from .conftest import SETTINGS
 
 pytestmark = pytest.mark.slow
 
@@ -30,16 +29,6 @@ def shared() -> Iterator[Embedded]:
 def bus(shared: Embedded) -> Embedded:
     shared.begin()
     return shared
-
-
-def client(bus: Embedded) -> ServiceBusClient:
-    return ServiceBusClient.from_connection_string(bus.connection_string, **SETTINGS)
-
-
-def send(bus: Embedded, queue: str, *bodies: str, **properties: str) -> None:
-    with client(bus) as found, found.get_queue_sender(queue) as sender:
-        for body in bodies:
-            sender.send_messages(ServiceBusMessage(body, **properties))
 
 
 def received(bus: Embedded, queue: str, count: int = 9) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from azure.servicebus import ServiceBusClient, ServiceBusMessage
+from embedded_clients import client, send
 from playwright.sync_api import Browser, Page, expect
 
 from busproof.broker.embedding import Embedded, embedded
@@ -15,6 +15,7 @@ from busproof.broker.embedding import Embedded, embedded
 pytestmark = pytest.mark.slow
 
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
+BODIES = ["x" * 4000] * 3
 OPEN = Callable[..., Page]
 
 
@@ -33,20 +34,9 @@ def bus(shared: Embedded) -> Embedded:
     shared.topic("news")
     shared.subscription("news", "mine")
     shared.queue("bookings", requires_session=True)
-    send(shared, "orders", "k")
-    send(shared, "bookings", "k", session_id=HOSTILE)
+    send(shared, "orders", *BODIES, partition_key="k")
+    send(shared, "bookings", *BODIES, session_id=HOSTILE)
     return shared
-
-
-def client(bus: Embedded) -> ServiceBusClient:
-    return ServiceBusClient.from_connection_string(bus.connection_string, retry_total=0)
-
-
-def send(bus: Embedded, queue: str, key: str, **properties: str) -> None:
-    with client(bus) as found, found.get_queue_sender(queue) as sender:
-        for _ in range(3):
-            message = ServiceBusMessage("x" * 4000, **properties or {"partition_key": key})
-            sender.send_messages(message)
 
 
 @pytest.fixture
