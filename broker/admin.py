@@ -11,6 +11,7 @@ from busproof.broker.entities import Entities
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.looking import kind_of, overview, page
+from busproof.broker.metrics import Metrics
 from busproof.errors import UsageError
 from busproof.model.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
 from busproof.model.profiles import profile_for
@@ -22,6 +23,9 @@ __all__ = ["Administration", "Problem"]
 
 OWN: Final = "/busproof/"
 OVERVIEW: Final = "/busproof/overview"
+METRICS: Final = "/metrics"
+REFUSED: Final = 400
+"""The least status of HTTP that refuses."""
 NOBODY: Final = Control()
 AGES: Final = 10**11
 """More than three thousand years, in seconds: more than a clock is ever moved by."""
@@ -44,16 +48,37 @@ class Administration:
         hub: the broker's inside.
         warn: is told of what a client asks for that has no effect.
         control: who may use what lies under `/busproof/`.
+        metrics: who may have what the broker counts.
     """
 
-    def __init__(self, hub: Hub, warn: Callable[[str], None], control: Control = NOBODY) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        warn: Callable[[str], None],
+        control: Control = NOBODY,
+        metrics: Control = NOBODY,
+    ) -> None:
         self._control = control
+        self._may_measure = metrics
+        self._metrics = Metrics(hub)
         self._hub = hub
         self._warn = warn
         self._entities = Entities(hub, warn)
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request."""
+        """Answer one request; what changes something is told, and what is refused."""
+        answer = self._replied(request)
+        if request.method != "GET" or answer.status >= REFUSED:
+            self._hub.journal.info(
+                "http",
+                peer=request.peer,
+                method=request.method,
+                path=request.target.partition("?")[0],
+                status=answer.status,
+            )
+        return answer
+
+    def _replied(self, request: Request) -> Answer:
         try:
             url = urlsplit(request.target)
         except ValueError:
@@ -74,6 +99,8 @@ class Administration:
             return _json({"status": "healthy", "message": "Service is healthy."})
         if path in (OWN, OVERVIEW) and request.method == "GET":
             return self._seen(request, path)
+        if path == METRICS and request.method == "GET":
+            return self._measured(request)
         if path.startswith(OWN):
             self._check_control(request)
             return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
@@ -82,6 +109,11 @@ class Administration:
     def _check_control(self, request: Request, *, looks: bool = False) -> None:
         if (objection := self._control.objection(request, looks=looks)) is not None:
             raise Problem(*objection)
+
+    def _measured(self, request: Request) -> Answer:
+        if (objection := self._may_measure.objection(request)) is not None:
+            raise Problem(*objection)
+        return self._metrics.answer(request.headers.get("accept", ""))
 
     def _seen(self, request: Request, path: str) -> Answer:
         """The page, which holds nothing, and what it shows, which it asks for with the token."""
@@ -186,6 +218,8 @@ class Administration:
         refused = bus.ask(command(queue=path, partition=partition), "administration").refused
         if refused is not None:
             raise Problem(400, f"The model refuses it: {refused.error.value}.")
+        event = "partition-down" if down else "partition-up"
+        self._hub.journal.info(event, entity=path, partition=partition)
         self._hub.changed()
         known = bus.namespace.queues.get(path)
         return {} if known is None else self._described(known)

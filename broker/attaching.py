@@ -226,6 +226,14 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     try:
         claim = hub.keys.claim(text, str(said.get("name", "")), hub.wall())
     except TokenError as error:
+        hub.journal.warning("token-refused", connection=connection.name, said=str(error))
         raise Refusal("amqp:unauthorized-access", str(error), 401) from None
     connection.prove(claim)
+    hub.journal.info(
+        "token-taken",
+        connection=connection.name,
+        rule=claim.rule,
+        path=claim.path,
+        seconds=round(claim.until - hub.wall()),
+    )
     return Reply(status=202, description="Accepted")

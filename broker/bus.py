@@ -8,6 +8,7 @@ from random import Random
 from busproof.broker.answers import Answer
 from busproof.broker.choosing import Chooser
 from busproof.broker.decisions import Decisions
+from busproof.broker.traffic import Traffic
 from busproof.errors import UsageError
 from busproof.model.choosing import at_liberty, decided
 from busproof.model.commands import (
@@ -28,7 +29,7 @@ from busproof.model.commands import (
 from busproof.model.dead_letters import is_dead_letter_queue, owner_of
 from busproof.model.evolving import evolve
 from busproof.model.ledger import remove
-from busproof.model.outcomes import QueueDescription, TopicDescription
+from busproof.model.outcomes import Outcome, QueueDescription, TopicDescription
 from busproof.model.returning import give_back, prepared
 from busproof.model.settling import has_ended, locked
 from busproof.model.skewing import HOSTILE_SLACK, Skew
@@ -82,6 +83,7 @@ class Bus:
         self._names: dict[str, str] = {}
         self._is_held = False
         self.decisions = Decisions()
+        self.traffic = Traffic()
 
     @property
     def slack(self) -> int:
@@ -159,14 +161,18 @@ class Bus:
     def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
         """Decide several requests, which all take effect or none; then the refusal comes last."""
         before, decided_before, answers = self.namespace, self.decisions.count, []
+        taken: list[tuple[Command, Outcome]] = []
         for command in commands:
             answers.append(self.ask(command, connection))
             if (refused := answers[-1].refused) is not None:
                 if len(answers) > 1:
                     self.namespace = before
+                for each in taken:
+                    self.traffic.count(*each, times=-1)
                 # A refusal by itself has said something, such as where a key leads.
                 self.decisions.refuse(decided_before, refused)
                 break
+            taken.append((command, answers[-1].outcome))
         return answers
 
     def managed(self, command: UpdateQueue | DeleteQueue) -> Answer:
@@ -278,6 +284,7 @@ class Bus:
         low = path.lower()
         for name in [each for each in self._names if each == low or each.startswith(f"{low}/")]:
             del self._names[name]
+        self.traffic.forget(path)
 
     def names(self) -> list[str]:
         """The paths of all queues, topics and subscriptions."""
@@ -304,6 +311,7 @@ class Bus:
         partition = None if chosen.choice is None else chosen.choice.partition
         outcome = chosen.outcome if self._skew is None else self._skew.seen(chosen.outcome)
         answer = Answer(outcome, chosen.rules, partition)
+        self.traffic.count(command, outcome)
         if isinstance(command, Send | SendBatch | Schedule):
             moment, refused = self.namespace.now.latest, answer.refused
             self.decisions.keep(command, connection, moment, answer.rules, refused, partition)

@@ -16,17 +16,21 @@ LOCAL_NAME: Final = "localhost"
 
 @attrs.frozen
 class Control:
-    """What was asked for when the broker was started.
+    """What was asked for when the broker was started: of the control endpoint, or of the metrics.
 
     Args:
         is_on: whether anybody may use it.
         token: what has to be shown; without one, only this machine's own requests are answered.
         is_seen: whether the page may be looked at, though nothing else is on.
+        what: is on or off, for people.
+        option: turns it on.
     """
 
     is_on: bool = False
     token: str | None = attrs.field(default=None, repr=False)
     is_seen: bool = False
+    what: str = "control"
+    option: str = "--control"
 
     def objection(self, request: Request, *, looks: bool = False) -> tuple[int, str] | None:
         """Why a request is not answered, with HTTP's number for it; `None` if it is.
@@ -35,17 +39,19 @@ class Control:
             request: the request.
             looks: whether it only looks at what the page shows.
         """
+        called = f"The {self.what} endpoint"
         if looks and not (self.is_on or self.is_seen):
             return 404, "The page is off; busproof serve --page, or --control, turns it on."
         if not (self.is_on or looks):
-            return 404, "The control endpoint is off; busproof serve --control turns it on."
+            return 404, f"{called} is off; busproof serve {self.option} turns it on."
         if self.token is not None:
-            return None if self._shows_token(request) else (401, "The control token is not shown.")
+            shown = self._shows_token(request)
+            return None if shown else (401, f"The {self.what} token is not shown.")
         if not _comes_from_here(request):
             return (
                 403,
-                "The control endpoint answers this machine's own programs only; others need a "
-                "token, which busproof serve --control-token asks for.",
+                f"{called} answers this machine's own programs only; others need a "
+                f"token, which busproof serve {self.option}-token asks for.",
             )
         return None
 

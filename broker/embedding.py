@@ -178,6 +178,7 @@ class Embedded:
         from busproof.broker.admin import Administration  # noqa: PLC0415 - needs the extra
         from busproof.broker.control import Control  # noqa: PLC0415
         from busproof.broker.http import served  # noqa: PLC0415
+        from busproof.broker.journal import Logged  # noqa: PLC0415
         from busproof.broker.limits import Limits  # noqa: PLC0415
         from busproof.broker.serving import Places, bus_for, started  # noqa: PLC0415
         from busproof.broker.tokens import Keys  # noqa: PLC0415
@@ -193,7 +194,9 @@ class Embedded:
         def http(hub: "Hub") -> Callable[..., Any]:
             hub.configured = configured
             hub.warn = LOG.warning
-            answering.append(Administration(hub, LOG.warning, Control(is_on=True)))
+            hub.journal = Logged(LOG)
+            everybody = Control(is_on=True)
+            answering.append(Administration(hub, LOG.warning, everybody, everybody))
             return served(answering[0].answer, hub.saved, limits)
 
         keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)

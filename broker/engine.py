@@ -84,6 +84,7 @@ class Connection(asyncio.Protocol):
         self._endpoint.offered_capabilities = [STANDS_FOR]
         self._engine.bind(self._endpoint)
         self._timer: asyncio.TimerHandle | None = None
+        self._since = 0.0
 
     @property
     def name(self) -> str:
@@ -94,6 +95,7 @@ class Connection(asyncio.Protocol):
         """A link has got its node."""
         self.links[link] = node
         self._nodes[native.raw(link)] = node
+        self._tell("link-attached", link)
 
     def prove(self, claim: Claim) -> None:
         """Remember a claim that the client has shown; when it expires, links end that need it."""
@@ -110,9 +112,19 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         connected = cast(asyncio.Transport, transport)
+        peer = str((connected.get_extra_info("peername") or ("",))[0])
         if len(self.hub.connections) >= self.hub.limits.connections:
+            self.hub.journal.warning("connection-refused", peer=peer, limit="connections")
             connected.abort()
             return
+        self._since = time.monotonic()
+        self.hub.opened += 1
+        self.hub.journal.info(
+            "connected",
+            connection=self.name,
+            peer=peer,
+            tls=connected.get_extra_info("ssl_object") is not None,
+        )
         self._wire.open(connected)
         self._handshake = Handshake(self.hub.keys, self._wire.write)
         self.hub.connections.add(self)
@@ -136,11 +148,13 @@ class Connection(asyncio.Protocol):
         if self._handshake is not None:
             data = self._handshake.feed(data)
             if self._handshake.failed:
+                self.hub.journal.warning("login-failed", connection=self.name)
                 self.drop()
             if not self._handshake.done:
                 return
-            if self._handshake.claim is not None:
-                self.prove(self._handshake.claim)
+            if (claim := self._handshake.claim) is not None:
+                self.hub.journal.info("logged-in", connection=self.name, rule=claim.rule)
+                self.prove(claim)
             self._handshake = None
         with self.hub.bus.one_moment():
             for piece, batch in self._frames.feed(data):
@@ -149,7 +163,7 @@ class Connection(asyncio.Protocol):
         if self._frames.broken:
             self.drop()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
+    def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
         if self._timer is not None:
             self._timer.cancel()
@@ -157,6 +171,13 @@ class Connection(asyncio.Protocol):
         self.hub.connections.discard(self)
         for link in list(self.links):
             self._gone(link, lost=True)
+        if self._wire.is_open:
+            self.hub.journal.info(
+                "disconnected",
+                connection=self.name,
+                seconds=round(time.monotonic() - self._since, 3),
+                error=None if exc is None else type(exc).__name__,
+            )
         self._wire.lose()
         self._engine.unbind()
         self._endpoint.free()
@@ -220,6 +241,7 @@ class Connection(asyncio.Protocol):
 
     def detach(self, link: Link, refusal: Refusal) -> None:
         """End a link with an error."""
+        self._tell("link-refused", link, condition=refusal.condition, said=refusal.description)
         link.condition = condition(refusal.condition, refusal.description)
         link.close()
         self._gone(link, lost=False)
@@ -244,6 +266,12 @@ class Connection(asyncio.Protocol):
 
     def close_after(self, refusal: Refusal) -> None:
         """End the whole connection with an error."""
+        self.hub.journal.info(
+            "connection-ended",
+            connection=self.name,
+            condition=refusal.condition,
+            said=refusal.description,
+        )
         self._endpoint.condition = condition(refusal.condition, refusal.description)
         self._endpoint.close()
         self.pump()
@@ -297,6 +325,8 @@ class Connection(asyncio.Protocol):
                 native.pop(collector)
 
     def _opened(self, _: Event) -> None:
+        client = self._endpoint.remote_container
+        self.hub.journal.info("connection-opened", connection=self.name, client=client)
         self._endpoint.open()
 
     def _ended(self, _: Event) -> None:
@@ -356,7 +386,19 @@ class Connection(asyncio.Protocol):
         self._nodes.pop(raw, None)
         self.unfinished.pop(raw, None)
         if node is not None:
+            self._tell("link-ended", link, lost=lost)
             node.on_closed(lost=lost)
+
+    def _tell(self, event: str, link: Link, **told: Any) -> None:
+        ours = link.remote_target if link.is_receiver else link.remote_source
+        self.hub.journal.info(
+            event,
+            connection=self.name,
+            link=link.name,
+            client="sends" if link.is_receiver else "receives",
+            address=ours.address,
+            **told,
+        )
 
     def _tick(self) -> None:
         now = time.monotonic()

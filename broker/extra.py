@@ -7,7 +7,7 @@ from busproof.errors import UsageError
 
 __all__ = ["need_extra"]
 
-NEEDED: Final = ("proton", "h11")
+NEEDED: Final = ("proton", "h11", "prometheus_client", "structlog")
 
 
 def need_extra(what: str) -> None:
@@ -21,6 +21,6 @@ def need_extra(what: str) -> None:
     """
     if any(importlib.util.find_spec(name) is None for name in NEEDED):
         raise UsageError(
-            f"{what} needs python-qpid-proton and h11; install them with "
+            f"{what} needs python-qpid-proton and other packages; install them with "
             "pip install 'busproof[amqp]'"
         )

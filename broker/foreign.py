@@ -119,6 +119,7 @@ class ForeignBus(Bus):
             return Answer(Done())
         self._keep_pace()
         seen = self._implementation.do(command, connection)
+        self.traffic.count(command, seen.outcome)
         if isinstance(seen.outcome, Done):
             self._remember(command)
         partition = None if seen.witness is None else seen.witness.partition

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from busproof.broker.bus import Bus
+from busproof.broker.journal import Journal, Silent
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.messages import Content, Parsed, parse
 from busproof.broker.packing import unpacked
@@ -159,6 +160,10 @@ class Hub:
         """Reads the keys and certificates again, where they were read from."""
         self.warn: Callable[[str], None] = _be_silent
         """Is told what whoever runs the broker should know."""
+        self.journal: Journal = Silent()
+        """Is told what happens."""
+        self.opened = 0
+        """How many connections there ever were."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
@@ -196,7 +201,9 @@ class Hub:
 
     def renew_keys(self, rules: Iterable[Key]) -> None:
         """Have other keys; what needs a claim that was proved by one that is gone ends."""
-        self.keys.renew(rules)
+        renewed = tuple(rules)
+        self.keys.renew(renewed)
+        self.journal.info("keys-renewed", rules=[each.name for each in renewed])
         for connection in list(self.connections):
             connection.renew_claims()
 

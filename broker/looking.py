@@ -16,7 +16,7 @@ from busproof.model.sizes import MOST_GB, told_size
 from busproof.model.state import Namespace, Queue, Subscription, Topic, partition_count
 from busproof.model.stored import Tally
 
-__all__ = ["MOST_LISTED", "kind_of", "overview", "page"]
+__all__ = ["MOST_LISTED", "entity_told", "kind_of", "overview", "page"]
 
 MOST_LISTED: Final = 50
 """How many sessions, and how many locks, of an entity are told one by one."""
@@ -40,11 +40,19 @@ def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
         "now": bus.epoch_ms(bus.now),
         "connections": len(hub.connections),
         "may_disturb": may_disturb,
-        "entities": [_entity(hub, namespace, name) for name in bus.names()],
+        "entities": [_listed(hub, name) for name in bus.names()],
     }
 
 
-def _entity(hub: Hub, namespace: Namespace, name: str) -> dict[str, Any]:
+def _listed(hub: Hub, name: str) -> dict[str, Any]:
+    queue = hub.bus.namespace.queues[name]
+    some = {"some_sessions": _sessions(hub, queue), "some_locks": _locks(hub, queue)}
+    return entity_told(hub, name) | some
+
+
+def entity_told(hub: Hub, name: str) -> dict[str, Any]:
+    """What is told of an entity as a whole, and of each of its partitions."""
+    namespace = hub.bus.namespace
     queue = namespace.queues[name]
     graves = (namespace.queues.get(each) for each in graves_of(name))
     return {
@@ -60,8 +68,6 @@ def _entity(hub: Hub, namespace: Namespace, name: str) -> dict[str, Any]:
         "scheduled": len(queue.calendar.entries),
         "dead_letters": sum(len(each.messages) for each in graves if each is not None),
         "sessions": len(queue.sessions),
-        "some_sessions": _sessions(hub, queue),
-        "some_locks": _locks(hub, queue),
     }
 
 

@@ -5,6 +5,7 @@ leaves the broker before everything that was decided until then is written.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
@@ -74,6 +75,9 @@ class Saver:
         self._pending: Changes | None = None
         """What is being written; nobody is told of it yet."""
         self.is_full = False
+        self.commits, self.seconds = 0, 0.0
+        """How often something was written, and how long that took altogether."""
+        self._begun = 0.0
         self.failed: Callable[[ConformanceError], None] = _raise
         """Is told that the store cannot be written any more."""
         self._in_thread = in_thread
@@ -182,6 +186,7 @@ class Saver:
             self._done(held)
             return
         self._running, self._pending = True, self._changes()
+        self._begun = time.monotonic()
         self._write(self._pending, held)
 
     def _write(self, changes: Changes, held: list[Telling]) -> None:
@@ -216,6 +221,8 @@ class Saver:
     def _wait_for_room(self, changes: Changes, held: list[Telling]) -> None:
         """Write it again once there is room, which the reserve gives if it was there."""
         first, self.is_full = not self.is_full, True
+        if first:
+            self._hub.warn("the disk of the store is full: what is sent is refused until it is not")
         self._store.release()
         if first:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
@@ -233,9 +240,14 @@ class Saver:
         self.is_full = looking.cancelled() or not looking.result()
         if self.is_full:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
+        else:
+            self._hub.warn("there is room on the disk of the store again")
         self._go_on()
 
     def _done(self, held: list[Telling]) -> None:
+        if self._pending is not None:
+            self.commits += 1
+            self.seconds += time.monotonic() - self._begun
         self._pending = None
         for telling in held:
             telling()

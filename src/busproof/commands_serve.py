@@ -4,9 +4,11 @@ import argparse
 import asyncio
 import gc
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from busproof import __version__
 from busproof.broker.limits import MEANINGS
 from busproof.errors import UsageError
 from busproof.protecting import Protection, add_options
@@ -22,6 +24,8 @@ __all__ = ["add_parser", "run"]
 GARBAGE_LOOKED_FOR = 50_000
 """After how many new objects; each message held is some ten, and none of them is garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
+OUTPUT = "-"
+PORTS = ("port", "tls_port", "admin_port")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -68,6 +72,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         action="store_true",
         help="with --store: what was answered outlasts a loss of power too, not only a kill",
     )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="add what happens to this file, a JSON object a line; - is the output",
+    )
     parser.set_defaults(run=run)
 
 
@@ -108,6 +118,7 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
+    from busproof.broker.journal import Silent, journal  # noqa: PLC0415
     from busproof.broker.limits import limits_in  # noqa: PLC0415
     from busproof.broker.resuming import Keeping  # noqa: PLC0415
     from busproof.broker.serving import bus_for, started  # noqa: PLC0415
@@ -117,6 +128,7 @@ async def _serve(args: argparse.Namespace) -> int:
     protection = Protection(args, configuration)
     limits = limits_in(args.limit)
     fault = _fault(args)
+    told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
@@ -126,10 +138,18 @@ async def _serve(args: argparse.Namespace) -> int:
     kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)
     bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
 
+    def warn(text: str) -> None:
+        say(text)
+        told.warning("warning", said=text)
+
     def http(hub: Hub) -> Any:
+        hub.configured, hub.warn, hub.journal = configured, warn, told
+        hub.renew = protection.renewal(hub)
+        hub.identifies = args.message_ids == "assigned"
         if kept is not None:
             kept.attach(hub, ended.set)
-        return served(Administration(hub, say, protection.control).answer, hub.saved, limits)
+        answering = Administration(hub, warn, protection.control, protection.metrics)
+        return served(answering.answer, hub.saved, limits)
 
     try:
         broker = await started(bus, protection.keys, protection.places, http, limits)
@@ -137,10 +157,6 @@ async def _serve(args: argparse.Namespace) -> int:
         if kept is not None:
             kept.close()
         raise
-    broker.hub.configured = configured
-    broker.hub.warn = say
-    broker.hub.renew = protection.renewal(broker.hub)
-    broker.hub.identifies = args.message_ids == "assigned"
     # What is there by now stays: looking for garbage in it would only take time.
     gc.freeze()
     gc.set_threshold(GARBAGE_LOOKED_FOR)
@@ -150,11 +166,22 @@ async def _serve(args: argparse.Namespace) -> int:
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, _renew, broker.hub)
     write_aside(_greeting(protection, broker, len(bus.names())))
+    told.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()
     await broker.stop()
+    told.info("stopped")
     if kept is not None:
         kept.check()
     return 0
+
+
+def _named(path: Path) -> Path | None:
+    """The file that is meant, if not the output."""
+    return None if str(path) == OUTPUT else path
+
+
+def _places(broker: "Broker") -> dict[str, int]:
+    return {name: broker.port_of(f"--{name.replace('_', '-')}") for name in PORTS}
 
 
 def _renew(hub: "Hub") -> None:
@@ -162,7 +189,7 @@ def _renew(hub: "Hub") -> None:
     try:
         hub.renew()
     except UsageError as error:
-        say(f"the keys and certificates stay as they were: {error}")
+        hub.warn(f"the keys and certificates stay as they were: {error}")
     else:
         say("keys and certificates were read again")
 

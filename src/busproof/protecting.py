@@ -59,6 +59,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="answer under /busproof/ who shows the token in this file, or in env:NAME",
     )
+    parser.add_argument(
+        "--metrics",
+        action="store_true",
+        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
+    )
+    parser.add_argument(
+        "--metrics-token",
+        metavar="SOURCE",
+        help="answer at /metrics who shows the token in this file, or in env:NAME",
+    )
 
 
 def _add_options_of_keys(parser: argparse.ArgumentParser) -> None:
@@ -120,6 +130,7 @@ class Protection:
         self.keys = Keys(self.rules, args.audience)
         self._check_reach()
         self.control: Control = self._control()
+        self.metrics: Control = self._metrics()
         self.places: Places = self._places()
 
     def _rules(self) -> "tuple[Key, ...]":
@@ -155,6 +166,15 @@ class Protection:
         return Control(
             is_on=self._args.control or token is not None, token=token, is_seen=self._args.page
         )
+
+    def _metrics(self) -> "Control":
+        from busproof.broker.control import Control  # noqa: PLC0415
+        from busproof.broker.keyring import read_secret  # noqa: PLC0415
+
+        source = self._args.metrics_token
+        token = None if source is None else read_secret(source)
+        is_on = self._args.metrics or token is not None
+        return Control(is_on=is_on, token=token, what="metrics", option="--metrics")
 
     def _places(self) -> "Places":
         from busproof.broker.serving import Places  # noqa: PLC0415
@@ -233,7 +253,15 @@ class Protection:
                 f"what passes through port {self.places.port} is not encrypted; --tls-cert and "
                 "--tls-key encrypt it"
             )
-        for source in filter(None, (args.keys, args.control_token, _named(args.tls_key))):
+        for source in filter(
+            None,
+            (
+                args.keys,
+                args.control_token,
+                args.metrics_token,
+                _named(args.tls_key),
+            ),
+        ):
             if is_exposed(source):
                 found.append(f"{source} can be read by others; chmod 600 keeps it to you")
         return found

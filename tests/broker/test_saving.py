@@ -96,6 +96,8 @@ def test_what_finds_no_room_is_told_once_there_is_some(
         assert reserve.exists()
         monkeypatch.setattr(Store, "begin", full)
         heard: list[str] = []
+        said: list[str] = []
+        hub.warn = said.append
         send(hub, "a")
         hub.tell(lambda: heard.append("a"))
         await asyncio.sleep(0.05)
@@ -109,6 +111,7 @@ def test_what_finds_no_room_is_told_once_there_is_some(
             await asyncio.sleep(0.05)
         hub.check_room()
         assert reserve.exists()
+        assert [True, False] == ["is full" in each for each in said]
 
     on(tmp_path, tried)
     assert 1 == held(tmp_path)

@@ -1,0 +1,92 @@
+"""What a bus was asked, and how many messages came and went, counted as they do."""
+
+from collections import Counter
+from typing import Final
+
+import attrs
+
+from busproof.model.commands import Command, Schedule, Send, SendBatch
+from busproof.model.entities import concerned
+from busproof.model.outcomes import Outcome, Received, ReceivedSeveral, Refused
+from busproof.model.values import Error
+
+__all__ = ["Asked", "Moved", "Traffic"]
+
+UNKNOWN: Final = ""
+"""In the place of an entity that there is not: clients could name any number of those."""
+
+
+@attrs.frozen
+class Asked:
+    """Requests that had the same end.
+
+    Attributes:
+        entity: whose; empty if they concern none, or one that there is not.
+        command: what was asked, as the vocabulary calls it.
+        error: by which they were refused; empty if they were not.
+    """
+
+    entity: str
+    command: str
+    error: str
+
+
+@attrs.frozen
+class Moved:
+    """Messages that went the same way: in or out of an entity."""
+
+    entity: str
+    direction: str
+
+
+class Traffic:
+    """The counts of one namespace, since it began."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[tuple[str, type[Command], str]] = Counter()
+        self._came: Counter[str] = Counter()
+        self._went: Counter[str] = Counter()
+
+    @property
+    def asked(self) -> dict[Asked, int]:
+        """How many requests had which end."""
+        return {
+            Asked(entity, kind.__name__, error): count
+            for (entity, kind, error), count in self._asked.items()
+        }
+
+    @property
+    def moved(self) -> dict[Moved, int]:
+        """How many messages came, or went, by entity; what was sent again counts again."""
+        ways = (("in", self._came), ("out", self._went))
+        return {Moved(name, way): count for way, counts in ways for name, count in counts.items()}
+
+    def count(self, command: Command, outcome: Outcome, times: int = 1) -> None:
+        """Count a request with its end; by -1 times, take it back."""
+        entity = getattr(command, "queue", None) or concerned(command) or UNKNOWN
+        if isinstance(outcome, Refused):
+            where = UNKNOWN if outcome.error is Error.NOT_FOUND else entity
+            self._asked[where, type(command), outcome.error.value] += times
+            return
+        self._asked[entity, type(command), ""] += times
+        if isinstance(command, Send | Schedule):
+            self._came[entity] += times
+        elif isinstance(command, SendBatch):
+            self._came[entity] += times * len(command.messages)
+        elif isinstance(outcome, Received):
+            self._went[entity] += times
+        elif isinstance(outcome, ReceivedSeveral):
+            self._went[entity] += times * len(outcome.messages)
+
+    def forget(self, path: str) -> None:
+        """Forget an entity that is gone, and all beneath it."""
+        gone = path.lower(), f"{path.lower()}/"
+
+        def is_gone(name: str) -> bool:
+            return name.lower() == gone[0] or name.lower().startswith(gone[1])
+
+        for counts in (self._came, self._went):
+            for name in [each for each in counts if is_gone(each)]:
+                del counts[name]
+        for key in [each for each in self._asked if is_gone(each[0])]:
+            del self._asked[key]
