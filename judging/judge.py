@@ -25,11 +25,13 @@ class Violation:
         index: of the event among those judged.
         rules: the rules that it breaks, the one to blame first.
         allowed: what would have been allowed; empty where nothing comparable would.
+        why: what is wrong with it, where that is more than this one event.
     """
 
     index: int
     rules: tuple[RuleId, ...]
     allowed: tuple[Transition, ...]
+    why: str = ""
 
 
 def vantage_of(vantage: Vantage, oracle: Oracle) -> Vantage:
@@ -54,6 +56,11 @@ class Judge:
         self.evidence: Counter[RuleId] = Counter()
         self.violation: Violation | None = None
         self.exhausted = ""
+
+    @property
+    def possible(self) -> tuple[Namespace, ...]:
+        """The states that remain."""
+        return self._possible
 
     def saw(self, event: Event) -> Violation | None:
         """Judge one event; the violation, if it is one."""

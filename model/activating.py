@@ -37,11 +37,16 @@ def activated(namespace: Namespace, name: str) -> Namespace:
     while (waiting := _due(namespace, namespace.queues[name])) is not None:
         queue = namespace.queues[name]
         at_once = namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once"
-        certain = at_once and waiting.certain and _is_alone(queue, waiting)
+        owed = waiting.certain and _is_alone(queue, waiting)
+        certain = at_once and owed
         if goes_on(queue):
-            namespace = _sent_on(namespace, queue, waiting, certain=certain)
-        else:
-            namespace = with_queue(namespace, _arrived(namespace, queue, waiting, certain=certain))
+            namespace = _sent_on(namespace, queue, waiting, certain=certain, owed=owed)
+            continue
+        arrived = _arrived(namespace, queue, waiting, certain=certain)
+        if owed and not certain:
+            stored = arrived.messages[arrived.arrivals - 1]
+            arrived = replace(arrived, stored, attrs.evolve(stored, owed=stored.came))
+        namespace = with_queue(namespace, arrived)
     return namespace
 
 
@@ -64,7 +69,9 @@ def goes_on(queue: Queue) -> bool:
     return isinstance(queue.role, Topic) or queue.settings.forward_to is not None
 
 
-def _sent_on(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool) -> Namespace:
+def _sent_on(
+    namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool, owed: bool
+) -> Namespace:
     """The namespace once a message that was scheduled goes on, as though it were sent now."""
     message = waiting.message
     key = effective_key(namespace, queue.settings, message)
@@ -73,7 +80,7 @@ def _sent_on(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         where = home_of(namespace, queue, key)
     queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting))
     came = _came(namespace, waiting)
-    arrival = Arrival(message=message, key=key, where=where, certain=certain, came=came)
+    arrival = Arrival(message=message, key=key, where=where, certain=certain, came=came, owed=owed)
     return arrive(namespace, queue, arrival)
 
 

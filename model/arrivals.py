@@ -26,6 +26,7 @@ class Arrival:
         least: a shorter time to live than its own that it may have where it goes.
         reason: why it was dead-lettered, if it comes from a dead-letter queue.
         several: whether it is one of several copies, whose order is not said.
+        owed: whether it surely arrives in the end, though nobody says when.
     """
 
     message: Message
@@ -40,6 +41,7 @@ class Arrival:
     least: int | None = None
     reason: str | None = None
     several: bool = False
+    owed: bool = False
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from busproof.model.forwarding import kept_by, passed_on, withheld_beyond
 from busproof.model.ledger import replace, store
 from busproof.model.lifetimes import lesser, lifetime
 from busproof.model.outages import Partitions
+from busproof.model.owing import owed_by
 from busproof.model.placing import home_of
 from busproof.model.room import filled
 from busproof.model.state import (
@@ -234,6 +235,9 @@ def _stored(
         # It has no place in a line.
         copy = stored.messages[queue.arrivals]
         stored = replace(stored, copy, attrs.evolve(copy, certain=True))
+    if arrival.owed and not arrival.certain:
+        copy = stored.messages[queue.arrivals]
+        stored = replace(stored, copy, attrs.evolve(copy, owed=owed_by(arrival)))
     if arrival.reason is None:
         return stored
     letter = attrs.evolve(stored.messages[queue.arrivals], reason=arrival.reason)
@@ -266,7 +270,8 @@ def _copied(
         shows = ("TOPIC-25", *shows)
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
-    copy = attrs.evolve(arrival, where=where, certain=certain)
+    owed = arrival.owed and verdict.taken is True and not arrival.several
+    copy = attrs.evolve(arrival, where=where, certain=certain, owed=owed)
     remembered = _remembered(subscription, role, arrival, verdict)
     return _taken(namespace, remembered, copy, shows)
 

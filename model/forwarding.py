@@ -10,6 +10,7 @@ from busproof.model.duplicates import Fate, fate, noted
 from busproof.model.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.model.ledger import never_arrives
 from busproof.model.outages import Partitions
+from busproof.model.owing import is_owed
 from busproof.model.placing import home_of, narrowed
 from busproof.model.state import (
     Namespace,
@@ -64,6 +65,7 @@ def passed_on(
         where=where,
         certain=ours and arrival.certain and becomes is Fate.KEPT,
         answered=ours and arrival.answered,
+        owed=becomes is Fate.KEPT and is_owed(destination, arrival),
         revision=None,
         hops=arrival.hops + 1,
         shows=_shown(source, destination, arrival, key),

@@ -125,6 +125,7 @@ class Stored:
         dies: when its time to live ends; `None` if it never does.
         aged: whether nothing but its age makes it uncertain.
         gone: whether it has outlived that, and no receive can be given it any more.
+        owed: the rule by which it has to come in the end, though it may not be here yet.
     """
 
     number: int
@@ -158,6 +159,7 @@ class Stored:
     dies: Window | None = None
     aged: bool = False
     gone: bool = False
+    owed: RuleId | None = None
 
     @property
     def available(self) -> bool:

@@ -38,6 +38,7 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Unsupported,
 )
+from busproof.model.state import Namespace
 from busproof.model.values import (
     MICROSECONDS,
     SEQUENCE_BITS,
@@ -198,11 +199,17 @@ class Bus:
         """What is wrong with an answer, in words."""
         rule = violation.rules[0]
         allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
+        instead = "; ".join(allowed) or violation.why or "none of what is known would fit"
         return NotConforming(
             f"{rule}: {self._recording.sentence(rule)}\n"
             f"  asked and came: {event_words(event)}\n"
-            f"  allowed: {'; '.join(allowed) or 'none of what is known would fit'}"
+            f"  allowed: {instead}"
         )
+
+    @property
+    def possible(self) -> tuple[Namespace, ...]:
+        """The states that the judge holds possible."""
+        return self._judge.possible
 
     @property
     def exhausted(self) -> str:

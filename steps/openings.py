@@ -69,6 +69,12 @@ _OPENINGS: Final = (
     ),
     Opening("chain", frozenset({Capability.FORWARDING}), forwarding.chain),
     Opening("sources", frozenset({Capability.FORWARDING}), forwarding.sources),
+    Opening("onward", frozenset({Capability.FORWARDING}), forwarding.onward),
+    Opening(
+        "unique end",
+        frozenset({Capability.FORWARDING, Capability.DUPLICATE_DETECTION}),
+        forwarding.unique_end,
+    ),
     Opening(
         "buried",
         frozenset({Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK}),

@@ -26,7 +26,7 @@ from busproof.model.commands import (
     SetSessionState,
 )
 from busproof.model.values import DEAD_LETTERS, ReceiveMode
-from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary
+from busproof.steps.openings_of_queues import OTHER, awaited, interrupted, keyed, ordinary
 from busproof.steps.worlds import World
 
 __all__ = [
@@ -192,9 +192,10 @@ def scheduled(world: World, queue: CreateQueue) -> Iterator[Command]:
     for name, number in world.scheduled[-1:]:
         yield CancelScheduled(queue=name, sequence_number=number)
     yield AdvanceClock(duration=2 * wait)
+    yield from awaited(world, plain.queue)
     yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=-wait)
-    for _ in range(3):
-        yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+    yield from awaited(world, plain.queue)
+    yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def scheduled_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -208,9 +209,11 @@ def scheduled_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
     for name, number in world.scheduled[-1:]:
         yield CancelScheduled(queue=name, sequence_number=number)
     down, up = interrupted(world, plain)
+    yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
     yield down
     yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
-    yield up
     yield AdvanceClock(duration=2 * wait)
+    yield up
+    yield from awaited(world, plain.queue)
     for _ in range(2):
         yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)

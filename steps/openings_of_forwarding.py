@@ -1,24 +1,34 @@
 """How sequences about forwarding may begin: chains, what a destination needs, dead letters."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any, Final
 
+import attrs
+
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
+    AcceptSession,
+    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     Command,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Receive,
     RollBackTransaction,
     Send,
     TakePartitionDown,
+    UpdateQueue,
 )
-from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode
-from busproof.steps.openings_of_queues import keyed, ordinary
+from busproof.model.entities import subscription_path
+from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode, Tier
+from busproof.steps.openings_of_queues import awaited, keyed, ordinary, plain
 from busproof.steps.worlds import Theme, World
 
-__all__ = ["buried", "chain", "sources"]
+__all__ = ["buried", "chain", "onward", "sources", "unique_end"]
 
 HOPS: Final = (3, 2)
 """A message is forwarded as often as it may by any reading, and then more often than it may."""
@@ -44,7 +54,68 @@ def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
             yield last
         yield Send(queue=last.queue, message=keyed(world, queue, 0))
         if not queue.requires_session:
-            yield _taken(queue.queue)
+            yield from awaited(world, queue.queue)
+
+
+def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message goes on from each kind of queue to each, and from a subscription to a topic."""
+    world.theme = Theme.FORWARDING
+    kinds = (True, False) if world.scope.tier is not Tier.PREMIUM else (False,)
+    for ours, theirs in product(kinds, kinds):
+        end = ordinary(world, attrs.evolve(queue, partitioned=theirs))
+        source = _source(world, attrs.evolve(queue, partitioned=ours), forward_to=end.queue)
+        yield from (end, source)
+        # Without a key they take all partitions in turn.
+        for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
+            yield Send(queue=source.queue, message=plain(world))
+            yield from awaited(world, end.queue)
+    if Capability.TOPICS in world.scope.capabilities:
+        yield from _through_topics(world, queue)
+
+
+def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """From a queue, by an update, through two topics to two ends."""
+    first, second = (f"n{len(world.topics) + number}" for number in (1, 2))
+    world.topics += [first, second]
+    partitioned = bool(queue.partitioned)
+    ends = [ordinary(world, queue).queue for _ in range(2)]
+    yield from world.queues[-2:]
+    for topic, onward_to in ((second, ends), (first, [second])):
+        yield CreateTopic(topic=topic, partitioned=partitioned)
+        for number, forward_to in enumerate((None, *onward_to)):
+            name = f"s{number}"
+            yield CreateSubscription(topic=topic, subscription=name, forward_to=forward_to)
+    source = ordinary(world, queue)
+    yield source
+    yield UpdateQueue(queue=source.queue, forward_to=first)
+    yield Send(queue=source.queue, message=plain(world))
+    copies = [subscription_path(topic, "s0") for topic in (first, second)]
+    for name in (*copies, *ends):
+        yield from awaited(world, name)
+
+
+def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId that the end knows comes again from its source, at once and when it is forgotten.
+
+    What is forwarded to where sessions are required is for whoever has its session.
+    """
+    world.theme = Theme.FORWARDING
+    window = 2 * world.scope.lock
+    end = ordinary(world, queue, duplicate_detection=True, duplicate_window=window)
+    source = _source(world, queue, forward_to=end.queue)
+    yield from (end, source)
+    for name, wait in ((end.queue, 0), (source.queue, window + 1), (source.queue, 0)):
+        yield Send(queue=name, message=attrs.evolve(plain(world), message_id=world.session(0)))
+        yield from (_taken(end.queue), _taken(end.queue))
+        if wait:
+            yield AdvanceClock(duration=wait)
+    held_in = ordinary(world, queue, requires_session=True)
+    bare = _source(world, queue, forward_to=held_in.queue)
+    yield from (held_in, bare)
+    yield Send(queue=bare.queue, message=attrs.evolve(plain(world), session_id=world.session(0)))
+    yield _taken(held_in.queue)
+    yield AcceptSession(queue=held_in.queue, session_id=world.session(0))
+    yield from awaited(world, held_in.queue, world.session(0))
 
 
 def sources(world: World, queue: CreateQueue) -> Iterator[Command]:

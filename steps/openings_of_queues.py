@@ -5,8 +5,10 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.judging.patience import PAUSE, TRIES
 from busproof.model.commands import (
     Abandon,
+    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     Command,
@@ -23,6 +25,7 @@ from busproof.steps.worlds import MOST_QUEUES, World
 __all__ = [
     "OTHER",
     "around",
+    "awaited",
     "crowd",
     "full",
     "in_line",
@@ -30,6 +33,7 @@ __all__ = [
     "keyed",
     "ordinary",
     "outage",
+    "plain",
     "two_keys",
 ]
 
@@ -50,6 +54,12 @@ def keyed(world: World, queue: CreateQueue, place: int) -> Message:
     return Message(body=f"m{world.bodies}", session_id=session, partition_key=key)
 
 
+def plain(world: World) -> Message:
+    """A message without a key."""
+    world.bodies += 1
+    return Message(body=f"m{world.bodies}")
+
+
 def ordinary(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:
     """A new queue that is partitioned like this one, and else has these settings only."""
     name = f"q{len(world.queues) + 1}"
@@ -57,6 +67,17 @@ def ordinary(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:
     made = CreateQueue(queue=name, partitioned=queue.partitioned, lock_duration=lock, **settings)
     world.queues.append(made)
     return made
+
+
+def awaited(world: World, name: str, session_id: str | None = None) -> Iterator[Command]:
+    """A message is asked for until one comes, or as often as a receiver has patience."""
+    before = len(world.received)
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    for _ in range(TRIES):
+        yield Receive(queue=name, mode=mode, session_id=session_id)
+        if len(world.received) > before:
+            break
+        yield AdvanceClock(duration=PAUSE)
 
 
 def interrupted(world: World, queue: CreateQueue) -> Iterator[Command]:

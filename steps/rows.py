@@ -45,6 +45,7 @@ class Generator:
         when: whether there is anything to ask yet, whatever the bus has answered.
         themes: of the sequences in which it is asked; none stands for all.
         name: tells two rows of a kind apart.
+        patient: whether an empty answer does not end it, and a message does.
     """
 
     kind: type[Command]
@@ -56,6 +57,7 @@ class Generator:
     when: Callable[[World], bool] | None = None
     themes: tuple[Theme, ...] = ()
     name: str = ""
+    patient: bool = False
 
     def suits(self, world: World) -> bool:
         """Whether it can be asked now, in a sequence that is about this."""
@@ -64,8 +66,9 @@ class Generator:
         return self.when is None or self.when(world)
 
     def until(self, event: Event) -> bool:
-        """Whether a row of commands ends with this event: nothing was received."""
-        return isinstance(event.command, Receive) and not isinstance(event.outcome, Received)
+        """Whether a row of commands ends with this event: nothing was received, or at last."""
+        came = isinstance(event.outcome, Received)
+        return isinstance(event.command, Receive) and came is self.patient
 
     def left_behind(self, made: Command | None, receipt: Receipt | None) -> Any:
         """What later commands may refer to; the same whatever the bus has answered."""

@@ -155,6 +155,7 @@ class World:
     deferred: list[Receipt] = attrs.field(factory=list)
     scheduled: list[tuple[str, int]] = attrs.field(factory=list)
     down: list[TakePartitionDown] = attrs.field(factory=list)
+    is_waiting: bool = False
 
     def at_hand(self) -> list[CreateQueue]:
         """What is sent to and received from, to begin with."""

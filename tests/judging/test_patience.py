@@ -1,0 +1,232 @@
+"""How long a receiver waits for what has to come: never too short a time, and not for ever."""
+
+from typing import Any
+
+import pytest
+
+from busproof.judging.judge import Judge, Violation
+from busproof.judging.patience import PAUSE, TRIES, Patience
+from busproof.model.commands import (
+    AcceptSession,
+    AddRule,
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    Peek,
+    Receive,
+    RemoveRule,
+    Schedule,
+    Send,
+    TakePartitionDown,
+    UpdateQueue,
+)
+from busproof.model.filters import DEFAULT_RULE, FalseFilter
+from busproof.model.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Received,
+    Scheduled,
+)
+from busproof.model.profiles import profile_for
+from busproof.model.values import EntityStatus, Message, MessageView, ReceiveMode, Vantage
+from busproof.spec import load
+
+GB = 2**30
+TAKE = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+class Bus:
+    """What was seen of a bus whose clock is virtual."""
+
+    def __init__(self, *commands: Command, **readings: str) -> None:
+        self._judge = Judge(profile_for(load(), readings=readings), Vantage())
+        self._patience = Patience()
+        self._now = 0
+        for command in commands:
+            self.saw(command)
+
+    def saw(self, command: Command, outcome: Outcome | None = None) -> Violation | None:
+        """What is objected to; that nothing but the patience objects is insisted on."""
+        if outcome is None:
+            outcome = Scheduled() if isinstance(command, Schedule) else Done()
+        if isinstance(command, AdvanceClock):
+            self._now += command.duration
+        lost = isinstance(outcome, Indeterminate)
+        event = Event(
+            client="c1",
+            connection="c1",
+            called=self._now,
+            returned=None if lost else self._now,
+            command=command,
+            outcome=outcome,
+        )
+        assert self._judge.saw(event) is None
+        return self._patience.saw(event, self._judge.possible, 0)
+
+    def empty(self, command: Receive = TAKE, pause: int = PAUSE) -> Violation | None:
+        """What is objected to of a row of empty answers, as long as any patience lasts."""
+        for _ in range(TRIES):
+            if (found := self.saw(command, Empty())) is not None:
+                return found
+            self.saw(AdvanceClock(duration=pause))
+        return None
+
+
+def queue(name: str = "end", **settings: Any) -> CreateQueue:
+    return CreateQueue(queue=name, partitioned=False, **settings)
+
+
+def send(to: str = "q", body: str = "m1", **properties: Any) -> Send:
+    return Send(queue=to, message=Message(body=body, **properties))
+
+
+def schedule(delay: int, **properties: Any) -> Schedule:
+    return Schedule(queue="end", message=Message(body="m1", **properties), delay=delay)
+
+
+SOURCE = queue("q", forward_to="end")
+PAIR = (queue(), SOURCE)
+CHAIN = (queue(), queue("three", forward_to="end"), queue("two", forward_to="three"))
+TOPIC = (
+    CreateTopic(topic="n", partitioned=False),
+    CreateSubscription(topic="n", subscription="s"),
+    queue("q", forward_to="n"),
+)
+IN_TOPIC = Receive(queue="n/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELETE)
+SESSION = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a")
+
+
+def test_what_is_forwarded_has_to_come() -> None:
+    """After twenty empty answers, a second apart, and not after nineteen."""
+    bus = Bus(*PAIR, send())
+    for _ in range(TRIES - 1):
+        assert bus.saw(TAKE, Empty()) is None
+        bus.saw(AdvanceClock(duration=PAUSE))
+    found = bus.saw(TAKE, Empty())
+    assert found is not None
+    assert ("FWD-06",) == found.rules
+    assert "20 answers over 19 seconds" in found.why
+
+
+@pytest.mark.parametrize(
+    ("commands", "command", "rule"),
+    [
+        ((*CHAIN, queue("q", forward_to="two"), send()), TAKE, "FWD-16"),
+        ((*TOPIC, send()), IN_TOPIC, "FWD-06"),
+        ((queue(), schedule(PAUSE), AdvanceClock(duration=2 * PAUSE)), TAKE, "SCHED-02"),
+        ((queue(), schedule(-PAUSE), AdvanceClock(duration=PAUSE)), TAKE, "SCHED-14"),
+        (
+            (
+                queue(requires_session=True),
+                SOURCE,
+                send(session_id="a"),
+                AcceptSession(queue="end", session_id="a"),
+            ),
+            SESSION,
+            "FWD-26",
+        ),
+    ],
+)
+def test_so_does_what_comes_by_other_ways(
+    commands: tuple[Command, ...], command: Receive, rule: str
+) -> None:
+    found = Bus(*commands).empty(command)
+    assert found is not None
+    assert (rule,) == found.rules
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        PAIR,
+        (*PAIR, send(), UpdateQueue(queue="end", status=EntityStatus.SEND_DISABLED)),
+        (*PAIR, UpdateQueue(queue="end", status=EntityStatus.SEND_DISABLED), send()),
+        (*PAIR, send(), DeleteQueue(queue="q")),
+        (*PAIR, send(), TakePartitionDown(queue="q", partition=0)),
+        (
+            *PAIR,
+            send(),
+            TakePartitionDown(queue="end", partition=0),
+            BringPartitionUp(queue="end", partition=0),
+        ),
+        (queue(duplicate_detection=True), SOURCE, send(message_id="x")),
+        (queue(requires_session=True), SOURCE, send()),
+        (*PAIR, send(session_id="a", partition_key="b", size=None)),
+        (*CHAIN, queue("one", forward_to="two"), queue("q", forward_to="one"), send()),
+        (*PAIR, send(time_to_live=PAUSE)),
+        (*PAIR, send(size=GB // 2, stands_in=True)),
+        (queue(), schedule(60 * PAUSE)),
+        (queue(), schedule(PAUSE, time_to_live=PAUSE), AdvanceClock(duration=2 * PAUSE)),
+    ],
+)
+def test_what_may_be_kept_does_not(commands: tuple[Command, ...]) -> None:
+    """By an outage, a limit, its age, its copies, or by what was changed meanwhile."""
+    receive = (
+        SESSION if any(getattr(each, "requires_session", False) for each in commands) else TAKE
+    )
+    if receive is SESSION:
+        commands = (*commands, AcceptSession(queue="end", session_id="a"))
+    assert Bus(*commands).empty(receive) is None
+
+
+@pytest.mark.parametrize("change", [AddRule, RemoveRule])
+def test_nor_what_a_changed_rule_may_keep_out(change: type[AddRule | RemoveRule]) -> None:
+    """Nobody says whether what is on its way is held to the rules of before or of after."""
+    rule: dict[str, Any] = {"topic": "n", "subscription": "s", "rule": DEFAULT_RULE}
+    if change is AddRule:
+        rule |= {"rule": "more", "filter": FalseFilter()}
+    assert Bus(*TOPIC, send(), change(**rule)).empty(IN_TOPIC) is None
+
+
+def test_a_request_without_an_answer_ends_all_patience() -> None:
+    """It may have been the one who was given the message."""
+    bus = Bus(*PAIR, send())
+    bus.saw(TAKE, Indeterminate())
+    assert bus.empty() is None
+
+
+def test_answers_that_follow_each_other_at_once_are_not_patient() -> None:
+    assert Bus(*PAIR, send()).empty(pause=1) is None
+
+
+def test_whatever_else_happens_begins_the_row_anew() -> None:
+    """A look, a send, or something received; not that time passes."""
+    bus = Bus(*PAIR, send(), send(body="m2"))
+    given = Received(message=MessageView(body="m1", sequence_number=1))
+    others: list[tuple[Command, Outcome]] = [
+        (Peek(queue="end"), Peeked(messages=())),
+        (send(body="m3"), Done()),
+        (TAKE, given),
+    ]
+    for command, outcome in others:
+        for _ in range(TRIES - 1):
+            assert bus.saw(TAKE, Empty()) is None
+            bus.saw(AdvanceClock(duration=PAUSE))
+        assert bus.saw(command, outcome) is None
+    assert bus.empty() is not None
+
+
+def test_a_message_that_has_come_is_owed_no_more() -> None:
+    bus = Bus(*PAIR, send())
+    bus.saw(TAKE, Received(message=MessageView(body="m1", sequence_number=1)))
+    assert bus.empty() is None
+
+
+def test_receivers_elsewhere_have_a_row_of_their_own() -> None:
+    """Of another queue, where nothing is owed."""
+    bus = Bus(*PAIR, queue("other"), send())
+    other = Receive(queue="other", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    for _ in range(TRIES - 1):
+        assert bus.saw(other, Empty()) is None
+        assert bus.saw(TAKE, Empty()) is None
+        bus.saw(AdvanceClock(duration=PAUSE))
+    assert bus.saw(other, Empty()) is None
+    assert bus.saw(TAKE, Empty()) is not None
