@@ -85,12 +85,12 @@ def set_aside(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def full_of_a_batch(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A batch with one key has room for some of its messages, and not for all."""
+    """A batch with one key has room for some of its messages, and not for all; then all comes."""
     plain = ordinary(world, queue, max_size=1)
     yield plain
     messages = tuple(_large(world, plain) for _ in range(GB // LARGE + 2))
     yield SendBatch(queue=plain.queue, messages=messages)
-    for _ in range(2):
+    for _ in messages:
         yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
@@ -137,7 +137,7 @@ def sizes(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield DeleteQueue(queue=name)
 
 
-def from_before(world: World, queue: CreateQueue) -> Iterator[Command]:
+def from_before(world: World, _queue: CreateQueue) -> Iterator[Command]:
     """A queue from before is used, and asked for again once it was deleted."""
     if world.scope.tier is not Tier.PREMIUM:
         return
@@ -145,8 +145,7 @@ def from_before(world: World, queue: CreateQueue) -> Iterator[Command]:
     world.queues.append(old)
     yield RestoreQueue(queue=old.queue)
     yield Send(queue=old.queue, message=keyed(world, old, 0))
-    for asked in (GetQueue(queue=old.queue), DeleteQueue(queue=old.queue), old):
-        yield asked
+    yield from (GetQueue(queue=old.queue), DeleteQueue(queue=old.queue), old)
     yield GetQueue(queue=old.queue)
 
 
