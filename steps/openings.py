@@ -84,17 +84,12 @@ _OPENINGS: Final = (
     ),
     Opening("conditions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.conditions),
     Opening("large messages", frozenset({Capability.DISPOSABLE_NAMESPACE}), limits.large_messages),
-    Opening("many properties", frozenset({Capability.LIMITS}), limits.many_properties),
     Opening(
         "large, later or together",
         frozenset({Capability.LIMITS, Capability.DISPOSABLE_NAMESPACE}),
         limits.later_or_together,
     ),
-    Opening(
-        "large batches",
-        frozenset({Capability.LIMITS, Capability.DISPOSABLE_NAMESPACE, Capability.BATCHES}),
-        limits.large_batches,
-    ),
+    Opening("large batches", frozenset({Capability.BATCHES}), limits.large_batches),
     Opening(
         "long transactions",
         frozenset({Capability.TRANSACTIONS, Capability.BATCHES}),
@@ -102,7 +97,6 @@ _OPENINGS: Final = (
     ),
     Opening("long names", frozenset({Capability.LIMITS}), limits.long_names),
     Opening("large states", _IN_SESSIONS | {Capability.SESSION_STATE}, limits.large_states),
-    Opening("large batch", frozenset({Capability.BATCHES}), room.large_batch),
     Opening(
         "copies at once",
         frozenset({Capability.BATCHES, Capability.DUPLICATE_DETECTION}),

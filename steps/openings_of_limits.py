@@ -32,7 +32,6 @@ __all__ = [
     "later_or_together",
     "long_names",
     "long_transactions",
-    "many_properties",
 ]
 
 FITTING: Final = {Tier.BASIC: 250_000, Tier.STANDARD: 250_000, Tier.PREMIUM: 990_000}
@@ -55,9 +54,16 @@ IN_TRANSACTION: Final = 100
 AT_ONCE: Final = 20
 """A transaction is sent as many messages as it takes in batches of so many."""
 
+MANY: Final = 24
+"""Messages of a batch that has many, none of which is large."""
+
 
 def _carrying(world: World, queue: CreateQueue, **carried: Any) -> Message:
     return attrs.evolve(keyed(world, queue, 0), **carried)
+
+
+def _together(world: World, queue: CreateQueue, number: int, **carried: Any) -> tuple[Message, ...]:
+    return tuple(_carrying(world, queue, **carried) for _ in range(number))
 
 
 def _taken(queue: CreateQueue, times: int) -> Iterator[Command]:
@@ -66,18 +72,15 @@ def _taken(queue: CreateQueue, times: int) -> Iterator[Command]:
 
 
 def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message is as large as it may be, and another one larger; what was taken is received."""
+    """A body is as large as it may be, and then larger; so are properties, each small enough.
+
+    What was taken is received, and nothing else.
+    """
     plain = ordinary(world, queue)
     yield plain
     for size in (FITTING[world.scope.tier], TOO_LARGE):
         yield Send(queue=plain.queue, message=_carrying(world, plain, size=size))
     yield from _taken(plain, 3)
-
-
-def many_properties(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The properties of a message are each small enough, and together too large in the end."""
-    plain = ordinary(world, queue)
-    yield plain
     for number, size in ((2, FITTING_PROPERTY), (3, LARGE_PROPERTY)):
         properties = {f"p{place}": "v" * size for place in range(number)}
         yield Send(queue=plain.queue, message=_carrying(world, plain, properties=properties))
@@ -104,25 +107,23 @@ def later_or_together(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages that are small enough are together as large as one may be, and then larger.
+    """A batch has many messages, all of which come in their order; others are large, or too large.
 
     Of Premium nothing says how large a batch may be.
     """
-    if world.scope.tier is Tier.PREMIUM:
-        return
     plain = ordinary(world, queue)
     yield plain
+    yield SendBatch(queue=plain.queue, messages=_together(world, plain, MANY))
+    yield from _taken(plain, MANY + 1)
+    if world.scope.tier is Tier.PREMIUM:
+        return
     for number in (2, 3):
-        messages = tuple(_carrying(world, plain, size=THIRD) for _ in range(number))
-        yield SendBatch(queue=plain.queue, messages=messages)
+        yield SendBatch(queue=plain.queue, messages=_together(world, plain, number, size=THIRD))
     yield from _taken(plain, 3)
 
 
 def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A transaction takes as many messages as it may and is committed; another is asked for more.
-
-    A message comes first, for it to be known what there is once the second is rolled back.
-    """
+    """A transaction takes as many messages as it may and is committed; another is asked for more."""
     plain = ordinary(world, queue)
     yield plain
     for ending, more in ((CommitTransaction, 0), (RollBackTransaction, 1)):
@@ -130,8 +131,8 @@ def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
         within = f"t{world.transactions}"
         yield BeginTransaction(transaction=within)
         for _ in range(IN_TRANSACTION // AT_ONCE):
-            messages = tuple(keyed(world, plain, 0) for _ in range(AT_ONCE))
-            yield SendBatch(queue=plain.queue, messages=messages, transaction=within)
+            batch = _together(world, plain, AT_ONCE)
+            yield SendBatch(queue=plain.queue, messages=batch, transaction=within)
         for _ in range(more):
             yield Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
         yield ending(transaction=within)

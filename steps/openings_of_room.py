@@ -30,7 +30,6 @@ __all__ = [
     "from_before",
     "full_of_a_batch",
     "full_whole",
-    "large_batch",
     "set_aside",
     "sizes",
 ]
@@ -38,7 +37,6 @@ __all__ = [
 HELD: Final = 10**9 // LARGE
 """Large messages that surely fit in a GB; of a GB that is nearly full one more may be taken."""
 
-AT_ONCE: Final = 24
 SIZES: Final = (None, 5, 6, 80)
 """GB that are asked for: none in particular, and what some tiers have or none has."""
 
@@ -91,16 +89,6 @@ def full_of_a_batch(world: World, queue: CreateQueue) -> Iterator[Command]:
     messages = tuple(_large(world, plain) for _ in range(GB // LARGE + 2))
     yield SendBatch(queue=plain.queue, messages=messages)
     for _ in messages:
-        yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
-
-
-def large_batch(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Many messages with one key are sent at once, and all of them received in their order."""
-    plain = ordinary(world, queue)
-    yield plain
-    messages = tuple(keyed(world, plain, 0) for _ in range(AT_ONCE))
-    yield SendBatch(queue=plain.queue, messages=messages)
-    for _ in range(AT_ONCE + 1):
         yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
