@@ -123,7 +123,7 @@ def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A transaction takes as many messages as it may and is committed; another is asked for more."""
+    """A transaction takes as many messages as it may; another one is sent one more."""
     plain = ordinary(world, queue)
     yield plain
     for ending, more in ((CommitTransaction, 0), (RollBackTransaction, 1)):
