@@ -14,7 +14,9 @@ from busproof.adapters.base import Capability
 from busproof.model.commands import Command, CreateQueue
 from busproof.steps import openings_of_deliveries as deliveries
 from busproof.steps import openings_of_forwarding as forwarding
+from busproof.steps import openings_of_limits as limits
 from busproof.steps import openings_of_queues as queues
+from busproof.steps import openings_of_room as room
 from busproof.steps import openings_of_topics as topics
 from busproof.steps.needing import needs
 from busproof.steps.worlds import FOCUSED, Scope, Theme, World
@@ -40,6 +42,8 @@ class Opening:
 
 
 _IN_SESSIONS: Final = frozenset({Capability.SESSIONS, Capability.PEEK_LOCK})
+
+_ROOM: Final = frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.REGULAR_QUEUES})
 
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
@@ -85,6 +89,43 @@ _OPENINGS: Final = (
         "subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.subscriptions
     ),
     Opening("conditions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.conditions),
+    Opening("large messages", frozenset({Capability.DISPOSABLE_NAMESPACE}), limits.large_messages),
+    Opening(
+        "large, later or together",
+        frozenset({Capability.LIMITS, Capability.DISPOSABLE_NAMESPACE}),
+        limits.later_or_together,
+    ),
+    Opening("large batches", frozenset({Capability.BATCHES}), limits.large_batches),
+    Opening(
+        "long transactions",
+        frozenset({Capability.TRANSACTIONS, Capability.BATCHES}),
+        limits.long_transactions,
+    ),
+    Opening("long names", frozenset({Capability.LIMITS}), limits.long_names),
+    Opening("large states", _IN_SESSIONS | {Capability.SESSION_STATE}, limits.large_states),
+    Opening(
+        "copies at once",
+        frozenset({Capability.BATCHES, Capability.DUPLICATE_DETECTION}),
+        room.copies_at_once,
+    ),
+    Opening("sizes", frozenset({Capability.MANAGEMENT}), room.sizes),
+    Opening(
+        "from before",
+        frozenset({Capability.LEGACY_ENTITIES, Capability.MANAGEMENT}),
+        room.from_before,
+    ),
+    Opening("full whole", _ROOM | {Capability.PEEK_LOCK}, room.full_whole),
+    Opening("set aside", _ROOM | {Capability.PEEK_LOCK}, room.set_aside),
+    Opening(
+        "full of a batch",
+        frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.BATCHES}),
+        room.full_of_a_batch,
+    ),
+    Opening(
+        "crowd of topics",
+        frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.TOPICS}),
+        room.crowd_of_topics,
+    ),
 )
 
 
