@@ -14,7 +14,10 @@ from busproof.adapters.base import Capability
 from busproof.model.commands import Command, CreateQueue
 from busproof.steps import openings_of_deliveries as deliveries
 from busproof.steps import openings_of_forwarding as forwarding
+from busproof.steps import openings_of_locks as locks
+from busproof.steps import openings_of_partitions as partitions
 from busproof.steps import openings_of_queues as queues
+from busproof.steps import openings_of_time as time
 from busproof.steps import openings_of_topics as topics
 from busproof.steps.needing import needs
 from busproof.steps.worlds import FOCUSED, Scope, Theme, World
@@ -40,6 +43,9 @@ class Opening:
 
 
 _IN_SESSIONS: Final = frozenset({Capability.SESSIONS, Capability.PEEK_LOCK})
+_WITHIN: Final = frozenset({Capability.PEEK_LOCK, Capability.TRANSACTIONAL_SETTLEMENT})
+_MANY: Final = frozenset({Capability.DISPOSABLE_NAMESPACE})
+"""What takes hundreds of requests is for namespaces that nobody else has a use for."""
 
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
@@ -79,6 +85,51 @@ _OPENINGS: Final = (
         "subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.subscriptions
     ),
     Opening("conditions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.conditions),
+    Opening("windows", frozenset({Capability.DUPLICATE_DETECTION}), time.windows),
+    Opening("other keys", frozenset({Capability.DUPLICATE_DETECTION}), time.other_keys),
+    Opening("no copies", frozenset({Capability.DUPLICATE_DETECTION}), time.no_copies),
+    Opening("elsewhere", frozenset({Capability.DUPLICATE_DETECTION}), time.elsewhere),
+    Opening("overtaken", frozenset({Capability.SCHEDULING}), time.overtaken),
+    Opening(
+        "scheduled in session",
+        frozenset({Capability.SCHEDULING, Capability.NEXT_SESSION}),
+        time.scheduled_in_session,
+    ),
+    Opening("lifetimes", frozenset({Capability.TIME_TO_LIVE}), time.lifetimes),
+    Opening(
+        "subscription lifetimes",
+        frozenset({Capability.TIME_TO_LIVE, Capability.TOPICS}),
+        time.subscription_lifetimes,
+    ),
+    Opening(
+        "expired in hand",
+        frozenset({Capability.TIME_TO_LIVE, Capability.PEEK_LOCK}),
+        time.expired_in_hand,
+    ),
+    Opening(
+        "expired letters",
+        frozenset({Capability.TIME_TO_LIVE, Capability.DEAD_LETTER}),
+        time.expired_letters,
+    ),
+    Opening(
+        "expired in outage",
+        frozenset({Capability.TIME_TO_LIVE, Capability.OUTAGES}),
+        time.expired_in_outage,
+    ),
+    Opening("settled within", _WITHIN, locks.settled_within),
+    Opening("withdrawn", _WITHIN, locks.withdrawn),
+    Opening("lost before commit", _WITHIN, locks.lost_before_commit),
+    Opening("given again", frozenset({Capability.PEEK_LOCK}), locks.given_again),
+    Opening("closed in hand", _IN_SESSIONS, locks.closed_in_hand),
+    Opening("blackout", frozenset({Capability.OUTAGES}), partitions.blackout),
+    # What takes many commands, or waits for times that a rule has fixed.
+    Opening("spread", frozenset({Capability.WITNESS, *_MANY}), partitions.spread),
+    Opening("many settled", frozenset({Capability.PEEK_LOCK, *_MANY}), partitions.many_settled),
+    Opening(
+        "limits of windows",
+        frozenset({Capability.DUPLICATE_DETECTION, Capability.LIMITS}),
+        time.limits_of_windows,
+    ),
 )
 
 
