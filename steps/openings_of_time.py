@@ -73,16 +73,14 @@ def windows(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A MessageId comes again within its window and after it, while others come in between."""
     window = 2 * world.scope.lock
     detecting = _detecting(world, queue, duplicate_window=window)
-    first = world.session(0)
     yield detecting
-    yield _known(world, detecting, first)
-    yield AdvanceClock(duration=window // 2)
-    yield _known(world, detecting, first)
-    yield _known(world, detecting, OTHER)
-    yield AdvanceClock(duration=window // 2 + 1)
-    yield _known(world, detecting, first)
-    yield _known(world, detecting, OTHER)
-    yield from taken(detecting.queue, 4)
+    for wait, identity in ((window - 1, "within"), (window + 1, "beyond")):
+        yield _known(world, detecting, identity)
+        yield AdvanceClock(duration=wait // 2)
+        yield _known(world, detecting, OTHER)
+        yield AdvanceClock(duration=wait - wait // 2)
+        yield _known(world, detecting, identity)
+    yield from taken(detecting.queue, 5)
 
 
 def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -97,12 +95,11 @@ def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
         named = {} if asked is None else {"duplicate_window": asked}
         detecting = _detecting(world, queue, **named)
         yield detecting
-        yield _known(world, detecting, OTHER)
-        yield AdvanceClock(duration=given * 9 // 10)
-        yield _known(world, detecting, OTHER)
-        yield AdvanceClock(duration=given // 10 + 1)
-        yield _known(world, detecting, OTHER)
-        yield from taken(detecting.queue, 3)
+        for wait, identity in ((given * 9 // 10, "within"), (given + 1, "beyond")):
+            yield _known(world, detecting, identity)
+            yield AdvanceClock(duration=wait)
+            yield _known(world, detecting, identity)
+        yield from taken(detecting.queue, 4)
 
 
 def other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -217,14 +214,13 @@ def subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command
 
 
 def _outlived(world: World, place: CreateQueue, path: str, life: int) -> Iterator[Command]:
-    """Two of each age are sent; some are received in time, and none when their time is over."""
-    for own in (None, 4 * life, life // 2) * 2:
-        message = attrs.evolve(keyed(world, place, 0), time_to_live=own)
-        yield Send(queue=place.queue, message=message)
-    yield AdvanceClock(duration=life * 3 // 4)
-    yield from taken(path, 2)
-    yield AdvanceClock(duration=life // 2)
-    yield from taken(path, 2)
+    """Messages of each age are sent: none is received after their time, and some are within it."""
+    for wait, times in ((life + 1, 2), (life * 3 // 4, 3)):
+        for own in (None, 4 * life, life // 2):
+            message = attrs.evolve(keyed(world, place, 0), time_to_live=own)
+            yield Send(queue=place.queue, message=message)
+        yield AdvanceClock(duration=wait)
+        yield from taken(path, times)
 
 
 def expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
