@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     Abandon,
     AcceptSession,
@@ -21,7 +22,7 @@ from busproof.model.commands import (
 from busproof.steps.openings_of_queues import keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = ["closed_in_hand", "given_again", "lost_before_commit", "settled_within", "withdrawn"]
+__all__ = ["given_again", "settled_within", "undone"]
 
 
 def _held(world: World, queue: CreateQueue, times: int = 1) -> Iterator[Command]:
@@ -59,7 +60,13 @@ def settled_within(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Receive(queue=plain.queue)
 
 
-def withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
+def undone(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What is settled in a transaction is rolled back, or lost to another before the commit."""
+    yield from _withdrawn(world, queue)
+    yield from _lost_before_commit(world, queue)
+
+
+def _withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
     """What is settled in a transaction and rolled back stays with its receiver, and counts once."""
     plain = ordinary(world, queue, max_delivery_count=3)
     yield plain
@@ -77,7 +84,7 @@ def withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Complete(queue=plain.queue, lock_token=_latest(world))
 
 
-def lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A lock ends between its settlement and the commit, when somebody else has the message."""
     plain = ordinary(world, queue)
     yield plain
@@ -95,6 +102,13 @@ def lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def given_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What was in hand is received again, with a lock of its own, and after its session closed."""
+    yield from _abandoned_and_lost(world, queue)
+    if Capability.SESSIONS in world.scope.capabilities:
+        yield from _closed_in_hand(world, queue)
+
+
+def _abandoned_and_lost(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A message is given back, or its lock ends; the lock of the next delivery alone is of use."""
     plain = ordinary(world, queue)
     name = plain.queue
@@ -115,7 +129,7 @@ def given_again(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Receive(queue=name)
 
 
-def closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A session is closed with messages in hand, more often than they may be delivered."""
     held_in = ordinary(world, queue, requires_session=True, max_delivery_count=2)
     name, session = held_in.queue, world.session(0)

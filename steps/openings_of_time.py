@@ -29,20 +29,7 @@ from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMo
 from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = [
-    "elsewhere",
-    "expired_in_hand",
-    "expired_in_outage",
-    "expired_letters",
-    "lifetimes",
-    "limits_of_windows",
-    "no_copies",
-    "other_keys",
-    "overtaken",
-    "scheduled_in_session",
-    "subscription_lifetimes",
-    "windows",
-]
+__all__ = ["elsewhere", "expired", "lifetimes", "limits_of_windows", "overtaken", "remembered"]
 
 DAY: Final = 86_400 * MICROSECONDS
 DEFAULT_WINDOW: Final = 600 * MICROSECONDS
@@ -69,7 +56,13 @@ def _detecting(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue
     return ordinary(world, queue, duplicate_detection=True, **settings)
 
 
-def windows(world: World, queue: CreateQueue) -> Iterator[Command]:
+def remembered(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """MessageIds come again within and beyond their window, and after sends without effect."""
+    yield from _windows(world, queue)
+    yield from _no_copies(world, queue)
+
+
+def _windows(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A MessageId comes again within its window and after it, while others come in between."""
     window = 2 * world.scope.lock
     detecting = _detecting(world, queue, duplicate_window=window)
@@ -102,7 +95,7 @@ def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from taken(detecting.queue, 4)
 
 
-def other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A MessageId comes again with another key: to a partitioned queue, and to a regular one."""
     regular = attrs.evolve(queue, partitioned=False)
     for each in (queue, regular):
@@ -113,7 +106,7 @@ def other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from taken(detecting.queue, 4)
 
 
-def no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
     """What was refused or rolled back is sent again, and is no copy; what was taken is one."""
     detecting = _detecting(world, queue)
     key = world.session(0)
@@ -135,6 +128,12 @@ def no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def elsewhere(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId comes again in another queue, or with another key."""
+    yield from _other_queues(world, queue)
+    yield from _other_keys(world, queue)
+
+
+def _other_queues(world: World, queue: CreateQueue) -> Iterator[Command]:
     """What one queue has taken, and given, comes to others as well, and to the first again."""
     of_session = world.session(0) if queue.requires_session else None
     message = attrs.evolve(keyed(world, queue, 0), message_id=OTHER)
@@ -151,6 +150,12 @@ def elsewhere(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def overtaken(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Scheduled messages are not there before they are due, neither in line nor in a session."""
+    yield from _scheduled_in_line(world, queue)
+    yield from _scheduled_in_session(world, queue)
+
+
+def _scheduled_in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Of one key a message is scheduled, others are sent before it is due and after it."""
     plain = ordinary(world, queue)
     wait = max(2, world.scope.lock // 5)
@@ -166,7 +171,7 @@ def overtaken(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from taken(plain.queue, 4)
 
 
-def scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A session has nothing but what is scheduled: it is not the next one before that is due."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
@@ -186,6 +191,12 @@ def scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages with and without a time to live, where a queue, subscription or topic has one."""
+    yield from _queue_lifetimes(world, queue)
+    yield from _subscription_lifetimes(world, queue)
+
+
+def _queue_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Messages with a longer, a shorter and no time to live, where the queue has one of its own."""
     life = max(4, world.scope.lock // 2)
     mortal = ordinary(world, queue, time_to_live=life)
@@ -193,7 +204,7 @@ def lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from _outlived(world, mortal, mortal.queue, life)
 
 
-def subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
     """The same, where the subscription has a time to live, and where the topic has one."""
     life = max(4, world.scope.lock // 2)
     for of_topic, of_subscription in ((None, life), (life, None)):
@@ -223,7 +234,14 @@ def _outlived(world: World, place: CreateQueue, path: str, life: int) -> Iterato
         yield from taken(path, times)
 
 
-def expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
+def expired(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages expire while they are locked, deferred or scheduled, or their partition is down."""
+    yield from _expired_in_hand(world, queue)
+    yield from _expired_letters(world, queue)
+    yield from _expired_in_outage(world, queue)
+
+
+def _expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Messages expire while they are locked, and are settled with that lock in each way."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 6)
@@ -239,7 +257,7 @@ def expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from taken(plain.queue + DEAD_LETTERS, 2)
 
 
-def expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Where the expired become dead letters one is deferred, one waits, and one is scheduled."""
     burying = ordinary(world, queue, dead_letter_expired=True)
     life = max(1, world.scope.lock // 5)
@@ -259,7 +277,7 @@ def expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield ReceiveDeferred(queue=burying.queue, sequence_numbers=(number,))
 
 
-def expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A message expires while its partition is down, another one lives on."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 5)
