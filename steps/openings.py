@@ -42,6 +42,9 @@ class Opening:
 
 
 _IN_SESSIONS: Final = frozenset({Capability.SESSIONS, Capability.PEEK_LOCK})
+_WITHIN: Final = frozenset({Capability.PEEK_LOCK, Capability.TRANSACTIONAL_SETTLEMENT})
+_MANY: Final = frozenset({Capability.DISPOSABLE_NAMESPACE})
+"""What takes hundreds of requests is for namespaces that nobody else has a use for."""
 
 _ROOM: Final = frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.REGULAR_QUEUES})
 

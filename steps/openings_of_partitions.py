@@ -1,0 +1,72 @@
+"""How sequences about partitions may begin: all of them down, all of them used, many settled."""
+
+from collections.abc import Iterator
+
+from busproof.model.commands import (
+    BringPartitionUp,
+    Command,
+    Complete,
+    CreateQueue,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.model.values import Message, ReceiveMode
+from busproof.steps.openings_of_queues import keyed, ordinary
+from busproof.steps.worlds import World
+
+__all__ = ["blackout", "many_settled", "spread"]
+
+ROUNDS = 25
+"""Rounds of messages without a key, by the last of which each partition has to have had one."""
+
+MANY = 104
+"""Messages settled of one queue, and some more of the next partitions."""
+
+
+def unkeyed(world: World, queue: CreateQueue) -> Send:
+    """A message that any partition may take."""
+    world.bodies += 1
+    return Send(queue=queue.queue, message=Message(body=f"m{world.bodies}"))
+
+
+def blackout(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """All of a queue's partitions are down: it takes nothing, and the next queue knows nothing."""
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    dark, other = ordinary(world, queue), ordinary(world, queue)
+    partitions = range(world.scope.partitions if queue.partitioned else 1)
+    yield from (dark, other)
+    for each in (dark, other):
+        yield Send(queue=each.queue, message=keyed(world, each, 0))
+    for partition in partitions:
+        yield TakePartitionDown(queue=dark.queue, partition=partition)
+    for each in (dark, other):
+        yield unkeyed(world, each)
+        yield Send(queue=each.queue, message=keyed(world, each, 1))
+        yield Receive(queue=each.queue, mode=mode)
+    for partition in partitions:
+        yield BringPartitionUp(queue=dark.queue, partition=partition)
+    for each in (dark, dark, other, other):
+        yield Receive(queue=each.queue, mode=mode)
+
+
+def spread(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """So many messages without a key that each partition has to take some of them."""
+    if not queue.partitioned:
+        return
+    plain = ordinary(world, queue)
+    yield plain
+    for _ in range(ROUNDS * world.scope.partitions):
+        yield unkeyed(world, plain)
+
+
+def many_settled(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Message after message of any partition is received and settled, and none comes back."""
+    plain = ordinary(world, queue)
+    yield plain
+    for _ in range(MANY):
+        yield unkeyed(world, plain)
+        yield Receive(queue=plain.queue)
+        for held in world.locks[-1:]:
+            yield Complete(queue=plain.queue, lock_token=held.lock_token or "")
+    yield Receive(queue=plain.queue)
