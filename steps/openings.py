@@ -12,8 +12,10 @@ import attrs
 
 from busproof.adapters.base import Capability
 from busproof.model.commands import Command, CreateQueue
+from busproof.steps import openings_of_actions as actions
 from busproof.steps import openings_of_deliveries as deliveries
 from busproof.steps import openings_of_forwarding as forwarding
+from busproof.steps import openings_of_management as management
 from busproof.steps import openings_of_queues as queues
 from busproof.steps import openings_of_topics as topics
 from busproof.steps.needing import needs
@@ -40,6 +42,9 @@ class Opening:
 
 
 _IN_SESSIONS: Final = frozenset({Capability.SESSIONS, Capability.PEEK_LOCK})
+
+_OF_TOPICS: Final = frozenset({Capability.TOPICS})
+_OF_MANAGEMENT: Final = frozenset({Capability.TOPICS, Capability.TOPIC_MANAGEMENT})
 
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
@@ -79,6 +84,40 @@ _OPENINGS: Final = (
         "subscriptions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.subscriptions
     ),
     Opening("conditions", frozenset({Capability.TOPICS, Capability.FILTERS}), topics.conditions),
+    Opening("actions", _OF_TOPICS | {Capability.RULE_ACTIONS}, actions.actions),
+    Opening("long names", _OF_TOPICS | {Capability.FILTERS, Capability.LIMITS}, actions.long_names),
+    Opening("topic around", _OF_TOPICS | {Capability.OUTAGES}, actions.topic_around),
+    Opening("session of subscription", _OF_TOPICS | _IN_SESSIONS, actions.session_of_subscription),
+    Opening("fixed", frozenset({Capability.MANAGEMENT}), management.fixed),
+    Opening("fixed of topic", _OF_MANAGEMENT, management.fixed_of_topic),
+    Opening(
+        "made again",
+        frozenset({Capability.MANAGEMENT, Capability.DUPLICATE_DETECTION}),
+        management.made_again,
+    ),
+    Opening(
+        "topic made again",
+        _OF_MANAGEMENT | {Capability.DUPLICATE_DETECTION},
+        management.topic_made_again,
+    ),
+    Opening(
+        "refused in outage",
+        frozenset({Capability.MANAGEMENT, Capability.OUTAGES}),
+        management.refused_in_outage,
+    ),
+    Opening(
+        "creation in outage",
+        frozenset({Capability.MANAGEMENT, Capability.OUTAGES}),
+        management.creation_in_outage,
+    ),
+    Opening(
+        "topic refused in outage",
+        _OF_MANAGEMENT | {Capability.OUTAGES},
+        management.topic_refused_in_outage,
+    ),
+    Opening(
+        "copies of topic", _OF_TOPICS | {Capability.DUPLICATE_DETECTION}, actions.copies_of_topic
+    ),
 )
 
 
