@@ -12,6 +12,7 @@ import attrs
 
 from busproof.adapters.base import Capability
 from busproof.model.commands import Command, CreateQueue
+from busproof.steps import openings_of_actions as actions
 from busproof.steps import openings_of_deliveries as deliveries
 from busproof.steps import openings_of_forwarding as forwarding
 from busproof.steps import openings_of_limits as limits
@@ -47,6 +48,9 @@ _MANY: Final = frozenset({Capability.DISPOSABLE_NAMESPACE})
 """What takes hundreds of requests is for namespaces that nobody else has a use for."""
 
 _ROOM: Final = frozenset({Capability.DISPOSABLE_NAMESPACE, Capability.REGULAR_QUEUES})
+
+_OF_TOPICS: Final = frozenset({Capability.TOPICS})
+_OF_MANAGEMENT: Final = frozenset({Capability.TOPICS, Capability.TOPIC_MANAGEMENT})
 
 _OPENINGS: Final = (
     Opening("", frozenset(), lambda _world, _queue: iter(())),
