@@ -28,6 +28,7 @@ LATE_EFFECTS: Final = 0.3
 SKEWED: Final = ("lock_duration", "duplicate_window", "time_to_live")
 """The durations of a queue."""
 
+Created = CreateQueue | CreateTopic | CreateSubscription
 Told = TypeVar("Told", CreateQueue, QueueDescription, TopicDescription)
 Asked = TypeVar("Asked", CreateQueue, CreateTopic, CreateSubscription)
 
@@ -46,6 +47,7 @@ class Skew:
         self._punctual = punctual
         self._slack = slack
         self._asked: dict[tuple[str, str, int | None], int | None] = {}
+        self._created: dict[Command, Command] = {}
 
     def taken(self, command: Command) -> Command:
         """The request as such a bus takes it."""
@@ -61,6 +63,14 @@ class Skew:
             return attrs.evolve(command, messages=messages)
         if isinstance(command, Schedule):
             return attrs.evolve(command, delay=self._delay(command.delay))
+        if not isinstance(command, Created):
+            return command
+        # One that is asked for again, because the first was not answered, is the same to the bus.
+        if command not in self._created:
+            self._created[command] = self._creation(command)
+        return self._created[command]
+
+    def _creation(self, command: Created) -> Created:
         if isinstance(command, CreateQueue):
             return self._queue(command)
         if isinstance(command, CreateTopic):
@@ -68,12 +78,10 @@ class Skew:
             life = self._life(command.time_to_live)
             topic = attrs.evolve(command, duplicate_window=window, time_to_live=life)
             return self._remembered(command.topic, command, topic)
-        if isinstance(command, CreateSubscription):
-            lock = self._duration(command.lock_duration)
-            life = self._life(command.time_to_live)
-            subscription = attrs.evolve(command, lock_duration=lock, time_to_live=life)
-            return self._remembered(created_path(command), command, subscription)
-        return command
+        lock = self._duration(command.lock_duration)
+        life = self._life(command.time_to_live)
+        subscription = attrs.evolve(command, lock_duration=lock, time_to_live=life)
+        return self._remembered(created_path(command), command, subscription)
 
     def announced(self, told: Told) -> Told:
         """An entity with the durations that were asked for, whatever the bus makes of them."""

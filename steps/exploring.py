@@ -53,6 +53,9 @@ of each new one, which find less than new ones do; and it remembers all of them,
 TURNS: Final = 2
 """How often an exploration begins its sequences in each of the ways that there are."""
 
+SHARE: Final = 2 / 3
+"""Of an exploration's sequences, how many begin so at most: the rest is for chance."""
+
 TIMES: Final = 3
 """How often a small failure is asked once more."""
 
@@ -170,7 +173,7 @@ class Exploration(Watch):
     def _machine(self) -> type[Explored]:
         """One for sequences about anything, as long as these have to begin in each way, or not."""
         there = themes(self._scope)
-        due = self.sequences < TURNS * len(set(openings(self._scope)))
+        due = self.sequences < self._due(len(set(openings(self._scope))))
         theme = Theme.QUEUES if due else self._random.choice(there)
         general = tuple(each for each in there if each in GENERAL)
         about = general if theme in GENERAL else (theme,)
@@ -243,7 +246,13 @@ class Exploration(Watch):
     def opening(self, ways: tuple[str, ...]) -> str | None:
         """The first sequences begin in each way, a few times over."""
         number = self.sequences - 1
-        return ways[number % len(ways)] if number < TURNS * len(ways) else None
+        return ways[number % len(ways)] if number < self._due(len(ways)) else None
+
+    def _due(self, ways: int) -> int:
+        """How many sequences begin in one of so many ways in turn."""
+        most = self._size.sequences
+        turns = TURNS * ways
+        return turns if most is None else min(turns, int(SHARE * most))
 
     def asked(self, seconds: float) -> None:
         """Note how long an answer took."""

@@ -217,6 +217,7 @@ def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
         tier=terms.profile.tier,
         partitions=terms.profile.partitions,
         lock=lock,
+        clock=adapter.declaration.clock,
     )
 
 

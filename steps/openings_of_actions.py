@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     Abandon,
     AcceptSession,
@@ -22,22 +23,12 @@ from busproof.model.commands import (
 )
 from busproof.model.filters import FalseFilter, TrueFilter
 from busproof.model.values import MICROSECONDS, Message, ReceiveMode
+from busproof.steps.opening import IN_SESSIONS, opening
 from busproof.steps.openings_of_queues import OTHER, keyed
 from busproof.steps.openings_of_topics import with_two_subscriptions
 from busproof.steps.worlds import Theme, World
 
-__all__ = [
-    "actions",
-    "copies_of_topic",
-    "identified",
-    "long_names",
-    "paths_of",
-    "session_of_subscription",
-    "taken",
-    "topic_around",
-    "topic_like",
-    "unkeyed",
-]
+__all__ = ["OPENINGS", "identified", "paths_of", "taken", "topic_like", "unkeyed"]
 
 LONGEST: Final = 50
 """Characters that the name of a subscription or of a rule may have."""
@@ -164,3 +155,14 @@ def session_of_subscription(world: World, queue: CreateQueue) -> Iterator[Comman
     mode = ReceiveMode.RECEIVE_AND_DELETE
     for _ in range(3):
         yield Receive(queue=held_in.queue, mode=mode, session_id=session)
+
+
+OPENINGS: Final = (
+    opening("actions", actions, Capability.TOPICS, Capability.RULE_ACTIONS),
+    opening(
+        "long names of rules", long_names, Capability.TOPICS, Capability.FILTERS, Capability.LIMITS
+    ),
+    opening("topic around", topic_around, Capability.TOPICS, Capability.OUTAGES),
+    opening("session of subscription", session_of_subscription, Capability.TOPICS, *IN_SESSIONS),
+    opening("copies of topic", copies_of_topic, Capability.TOPICS, Capability.DUPLICATE_DETECTION),
+)

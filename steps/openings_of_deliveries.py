@@ -1,9 +1,11 @@
 """How sequences about deliveries may begin: locks, copies, dead letters, what comes later."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     Abandon,
     AcceptSession,
@@ -26,21 +28,11 @@ from busproof.model.commands import (
     SetSessionState,
 )
 from busproof.model.values import DEAD_LETTERS, ReceiveMode
+from busproof.steps.opening import IN_SESSIONS, opening
 from busproof.steps.openings_of_queues import OTHER, awaited, interrupted, keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = [
-    "copies",
-    "dead_letters",
-    "deferral",
-    "deferral_in_session",
-    "expiry",
-    "lost_lock",
-    "renewals",
-    "scheduled",
-    "scheduled_in_outage",
-    "session_state",
-]
+__all__ = ["OPENINGS"]
 
 
 def lost_lock(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -217,3 +209,17 @@ def scheduled_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from awaited(world, plain.queue)
     for _ in range(2):
         yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+OPENINGS: Final = (
+    opening("lock", lost_lock, Capability.PEEK_LOCK),
+    opening("copies", copies, Capability.DUPLICATE_DETECTION),
+    opening("dead letters", dead_letters, Capability.DEAD_LETTER),
+    opening("deferral", deferral, Capability.DEFERRAL),
+    opening("deferral in session", deferral_in_session, *IN_SESSIONS, Capability.DEFERRAL),
+    opening("renewals", renewals, Capability.LOCK_RENEWAL),
+    opening("session state", session_state, *IN_SESSIONS, Capability.SESSION_STATE),
+    opening("scheduled", scheduled, Capability.SCHEDULING),
+    opening("scheduled in outage", scheduled_in_outage, Capability.SCHEDULING, Capability.OUTAGES),
+    opening("expiry", expiry, Capability.TIME_TO_LIVE),
+)

@@ -25,10 +25,11 @@ from busproof.model.commands import (
 )
 from busproof.model.entities import subscription_path
 from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode, Tier
+from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import awaited, keyed, ordinary, plain
 from busproof.steps.worlds import Theme, World
 
-__all__ = ["buried", "chain", "onward", "sources", "unique_end"]
+__all__ = ["OPENINGS"]
 
 HOPS: Final = (3, 2)
 """A message is forwarded as often as it may by any reading, and then more often than it may."""
@@ -86,8 +87,11 @@ def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
             name = f"s{number}"
             yield CreateSubscription(topic=topic, subscription=name, forward_to=forward_to)
     source = ordinary(world, queue)
-    yield source
-    yield UpdateQueue(queue=source.queue, forward_to=first)
+    update = UpdateQueue(queue=source.queue, forward_to=first)
+    if world.scope.allows(update):
+        yield from (source, update)
+    else:
+        yield attrs.evolve(source, forward_to=first)
     yield Send(queue=source.queue, message=plain(world))
     copies = [subscription_path(topic, "s0") for topic in (first, second)]
     for name in (*copies, *ends):
@@ -163,3 +167,12 @@ def buried(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield DeadLetter(queue=source.queue, lock_token=held.lock_token or "", reason="spoiled")
     yield Receive(queue=source.queue + DEAD_LETTERS)
     yield Receive(queue=end.queue)
+
+
+OPENINGS: Final = (
+    opening("chain", chain, Capability.FORWARDING),
+    opening("sources", sources, Capability.FORWARDING),
+    opening("buried", buried, Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK),
+    opening("onward", onward, Capability.FORWARDING),
+    opening("unique end", unique_end, Capability.FORWARDING, Capability.DUPLICATE_DETECTION),
+)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     AcceptSession,
     AdvanceClock,
@@ -22,17 +23,11 @@ from busproof.model.commands import (
     SetSessionState,
 )
 from busproof.model.values import Message, ReceiveMode, Tier
+from busproof.steps.opening import IN_SESSIONS, opening
 from busproof.steps.openings_of_queues import keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = [
-    "large_batches",
-    "large_messages",
-    "large_states",
-    "later_or_together",
-    "long_names",
-    "long_transactions",
-]
+__all__ = ["OPENINGS"]
 
 FITTING: Final = {Tier.BASIC: 250_000, Tier.STANDARD: 250_000, Tier.PREMIUM: 990_000}
 """Bytes of a body that is just within what a tier takes, whatever a KB is."""
@@ -158,3 +153,18 @@ def large_states(world: World, queue: CreateQueue) -> Iterator[Command]:
     for size in (FITTING_STATE, TOO_LARGE):
         yield SetSessionState(**of_session, state="s" * size)
         yield GetSessionState(**of_session)
+
+
+OPENINGS: Final = (
+    opening("large messages", large_messages, Capability.DISPOSABLE_NAMESPACE),
+    opening(
+        "large, later or together",
+        later_or_together,
+        Capability.LIMITS,
+        Capability.DISPOSABLE_NAMESPACE,
+    ),
+    opening("large batches", large_batches, Capability.BATCHES),
+    opening("long transactions", long_transactions, Capability.TRANSACTIONS, Capability.BATCHES),
+    opening("long names", long_names, Capability.LIMITS),
+    opening("large states", large_states, *IN_SESSIONS, Capability.SESSION_STATE),
+)

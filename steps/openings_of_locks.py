@@ -1,6 +1,7 @@
 """How sequences about locks may begin: settled in transactions, given again, closed in hand."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from busproof.adapters.base import Capability
 from busproof.model.commands import (
@@ -19,10 +20,11 @@ from busproof.model.commands import (
     Send,
     Settlement,
 )
+from busproof.steps.opening import IN_TRANSACTIONS, opening
 from busproof.steps.openings_of_queues import keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = ["given_again", "settled_within", "undone"]
+__all__ = ["OPENINGS"]
 
 
 def _held(world: World, queue: CreateQueue, times: int = 1) -> Iterator[Command]:
@@ -150,3 +152,10 @@ def _closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
 def _latest(world: World) -> str:
     """The lock that was given last; none where nothing was received."""
     return world.locks[-1].lock_token or "none" if world.locks else "none"
+
+
+OPENINGS: Final = (
+    opening("settled within", settled_within, *IN_TRANSACTIONS),
+    opening("undone", undone, *IN_TRANSACTIONS),
+    opening("given again", given_again, Capability.PEEK_LOCK),
+)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     AcceptSession,
     AdvanceClock,
@@ -20,20 +21,13 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
+from busproof.steps.opening import opening
 from busproof.steps.openings_of_actions import identified, paths_of, taken, topic_like, unkeyed
 from busproof.steps.openings_of_queues import ordinary
 from busproof.steps.openings_of_topics import with_two_subscriptions
 from busproof.steps.worlds import Theme, World
 
-__all__ = [
-    "creation_in_outage",
-    "fixed",
-    "fixed_of_topic",
-    "made_again",
-    "refused_in_outage",
-    "topic_made_again",
-    "topic_refused_in_outage",
-]
+__all__ = ["OPENINGS"]
 
 LATER: Final = "later"
 """A name that nothing else has."""
@@ -158,3 +152,26 @@ def topic_refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Comman
     yield Send(queue=topic.topic, message=unkeyed(world))
     for path in paths_of(world):
         yield from (GetQueue(queue=path), *taken(path))
+
+
+OPENINGS: Final = (
+    opening("fixed", fixed, Capability.MANAGEMENT),
+    opening("fixed of topic", fixed_of_topic, Capability.TOPICS, Capability.TOPIC_MANAGEMENT),
+    opening("made again", made_again, Capability.MANAGEMENT, Capability.DUPLICATE_DETECTION),
+    opening(
+        "topic made again",
+        topic_made_again,
+        Capability.TOPICS,
+        Capability.TOPIC_MANAGEMENT,
+        Capability.DUPLICATE_DETECTION,
+    ),
+    opening("refused in outage", refused_in_outage, Capability.MANAGEMENT, Capability.OUTAGES),
+    opening("creation in outage", creation_in_outage, Capability.MANAGEMENT, Capability.OUTAGES),
+    opening(
+        "topic refused in outage",
+        topic_refused_in_outage,
+        Capability.TOPICS,
+        Capability.TOPIC_MANAGEMENT,
+        Capability.OUTAGES,
+    ),
+)

@@ -1,7 +1,9 @@
 """How sequences about partitions may begin: all of them down, all of them used, many settled."""
 
 from collections.abc import Iterator
+from typing import Final
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     BringPartitionUp,
     Command,
@@ -12,10 +14,11 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.values import Message, ReceiveMode
+from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = ["blackout", "many_settled", "spread"]
+__all__ = ["OPENINGS"]
 
 ROUNDS = 25
 """Rounds of messages without a key, by the last of which each partition has to have had one."""
@@ -70,3 +73,10 @@ def many_settled(world: World, queue: CreateQueue) -> Iterator[Command]:
         for held in world.locks[-1:]:
             yield Complete(queue=plain.queue, lock_token=held.lock_token or "")
     yield Receive(queue=plain.queue)
+
+
+OPENINGS: Final = (
+    opening("blackout", blackout, Capability.OUTAGES),
+    opening("spread", spread, Capability.WITNESS, Capability.DISPOSABLE_NAMESPACE),
+    opening("many settled", many_settled, Capability.PEEK_LOCK, Capability.DISPOSABLE_NAMESPACE),
+)

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.adapters.base import Capability
 from busproof.judging.patience import PAUSE, TRIES
 from busproof.model.commands import (
     Abandon,
@@ -20,21 +21,20 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.values import Message, ReceiveMode, Tier
+from busproof.steps.opening import opening
 from busproof.steps.worlds import MOST_QUEUES, World
 
 __all__ = [
+    "CROWD",
+    "GB",
+    "LARGE",
+    "OPENINGS",
     "OTHER",
-    "around",
     "awaited",
-    "crowd",
-    "full",
-    "in_line",
     "interrupted",
     "keyed",
     "ordinary",
-    "outage",
     "plain",
-    "two_keys",
 ]
 
 OTHER: Final = "other"
@@ -165,3 +165,13 @@ def crowd(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield DeleteQueue(queue=name)
     yield attrs.evolve(kinds, queue=f"{queue.queue}-{CROWD}")
     yield DeleteQueue(queue=f"{queue.queue}-{CROWD}")
+
+
+OPENINGS: Final = (
+    opening("outage", outage, Capability.OUTAGES),
+    opening("around", around, Capability.OUTAGES),
+    opening("transaction", two_keys, Capability.TRANSACTIONS),
+    opening("in line", in_line, Capability.PEEK_LOCK),
+    opening("full", full, Capability.DISPOSABLE_NAMESPACE),
+    opening("crowd", crowd, Capability.DISPOSABLE_NAMESPACE, Capability.MANAGEMENT),
+)

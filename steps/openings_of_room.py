@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     Command,
     Complete,
@@ -21,18 +22,11 @@ from busproof.model.commands import (
     SendBatch,
 )
 from busproof.model.values import Message, ReceiveMode, Tier
+from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import CROWD, GB, LARGE, OTHER, keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = [
-    "copies_at_once",
-    "crowd_of_topics",
-    "from_before",
-    "full_of_a_batch",
-    "full_whole",
-    "set_aside",
-    "sizes",
-]
+__all__ = ["OPENINGS"]
 
 HELD: Final = 10**9 // LARGE
 """Large messages that surely fit in a GB; of a GB that is nearly full one more may be taken."""
@@ -147,3 +141,28 @@ def crowd_of_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
     others = CreateQueue(queue=f"{queue.queue}-q", partitioned=False)
     yield others
     yield CreateTopic(topic=f"{queue.queue}-n", partitioned=False)
+
+
+OPENINGS: Final = (
+    opening("copies at once", copies_at_once, Capability.BATCHES, Capability.DUPLICATE_DETECTION),
+    opening("sizes", sizes, Capability.MANAGEMENT),
+    opening("from before", from_before, Capability.LEGACY_ENTITIES, Capability.MANAGEMENT),
+    opening(
+        "full whole",
+        full_whole,
+        Capability.DISPOSABLE_NAMESPACE,
+        Capability.REGULAR_QUEUES,
+        Capability.PEEK_LOCK,
+    ),
+    opening(
+        "set aside",
+        set_aside,
+        Capability.DISPOSABLE_NAMESPACE,
+        Capability.REGULAR_QUEUES,
+        Capability.PEEK_LOCK,
+    ),
+    opening(
+        "full of a batch", full_of_a_batch, Capability.DISPOSABLE_NAMESPACE, Capability.BATCHES
+    ),
+    opening("crowd of topics", crowd_of_topics, Capability.DISPOSABLE_NAMESPACE, Capability.TOPICS),
+)

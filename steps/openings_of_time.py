@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     AcceptNextSession,
     AcceptSession,
@@ -25,18 +26,17 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMode
+from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Message, ReceiveMode
+from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary
 from busproof.steps.worlds import World
 
-__all__ = ["elsewhere", "expired", "lifetimes", "limits_of_windows", "overtaken", "remembered"]
+__all__ = ["OPENINGS"]
 
 DAY: Final = 86_400 * MICROSECONDS
 DEFAULT_WINDOW: Final = 600 * MICROSECONDS
 SHORTEST_WINDOW: Final = 20 * MICROSECONDS
 LONGEST_WINDOW: Final = 7 * DAY
-SHORTEST_LOCK: Final = 5 * MICROSECONDS
-"""Where locks are as short as they can be, time is real, and nobody waits for days."""
 
 
 def taken(name: str, times: int) -> Iterator[Command]:
@@ -78,7 +78,7 @@ def _windows(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Queues with the window that is the default, too short or too long; each is outlived."""
-    if world.scope.lock <= SHORTEST_LOCK:
+    if world.scope.clock is Clock.REAL:
         return
     for asked, given in (
         (None, DEFAULT_WINDOW),
@@ -294,3 +294,15 @@ def _expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
 def _mortal(world: World, queue: CreateQueue, life: int) -> Send:
     message = attrs.evolve(keyed(world, queue, 0), time_to_live=life)
     return Send(queue=queue.queue, message=message)
+
+
+OPENINGS: Final = (
+    opening("remembered", remembered, Capability.DUPLICATE_DETECTION),
+    opening("elsewhere", elsewhere, Capability.DUPLICATE_DETECTION),
+    opening("overtaken", overtaken, Capability.SCHEDULING),
+    opening("lifetimes", lifetimes, Capability.TIME_TO_LIVE),
+    opening("expired", expired, Capability.TIME_TO_LIVE, Capability.PEEK_LOCK),
+    opening(
+        "limits of windows", limits_of_windows, Capability.DUPLICATE_DETECTION, Capability.LIMITS
+    ),
+)

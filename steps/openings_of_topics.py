@@ -1,8 +1,9 @@
 """How sequences about topics may begin: what subscriptions take, and by which conditions."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
+from busproof.adapters.base import Capability
 from busproof.model.commands import (
     AddRule,
     BeginTransaction,
@@ -19,10 +20,11 @@ from busproof.model.commands import (
 from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
 from busproof.model.values import Message, ReceiveMode
 from busproof.steps.conditions import MARKED, marked
+from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import OTHER, interrupted, keyed
 from busproof.steps.worlds import Theme, World
 
-__all__ = ["conditions", "copied", "subscriptions", "topic_alike"]
+__all__ = ["OPENINGS", "with_two_subscriptions"]
 
 
 def with_two_subscriptions(world: World, topic: CreateTopic, **settings: Any) -> Iterator[Command]:
@@ -124,3 +126,10 @@ def conditions(world: World, queue: CreateQueue) -> Iterator[Command]:
     for path in paths:
         for _ in range(MARKED):
             yield Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+OPENINGS: Final = (
+    opening("copied", copied, Capability.TOPICS, Capability.PEEK_LOCK),
+    opening("subscriptions", subscriptions, Capability.TOPICS, Capability.FILTERS),
+    opening("conditions", conditions, Capability.TOPICS, Capability.FILTERS),
+)

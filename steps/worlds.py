@@ -40,7 +40,15 @@ from busproof.model.outcomes import (
     Scheduled,
     SessionAccepted,
 )
-from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Error, Message, MessageView, Tier
+from busproof.model.values import (
+    MICROSECONDS,
+    SEQUENCE_BITS,
+    Clock,
+    Error,
+    Message,
+    MessageView,
+    Tier,
+)
 from busproof.steps.needing import needs
 
 __all__ = [
@@ -109,12 +117,14 @@ class Scope:
         tier: of the namespace.
         partitions: of a partitioned queue.
         lock: the queues' lock duration in microseconds; other times are fractions of it.
+        clock: on which nobody waits for days, if it is real.
     """
 
     capabilities: frozenset[Capability]
     tier: Tier = Tier.STANDARD
     partitions: int = 16
     lock: int = 30 * MICROSECONDS
+    clock: Clock = Clock.VIRTUAL
 
     def allows(self, command: Command) -> bool:
         """Whether an implementation may be asked this."""

@@ -10,7 +10,7 @@ from busproof.adapters.seeded.limiting import KB, Limiting
 from busproof.adapters.seeded.queues import Queue
 from busproof.model.commands import Receive, ReceiveBatch, Schedule, Send, SendBatch
 from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused, Witness
-from busproof.model.values import Error, Message, MessageView
+from busproof.model.values import Error, Message, MessageView, Tier
 
 __all__ = ["Batching"]
 
@@ -48,7 +48,7 @@ class Batching(Limiting, ABC):
 
     def largest_batch(self) -> int:
         """How many bytes the bodies of a batch may have together."""
-        return 256 * KB
+        return (1024 if self.profile.tier is Tier.PREMIUM else 256) * KB
 
     def objection_to_keys(self, queue: Queue, command: SendBatch) -> Error | None:
         """Why messages cannot go together: in a partitioned queue all of a batch have one key."""

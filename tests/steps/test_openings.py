@@ -1,9 +1,11 @@
 """Openings of explorations come to the situation that they are named after."""
 
+from typing import Final
+
 import attrs
 import pytest
 
-from busproof.adapters.base import Adapter, Observed
+from busproof.adapters.base import Adapter, Capability, Observed
 from busproof.adapters.faults import SeededBus
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.judge import Judge
@@ -11,7 +13,7 @@ from busproof.model.commands import Command, CreateQueue
 from busproof.model.filters import CorrelationFilter
 from busproof.model.outcomes import Event, Refused
 from busproof.model.profiles import profile_for
-from busproof.model.values import Error, Profile
+from busproof.model.values import Clock, Error, Profile
 from busproof.spec import load
 from busproof.steps.generating import queue_kinds
 from busproof.steps.machine import LOCK, Sequence, Watch, scope_of, terms_of
@@ -20,26 +22,64 @@ from busproof.steps.worlds import Scope, Shape, World
 
 TIERS = ("standard", "premium", "basic")
 FIRST = CreateQueue(queue="q1", lock_duration=LOCK)
+MOST: Final = 75
+"""Commands of an opening, for a bus that may be far away."""
 
-SHOWN = [
-    ("large messages", "standard", {"LIMIT-01", "LIMIT-02", "LIMIT-14"}),
-    ("large messages", "basic", {"LIMIT-01", "LIMIT-02", "LIMIT-14"}),
-    ("large messages", "premium", {"LIMIT-03", "LIMIT-14"}),
-    ("large, later or together", "standard", {"LIMIT-06", "LIMIT-21"}),
-    ("large batches", "standard", {"BATCH-01", "BATCH-03", "BATCH-07"}),
-    ("large batches", "premium", {"BATCH-01"}),
-    ("long transactions", "standard", {"LIMIT-15", "LIMIT-16", "BATCH-08"}),
-    ("long names", "standard", {"LIMIT-17", "LIMIT-18"}),
-    ("large states", "standard", {"LIMIT-19", "LIMIT-20"}),
-    ("copies at once", "standard", {"BATCH-09", "DUP-04"}),
-    ("sizes", "standard", {"SIZE-01", "SIZE-02"}),
-    ("sizes", "premium", {"PREM-01", "PREM-07", "PREM-08"}),
-    ("from before", "premium", {"PREM-03", "PREM-04", "PREM-06"}),
-    ("full whole", "standard", {"SIZE-10", "SIZE-12"}),
-    ("full whole", "premium", {"SIZE-10", "SIZE-12"}),
-    ("set aside", "standard", {"SIZE-10", "SIZE-13"}),
-    ("full of a batch", "standard", {"BATCH-10"}),
-    ("crowd of topics", "standard", {"QUOTA-03", "QUOTA-06"}),
+COMES_TO: Final = {
+    "onward": {"FWD-01", "FWD-02", "FWD-03", "FWD-04", "FWD-05", "FWD-06", "FWD-30"},
+    "unique end": {"FWD-11", "FWD-13", "FWD-26"},
+    "chain": {"FWD-16"},
+    "scheduled": {"SCHED-02", "SCHED-03", "SCHED-14"},
+    "scheduled in outage": {"SCHED-11"},
+    "actions": {"FILTER-21", "FILTER-22", "FILTER-23", "FILTER-24"},
+    "long names of rules": {"TOPIC-17", "TOPIC-18", "FILTER-26", "FILTER-27"},
+    "topic around": {"TOPIC-11"},
+    "copies of topic": {"TOPIC-12", "DUP-01", "DUP-04"},
+    "session of subscription": {"TOPIC-14"},
+    "fixed": {"MGMT-13", "MGMT-14"},
+    "fixed of topic": {"MGMT-12", "MGMT-13", "MGMT-14", "TTL-01"},
+    "made again": {"MGMT-15", "MGMT-17"},
+    "topic made again": {"MGMT-15", "TOPIC-21"},
+    "refused in outage": {"MGMT-19"},
+    "creation in outage": {"MGMT-19"},
+    "topic refused in outage": {"MGMT-19", "MGMT-21", "MGMT-22"},
+    "remembered": {"DUP-01", "DUP-08", "DUP-10", "KEY-11"},
+    "elsewhere": {"DUP-05", "DUP-13"},
+    "overtaken": {"SCHED-07", "SCHED-08", "SCHED-13"},
+    "lifetimes": {"TTL-03", "TTL-04"},
+    "expired": {"TTL-05", "TTL-10", "TTL-13"},
+    "settled within": {"LOCK-11"},
+    "undone": {"LOCK-12", "LOCK-13"},
+    "given again": {"LOCK-07", "SESS-09"},
+    "blackout": {"PART-03", "PART-05"},
+    "spread": {"KEY-14"},
+    "many settled": {"PART-12"},
+    "limits of windows": {"DUP-01", "DUP-02", "DUP-03"},
+    "large messages": {"LIMIT-01", "LIMIT-02", "LIMIT-14"},
+    "large, later or together": {"LIMIT-06", "LIMIT-21"},
+    "large batches": {"BATCH-01", "BATCH-03", "BATCH-07"},
+    "long transactions": {"LIMIT-15", "LIMIT-16", "BATCH-08"},
+    "long names": {"LIMIT-17", "LIMIT-18"},
+    "large states": {"LIMIT-19", "LIMIT-20"},
+    "copies at once": {"BATCH-09", "DUP-04"},
+    "sizes": {"SIZE-01", "SIZE-02"},
+    "full whole": {"SIZE-10", "SIZE-12"},
+    "set aside": {"SIZE-10", "SIZE-13"},
+    "full of a batch": {"BATCH-10"},
+    "crowd of topics": {"QUOTA-03", "QUOTA-06"},
+}
+"""What its events are decided by, among others, on the standard tier."""
+
+IN_PREMIUM: Final = {
+    "large messages": {"LIMIT-03", "LIMIT-14"},
+    "large batches": {"BATCH-01"},
+    "sizes": {"PREM-01", "PREM-07", "PREM-08"},
+    "from before": {"PREM-03", "PREM-04", "PREM-06"},
+    "full whole": {"SIZE-10", "SIZE-12"},
+}
+CASES = [
+    *(("standard", name, rules) for name, rules in COMES_TO.items()),
+    *(("premium", name, rules) for name, rules in IN_PREMIUM.items()),
 ]
 
 
@@ -57,11 +97,11 @@ class Indifferent(Watch):
         sequence.over = False
 
 
-def asked_of(adapter: Adapter, profile: Profile, name: str) -> list[Event]:
+def asked_of(adapter: Adapter, profile: Profile, name: str, watch: type[Watch]) -> list[Event]:
     """What comes of one opening."""
     terms = terms_of(adapter, profile)
     scope = scope_of(adapter, terms)
-    sequence = Indifferent(adapter, terms).opened()
+    sequence = watch(adapter, terms).opened()
     world = World(scope=scope, palette=(Shape(),), filters=(CorrelationFilter(session_id="a"),))
     world.queues.append(first_of(scope))
     sequence.ask(world.queues[0], "c1")
@@ -77,21 +117,21 @@ def first_of(scope: Scope) -> CreateQueue:
     return attrs.evolve(queue_kinds(scope)[0], queue=FIRST.queue)
 
 
-def there(tier: str) -> list[str]:
+def there(tier: str, adapter: type[Adapter] = SeededBus) -> list[str]:
     """The openings of a tier."""
     profile = profile_for(load(), tier=tier)
-    names = openings(scope_of(SeededBus(), terms_of(SeededBus(), profile)))
+    names = openings(scope_of(adapter(), terms_of(adapter(), profile)))
     return [name for name in dict.fromkeys(names) if name]
 
 
-@pytest.mark.parametrize(("name", "tier", "rules"), SHOWN)
-def test_an_opening_tries_the_rules_that_it_is_for(name: str, tier: str, rules: set[str]) -> None:
+@pytest.mark.parametrize(("tier", "name", "rules"), CASES)
+def test_an_opening_tries_the_rules_that_it_is_for(tier: str, name: str, rules: set[str]) -> None:
     """By the rules that decide its events, on the model and on a bus that tells of sizes too."""
     profile = profile_for(load(), tier=tier)
     shown: set[str] = set()
     for adapter in (ModelAdapter(), SeededBus()):
         judge = Judge(profile, adapter.declaration.vantage)
-        for event in asked_of(adapter, profile, name):
+        for event in asked_of(adapter, profile, name, Watch):
             assert judge.saw(event) is None
         shown |= set(judge.evidence)
     assert set() == rules - shown
@@ -100,14 +140,31 @@ def test_an_opening_tries_the_rules_that_it_is_for(name: str, tier: str, rules: 
 @pytest.mark.parametrize(("name", "tier"), [(name, tier) for tier in TIERS for name in there(tier)])
 def test_an_opening_goes_to_its_end_whatever_it_is_refused(name: str, tier: str) -> None:
     """On a bus that refuses everything, and for nothing."""
-    assert asked_of(Unwilling(), profile_for(load(), tier=tier), name)
+    assert asked_of(Unwilling(), profile_for(load(), tier=tier), name, Indifferent)
+
+
+@pytest.mark.parametrize(
+    ("name", "tier"), [(name, tier) for tier in TIERS for name in there(tier, ModelAdapter)]
+)
+def test_an_opening_accuses_no_model_however_it_answers(name: str, tier: str) -> None:
+    """Hostile: answers that are late or never come, and every timer wrong; the patience too."""
+    for seed in range(2):
+        adapter = ModelAdapter(policy="hostile", seed=seed)
+        assert asked_of(adapter, profile_for(load(), tier=tier), name, Watch)
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_an_opening_is_cheap_unless_it_is_of_a_crowd(tier: str) -> None:
-    """Some 40 commands at most, for a bus that may be far away."""
+def test_an_opening_is_cheap_unless_the_namespace_is_its_own(tier: str) -> None:
     profile = profile_for(load(), tier=tier)
-    counted = {name: len(asked_of(SeededBus(), profile, name)) for name in there(tier)}
-    assert {} == {
-        name: number for name, number in counted.items() if number > 42 and "crowd" not in name
-    }
+
+    class Shared(SeededBus):
+        capabilities = SeededBus.capabilities - {Capability.DISPOSABLE_NAMESPACE}
+
+    counted = {name: len(asked_of(Shared(), profile, name, Watch)) for name in there(tier, Shared)}
+    assert counted
+    assert {} == {name: number for name, number in counted.items() if number > MOST}
+
+
+def test_no_windows_of_days_are_waited_for_in_real_time() -> None:
+    scope = Scope(capabilities=SeededBus.capabilities, clock=Clock.REAL)
+    assert [] == list(begun_with("limits of windows", World(scope=scope), FIRST))
