@@ -15,10 +15,8 @@ from hypothesis import stateful
 from hypothesis import strategies as st
 
 from busproof.adapters.base import Capability
-from busproof.judging.patience import PAUSE, TRIES
 from busproof.model.commands import (
     Abandon,
-    AdvanceClock,
     BeginTransaction,
     CancelScheduled,
     Command,
@@ -146,17 +144,6 @@ def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int)
         mode=mode,
         session_id=world.session_at_hand(queue.queue, session) if queue.requires_session else None,
     )
-
-
-def _awaited(world: World, queue: CreateQueue) -> Receive | AdvanceClock | None:
-    """By turns: a while passes, and what may have come by then is asked for."""
-    end = world.received_from(queue)
-    if end.requires_session:
-        return None
-    world.is_waiting = not world.is_waiting
-    if world.is_waiting:
-        return AdvanceClock(duration=PAUSE)
-    return Receive(queue=end.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def _received_dead_letter(world: World, queue: CreateQueue, mode: ReceiveMode) -> Receive:
@@ -302,15 +289,6 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
     )
     yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=3)
     yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=3)
-    yield Generator(
-        kind=Receive,
-        draws={"queue": QUEUES},
-        make=_awaited,
-        times=st.just(2 * TRIES),
-        themes=(Theme.FORWARDING,),
-        name="waitfor",
-        patient=True,
-    )
     for kind in (DeadLetter, Defer):
         yield Generator(kind=kind, draws=once, make=_settled(kind))
     yield Generator(kind=RenewLock, draws={"receipt": RECEIPTS}, make=_settled(RenewLock))

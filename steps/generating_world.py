@@ -1,4 +1,4 @@
-"""Rows of the exploration's table for outages and for time."""
+"""Rows of the exploration's table for outages, for time, and for what comes with it."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,12 +6,15 @@ from typing import Final
 import attrs
 from hypothesis import strategies as st
 
+from busproof.judging.patience import PAUSE, TRIES
 from busproof.model.commands import (
     AdvanceClock,
     BringPartitionUp,
     CreateQueue,
+    Receive,
     TakePartitionDown,
 )
+from busproof.model.values import ReceiveMode
 from busproof.steps.rows import QUEUES, Generator
 from busproof.steps.worlds import (
     FALLBACK,
@@ -50,6 +53,15 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
         make=_passed,
         themes=GENERAL,
     )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES},
+        make=_awaited,
+        times=st.just(2 * TRIES),
+        themes=(Theme.FORWARDING,),
+        name="waitfor",
+        patient=True,
+    )
     shorter = (scope.lock // 3, scope.lock // 3, scope.lock * 2 // 3, scope.lock + 1)
     yield Generator(
         kind=AdvanceClock,
@@ -58,6 +70,17 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
         themes=FOCUSED,
         name="waitforlocks",
     )
+
+
+def _awaited(world: World, queue: CreateQueue) -> Receive | AdvanceClock | None:
+    """By turns: a while passes, and what may have come by then is asked for."""
+    end = world.received_from(queue)
+    if end.requires_session:
+        return None
+    world.is_waiting = not world.is_waiting
+    if world.is_waiting:
+        return AdvanceClock(duration=PAUSE)
+    return Receive(queue=end.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def _passed(_world: World, duration: int) -> AdvanceClock:
