@@ -5,6 +5,7 @@ from collections import Counter
 import attrs
 
 from busproof.history.records import Oracle
+from busproof.judging.patience import Patience
 from busproof.model.outcomes import Event
 from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import Acceptance, accept
@@ -56,11 +57,7 @@ class Judge:
         self.evidence: Counter[RuleId] = Counter()
         self.violation: Violation | None = None
         self.exhausted = ""
-
-    @property
-    def possible(self) -> tuple[Namespace, ...]:
-        """The states that remain."""
-        return self._possible
+        self._patience = Patience()
 
     def saw(self, event: Event) -> Violation | None:
         """Judge one event; the violation, if it is one."""
@@ -74,6 +71,16 @@ class Judge:
             return self.violation
         self._take(accepted)
         return None
+
+    def overdue(self, event: Event) -> Violation | None:
+        """What a receiver would say of waiting so long, if this answer has ended his patience.
+
+        Whoever asks this asks it of each event, once it was judged.
+        """
+        found = self._patience.saw(event, self._possible)
+        if found is None:
+            return None
+        return Violation(index=self._judged - 1, rules=found.rules, allowed=(), why=found.why)
 
     def _take(self, accepted: Acceptance) -> None:
         self.evidence.update(accepted.rules)

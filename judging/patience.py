@@ -10,7 +10,6 @@ from typing import Final
 
 import attrs
 
-from busproof.judging.judge import Violation
 from busproof.model.commands import (
     AddRule,
     AdvanceClock,
@@ -28,7 +27,7 @@ from busproof.model.owing import owed
 from busproof.model.state import Namespace
 from busproof.model.values import MICROSECONDS, RuleId
 
-__all__ = ["PAUSE", "TRIES", "Patience"]
+__all__ = ["PAUSE", "TRIES", "Overdue", "Patience"]
 
 TRIES: Final = 20
 """Empty answers in a row after which a receiver gives up, as the scenarios do."""
@@ -48,6 +47,14 @@ DISTURBING: Final = (
 
 
 @attrs.frozen
+class Overdue:
+    """What has to come, by these rules, and has not; in words too."""
+
+    rules: tuple[RuleId, ...]
+    why: str
+
+
+@attrs.frozen
 class _Waiting:
     """Empty answers in a row: since when, and how many."""
 
@@ -63,13 +70,12 @@ class Patience:
         self._disturbed: dict[str, int] = {}
         self._is_blind = False
 
-    def saw(self, event: Event, possible: Sequence[Namespace], place: int) -> Violation | None:
-        """The violation, if a receiver has waited for too long by now.
+    def saw(self, event: Event, possible: Sequence[Namespace]) -> Overdue | None:
+        """What is overdue, if a receiver has waited for too long by now.
 
         Args:
             event: what came last, which was judged.
             possible: the states that remain.
-            place: of the event among those judged.
         """
         if isinstance(event.outcome, Indeterminate):
             # It may have been the one who was given it.
@@ -82,11 +88,11 @@ class Patience:
         if not (isinstance(event.command, Receive) and isinstance(event.outcome, Empty)):
             self._waiting.clear()
             return None
-        return self._waited(event, event.command, possible, place)
+        return self._waited(event, event.command, possible)
 
     def _waited(
-        self, event: Event, command: Receive, possible: Sequence[Namespace], place: int
-    ) -> Violation | None:
+        self, event: Event, command: Receive, possible: Sequence[Namespace]
+    ) -> Overdue | None:
         rules = self._owed(command, possible)
         if not rules:
             self._waiting.pop(command, None)
@@ -100,7 +106,7 @@ class Patience:
         why = (
             f"a message has to come, and has not in {row.answers} answers over {seconds:g} seconds"
         )
-        return Violation(index=place, rules=rules, allowed=(), why=why)
+        return Overdue(rules=rules, why=why)
 
     def _owed(self, command: Receive, possible: Sequence[Namespace]) -> tuple[RuleId, ...]:
         """The rules by which a message has to come, one in each state that is possible."""

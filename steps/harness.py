@@ -38,7 +38,6 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Unsupported,
 )
-from busproof.model.state import Namespace
 from busproof.model.values import (
     MICROSECONDS,
     SEQUENCE_BITS,
@@ -206,10 +205,9 @@ class Bus:
             f"  allowed: {instead}"
         )
 
-    @property
-    def possible(self) -> tuple[Namespace, ...]:
-        """The states that the judge holds possible."""
-        return self._judge.possible
+    def overdue(self, event: Event) -> Violation | None:
+        """What is wrong with the row of answers that this one is the last of, which was judged."""
+        return self._judge.overdue(event)
 
     @property
     def exhausted(self) -> str:

@@ -15,7 +15,6 @@ from busproof.errors import AdapterError
 from busproof.history.words import event_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.judge import Violation
-from busproof.judging.patience import Patience
 from busproof.model.commands import AdvanceClock, Command, CreateQueue
 from busproof.model.filters import Filter
 from busproof.model.outcomes import Event, Unsupported
@@ -130,7 +129,6 @@ class Sequence:
         self.watch = watch
         self.events: list[Event] = []
         self.over = False
-        self._patience = Patience()
 
     def ask(self, command: Command, connection: str) -> Event | None:
         """Ask one thing; what came, or `None` where nothing was asked."""
@@ -149,8 +147,7 @@ class Sequence:
         self.watch.asked(time.perf_counter() - begun)
         self.events.append(event)
         if violation is None and not self.bus.exhausted:
-            last = len(self.events) - 1
-            violation = self._patience.saw(event, self.bus.possible, last)
+            violation = self.bus.overdue(event)
         if violation is not None:
             self.over = True
             self.watch.violated(self, violation)

@@ -23,7 +23,6 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.entities import subscription_path
 from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode, Tier
 from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import awaited, keyed, ordinary, plain
@@ -93,7 +92,7 @@ def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
     else:
         yield attrs.evolve(source, forward_to=first)
     yield Send(queue=source.queue, message=plain(world))
-    copies = [subscription_path(topic, "s0") for topic in (first, second)]
+    copies = [f"{topic}/subscriptions/s0" for topic in (first, second)]
     for name in (*copies, *ends):
         yield from awaited(world, name)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from busproof.judging.judge import Judge, Violation
-from busproof.judging.patience import PAUSE, TRIES, Patience
+from busproof.judging.patience import PAUSE, TRIES
 from busproof.model.commands import (
     AcceptSession,
     AddRule,
@@ -48,7 +48,6 @@ class Bus:
 
     def __init__(self, *commands: Command, **readings: str) -> None:
         self._judge = Judge(profile_for(load(), readings=readings), Vantage())
-        self._patience = Patience()
         self._now = 0
         for command in commands:
             self.saw(command)
@@ -69,7 +68,7 @@ class Bus:
             outcome=outcome,
         )
         assert self._judge.saw(event) is None
-        return self._patience.saw(event, self._judge.possible, 0)
+        return self._judge.overdue(event)
 
     def empty(self, command: Receive = TAKE, pause: int = PAUSE) -> Violation | None:
         """What is objected to of a row of empty answers, as long as any patience lasts."""

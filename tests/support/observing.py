@@ -43,7 +43,7 @@ class Observing(ModelAdapter):
         one, two = before.queues.get(path), after.queues.get(path)
         if one is None or two is None:
             return
-        self.messages |= _changes(_messages(one), _messages(two), by, "absent")
+        self.messages |= _changes(*_messages(one, two), by, "absent")
         self.sessions |= _changes(_sessions(before, one), _sessions(after, two), by, "free")
 
 
@@ -57,16 +57,25 @@ def _changes(before: dict[str, str], after: dict[str, str], by: str, default: st
     return {(one, by, two) for one, two in pairs if one != two}
 
 
-def _messages(queue: Queue) -> dict[str, str]:
-    """Each message that is told apart from all others by its body, and its state."""
+def _messages(*queues: Queue) -> list[dict[str, str]]:
+    """In each, the messages that are told apart from all others by their bodies, and their states.
+
+    Of two copies that came to one queue by different ways nobody can say which is which.
+    """
+    found = [_states(queue) for queue in queues]
+    often = [Counter(body for body, _ in each) for each in found]
+    twins = {body for each in often for body, number in each.items() if number > 1}
+    return [{body: state for body, state in each if body not in twins} for each in found]
+
+
+def _states(queue: Queue) -> list[tuple[str, str]]:
     found = [(each.message.body, "scheduled") for each in queue.calendar.entries.values()]
     for stored in queue.messages.values():
         state = "deferred" if stored.deferred else "active"
         if stored.lock is not None:
             state = "deferred and locked" if stored.deferred else "locked"
         found.append((stored.message.body, state))
-    often = Counter(body for body, _ in found)
-    return {body: state for body, state in found if often[body] == 1}
+    return found
 
 
 def _sessions(namespace: Namespace, queue: Queue) -> dict[str, str]:
