@@ -22,13 +22,13 @@ from busproof.model.commands import (
     TakePartitionDown,
 )
 from busproof.model.filters import FalseFilter, TrueFilter
-from busproof.model.values import MICROSECONDS, Message, ReceiveMode
+from busproof.model.values import MICROSECONDS, ReceiveMode
 from busproof.steps.opening import IN_SESSIONS, opening
-from busproof.steps.openings_of_queues import OTHER, keyed
+from busproof.steps.openings_of_queues import OTHER, keyed, taken, unkeyed
 from busproof.steps.openings_of_topics import with_two_subscriptions
 from busproof.steps.worlds import Theme, World
 
-__all__ = ["OPENINGS", "identified", "paths_of", "taken", "topic_like", "unkeyed"]
+__all__ = ["OPENINGS", "identified", "paths_of", "topic_like"]
 
 LONGEST: Final = 50
 """Characters that the name of a subscription or of a rule may have."""
@@ -49,17 +49,6 @@ def topic_like(world: World, queue: CreateQueue, **settings: Any) -> CreateTopic
 def paths_of(world: World) -> list[str]:
     """Where the copies of the two latest subscriptions are received."""
     return [each.queue for each in world.subscriptions[-2:]]
-
-
-def taken(path: str, times: int = 1) -> Iterator[Command]:
-    """Receive so often, and keep nothing locked."""
-    return (Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE) for _ in range(times))
-
-
-def unkeyed(world: World, **carried: Any) -> Message:
-    """A message without key that carries this."""
-    world.bodies += 1
-    return Message(body=f"m{world.bodies}", **carried)
 
 
 def identified(world: World, name: str) -> Send:

@@ -23,19 +23,15 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.values import DEAD_LETTERS, Message, ReceiveMode, Tier
+from busproof.model.values import DEAD_LETTERS, Message, Tier
 from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import awaited, keyed, ordinary, plain
+from busproof.steps.openings_of_queues import awaited, keyed, ordinary, taken, unkeyed
 from busproof.steps.worlds import Theme, World
 
 __all__ = ["OPENINGS"]
 
 HOPS: Final = (3, 2)
 """A message is forwarded as often as it may by any reading, and then more often than it may."""
-
-
-def _taken(name: str) -> Receive:
-    return Receive(queue=name, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def _source(world: World, queue: CreateQueue, **onward: Any) -> CreateQueue:
@@ -67,7 +63,7 @@ def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from (end, source)
         # Without a key they take all partitions in turn.
         for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
-            yield Send(queue=source.queue, message=plain(world))
+            yield Send(queue=source.queue, message=unkeyed(world))
             yield from awaited(world, end.queue)
     if Capability.TOPICS in world.scope.capabilities:
         yield from _through_topics(world, queue)
@@ -91,7 +87,7 @@ def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from (source, update)
     else:
         yield attrs.evolve(source, forward_to=first)
-    yield Send(queue=source.queue, message=plain(world))
+    yield Send(queue=source.queue, message=unkeyed(world))
     copies = [f"{topic}/subscriptions/s0" for topic in (first, second)]
     for name in (*copies, *ends):
         yield from awaited(world, name)
@@ -108,15 +104,15 @@ def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
     source = _source(world, queue, forward_to=end.queue)
     yield from (end, source)
     for name, wait in ((end.queue, 0), (source.queue, window + 1), (source.queue, 0)):
-        yield Send(queue=name, message=attrs.evolve(plain(world), message_id=world.session(0)))
-        yield from (_taken(end.queue), _taken(end.queue))
+        yield Send(queue=name, message=unkeyed(world, message_id=world.session(0)))
+        yield from taken(end.queue, 2)
         if wait:
             yield AdvanceClock(duration=wait)
     held_in = ordinary(world, queue, requires_session=True)
     bare = _source(world, queue, forward_to=held_in.queue)
     yield from (held_in, bare)
-    yield Send(queue=bare.queue, message=attrs.evolve(plain(world), session_id=world.session(0)))
-    yield _taken(held_in.queue)
+    yield Send(queue=bare.queue, message=unkeyed(world, session_id=world.session(0)))
+    yield from taken(held_in.queue)
     yield AcceptSession(queue=held_in.queue, session_id=world.session(0))
     yield from awaited(world, held_in.queue, world.session(0))
 
@@ -132,11 +128,11 @@ def sources(world: World, queue: CreateQueue) -> Iterator[Command]:
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield TakePartitionDown(queue=end.queue, partition=partition)
     yield Send(queue=source.queue, message=keyed(world, source, 0))
-    yield from (_taken(end.queue), _taken(end.queue))
+    yield from taken(end.queue, 2)
     yield BringPartitionUp(queue=end.queue, partition=partition)
-    yield from (_taken(end.queue), _taken(end.queue))
+    yield from taken(end.queue, 2)
     yield from _within(world, source, keyed(world, source, 0))
-    yield _taken(end.queue)
+    yield from taken(end.queue)
     held_in = ordinary(world, queue, requires_session=True)
     yield held_in
     yield _source(world, queue, forward_to=end.queue, requires_session=True)

@@ -15,16 +15,15 @@ from busproof.model.commands import (
     CreateQueue,
     CreateTopic,
     GetSessionState,
-    Receive,
     RollBackTransaction,
     Schedule,
     Send,
     SendBatch,
     SetSessionState,
 )
-from busproof.model.values import Message, ReceiveMode, Tier
+from busproof.model.values import Message, Tier
 from busproof.steps.opening import IN_SESSIONS, opening
-from busproof.steps.openings_of_queues import keyed, ordinary
+from busproof.steps.openings_of_queues import keyed, ordinary, taken
 from busproof.steps.worlds import World
 
 __all__ = ["OPENINGS"]
@@ -61,11 +60,6 @@ def _together(world: World, queue: CreateQueue, number: int, **carried: Any) -> 
     return tuple(_carrying(world, queue, **carried) for _ in range(number))
 
 
-def _taken(queue: CreateQueue, times: int) -> Iterator[Command]:
-    for _ in range(times):
-        yield Receive(queue=queue.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
-
-
 def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
     """A body is as large as it may be, and then larger; so are properties, each small enough.
 
@@ -75,11 +69,11 @@ def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield plain
     for size in (FITTING[world.scope.tier], TOO_LARGE):
         yield Send(queue=plain.queue, message=_carrying(world, plain, size=size))
-    yield from _taken(plain, 3)
+    yield from taken(plain.queue, 3)
     for number, size in ((2, FITTING_PROPERTY), (3, LARGE_PROPERTY)):
         properties = {f"p{place}": "v" * size for place in range(number)}
         yield Send(queue=plain.queue, message=_carrying(world, plain, properties=properties))
-    yield from _taken(plain, 2)
+    yield from taken(plain.queue, 2)
 
 
 def later_or_together(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -98,7 +92,7 @@ def later_or_together(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield Send(queue=plain.queue, message=message, transaction=within)
     yield CommitTransaction(transaction=within)
     yield AdvanceClock(duration=2 * wait)
-    yield from _taken(plain, 4)
+    yield from taken(plain.queue, 4)
 
 
 def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -109,12 +103,12 @@ def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
     plain = ordinary(world, queue)
     yield plain
     yield SendBatch(queue=plain.queue, messages=_together(world, plain, MANY))
-    yield from _taken(plain, MANY + 1)
+    yield from taken(plain.queue, MANY + 1)
     if world.scope.tier is Tier.PREMIUM:
         return
     for number in (2, 3):
         yield SendBatch(queue=plain.queue, messages=_together(world, plain, number, size=THIRD))
-    yield from _taken(plain, 3)
+    yield from taken(plain.queue, 3)
 
 
 def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -131,7 +125,7 @@ def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
         for _ in range(more):
             yield Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
         yield ending(transaction=within)
-    yield from _taken(plain, 2)
+    yield from taken(plain.queue, 2)
 
 
 def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:

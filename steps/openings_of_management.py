@@ -22,8 +22,8 @@ from busproof.model.commands import (
     UpdateTopic,
 )
 from busproof.steps.opening import opening
-from busproof.steps.openings_of_actions import identified, paths_of, taken, topic_like, unkeyed
-from busproof.steps.openings_of_queues import ordinary
+from busproof.steps.openings_of_actions import identified, paths_of, topic_like
+from busproof.steps.openings_of_queues import ordinary, taken, unkeyed
 from busproof.steps.openings_of_topics import with_two_subscriptions
 from busproof.steps.worlds import Theme, World
 
@@ -125,15 +125,12 @@ def refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def creation_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A queue is made in an outage, and once more after it; then it is left alone.
-
-    The sequence goes on with another one, and asks for no list: to the hostile model the second
-    request is not the same as the first, for it skews each of them anew.
-    """
-    world.theme = Theme.DELIVERIES
+    """A queue is made in an outage, and once more after it; then it is one like others."""
     asked = CreateQueue(queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock)
     down, up = _outage(LATER)
     yield from (down, asked, up, asked)
+    yield Send(queue=LATER, message=unkeyed(world))
+    yield from (GetQueue(queue=LATER), *taken(LATER, 2))
 
 
 def topic_refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:

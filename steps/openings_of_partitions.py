@@ -13,9 +13,9 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.values import Message, ReceiveMode
+from busproof.model.values import ReceiveMode
 from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import keyed, ordinary
+from busproof.steps.openings_of_queues import keyed, ordinary, unkeyed
 from busproof.steps.worlds import World
 
 __all__ = ["OPENINGS"]
@@ -25,12 +25,6 @@ ROUNDS = 25
 
 MANY = 104
 """Messages settled of one queue, and some more of the next partitions."""
-
-
-def unkeyed(world: World, queue: CreateQueue) -> Send:
-    """A message that any partition may take."""
-    world.bodies += 1
-    return Send(queue=queue.queue, message=Message(body=f"m{world.bodies}"))
 
 
 def blackout(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -44,7 +38,7 @@ def blackout(world: World, queue: CreateQueue) -> Iterator[Command]:
     for partition in partitions:
         yield TakePartitionDown(queue=dark.queue, partition=partition)
     for each in (dark, other):
-        yield unkeyed(world, each)
+        yield Send(queue=each.queue, message=unkeyed(world))
         yield Send(queue=each.queue, message=keyed(world, each, 1))
         yield Receive(queue=each.queue, mode=mode)
     for partition in partitions:
@@ -60,7 +54,7 @@ def spread(world: World, queue: CreateQueue) -> Iterator[Command]:
     plain = ordinary(world, queue)
     yield plain
     for _ in range(ROUNDS * world.scope.partitions):
-        yield unkeyed(world, plain)
+        yield Send(queue=plain.queue, message=unkeyed(world))
 
 
 def many_settled(world: World, queue: CreateQueue) -> Iterator[Command]:
@@ -68,7 +62,7 @@ def many_settled(world: World, queue: CreateQueue) -> Iterator[Command]:
     plain = ordinary(world, queue)
     yield plain
     for _ in range(MANY):
-        yield unkeyed(world, plain)
+        yield Send(queue=plain.queue, message=unkeyed(world))
         yield Receive(queue=plain.queue)
         for held in world.locks[-1:]:
             yield Complete(queue=plain.queue, lock_token=held.lock_token or "")

@@ -34,7 +34,8 @@ __all__ = [
     "interrupted",
     "keyed",
     "ordinary",
-    "plain",
+    "taken",
+    "unkeyed",
 ]
 
 OTHER: Final = "other"
@@ -54,10 +55,15 @@ def keyed(world: World, queue: CreateQueue, place: int) -> Message:
     return Message(body=f"m{world.bodies}", session_id=session, partition_key=key)
 
 
-def plain(world: World) -> Message:
-    """A message without a key."""
+def unkeyed(world: World, **carried: Any) -> Message:
+    """A message without a key that carries this."""
     world.bodies += 1
-    return Message(body=f"m{world.bodies}")
+    return Message(body=f"m{world.bodies}", **carried)
+
+
+def taken(name: str, times: int = 1) -> Iterator[Command]:
+    """Receive so often, and keep nothing locked."""
+    return (Receive(queue=name, mode=ReceiveMode.RECEIVE_AND_DELETE) for _ in range(times))
 
 
 def ordinary(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:

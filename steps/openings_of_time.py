@@ -28,7 +28,7 @@ from busproof.model.commands import (
 )
 from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Message, ReceiveMode
 from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary
+from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary, taken
 from busproof.steps.worlds import World
 
 __all__ = ["OPENINGS"]
@@ -37,12 +37,6 @@ DAY: Final = 86_400 * MICROSECONDS
 DEFAULT_WINDOW: Final = 600 * MICROSECONDS
 SHORTEST_WINDOW: Final = 20 * MICROSECONDS
 LONGEST_WINDOW: Final = 7 * DAY
-
-
-def taken(name: str, times: int) -> Iterator[Command]:
-    """So many messages are received from a queue or subscription, or it is found empty."""
-    for _ in range(times):
-        yield Receive(queue=name, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
 def _known(world: World, queue: CreateQueue, identity: str, key: str | None = None) -> Send:

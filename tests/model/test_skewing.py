@@ -72,6 +72,13 @@ def test_topics_and_subscriptions_are_skewed_too(life: int | None) -> None:
         assert (each is None) if life is None else is_near(each, life)
 
 
+def test_a_creation_that_is_repeated_is_the_same() -> None:
+    """MGMT-19: who repeats it after an outage asks for nothing else, and has to get it."""
+    asked, hostile = CreateQueue(queue="q"), skew()
+    assert hostile.taken(asked) == hostile.taken(asked)
+    assert hostile.taken(asked) != hostile.taken(CreateQueue(queue="other"))
+
+
 def test_messages_live_and_come_a_little_off() -> None:
     """Much later only where nobody says that they are punctual."""
     send = skew().taken(Send(queue="q", message=Message(body="b", time_to_live=LIFE)))
