@@ -325,7 +325,7 @@ class Connection(asyncio.Protocol):
                 native.pop(collector)
 
     def _opened(self, _: Event) -> None:
-        client = self._endpoint.remote_container
+        client = _readable(lambda: self._endpoint.remote_container)
         self.hub.journal.info("connection-opened", connection=self.name, client=client)
         self._endpoint.open()
 
@@ -394,9 +394,9 @@ class Connection(asyncio.Protocol):
         self.hub.journal.info(
             event,
             connection=self.name,
-            link=link.name,
+            link=_readable(lambda: link.name),
             client="sends" if link.is_receiver else "receives",
-            address=ours.address,
+            address=_readable(lambda: ours.address),
             **told,
         )
 
@@ -415,6 +415,14 @@ def _is_unreadable(error: Exception) -> bool:
     return isinstance(error, UNREADABLE) or (
         isinstance(error, TypeError) and last.filename == inspect.getfile(Data)
     )
+
+
+def _readable(read: Callable[[], str | None]) -> str | None:
+    """What a client calls something, which need not be a text."""
+    try:
+        return read()
+    except UnicodeDecodeError:
+        return "(no text)"
 
 
 def _write_nothing(*_: object) -> None:

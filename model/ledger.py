@@ -312,9 +312,10 @@ def _forgotten(queue: Queue, gone: Stored) -> dict[str, Any]:
     """
     if queue.remembers:
         return {}
-    changes: dict[str, Any] = {"bodies": _less(queue.bodies, gone.message.body)}
-    if gone.sequence_number is not None:
-        changes["numbers"] = _less(queue.numbers, gone.sequence_number)
+    changes: dict[str, Any] = {"bodies": _unnamed(queue, gone)}
+    number = gone.sequence_number
+    if number is not None and number in queue.numbers:
+        changes["numbers"] = queue.numbers.delete(number)
     heap = queue.fronts.get(gone.where)
     front = settled(heap, lambda number: number != gone.number and number in queue.messages)
     if front is not heap:
@@ -322,8 +323,14 @@ def _forgotten(queue: Queue, gone: Stored) -> dict[str, Any]:
     return changes
 
 
-def _less(named: Map[Any, Any], name: Any) -> Map[Any, Any]:
-    return named.delete(name) if name in named else named
+def _unnamed(queue: Queue, gone: Stored) -> Map[str, tuple[int, ...] | RuleId]:
+    """The bodies without this message; a subscription may have several copies of one."""
+    bodies, body = queue.bodies, gone.message.body
+    others = (each for each in bodies.get(body, ()) if isinstance(each, int))
+    left = tuple(each for each in others if each != gone.number)
+    if left:
+        return bodies.set(body, left)
+    return bodies.delete(body) if body in bodies else bodies
 
 
 def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:

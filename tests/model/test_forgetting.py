@@ -5,10 +5,20 @@ from typing import Any
 import pytest
 from telling import Told, received, telling
 
-from busproof.model.commands import Abandon, Complete, DeadLetter, Receive, Send
+from busproof.model.commands import (
+    Abandon,
+    AddRule,
+    Complete,
+    CreateSubscription,
+    CreateTopic,
+    DeadLetter,
+    Receive,
+    Send,
+)
+from busproof.model.filters import TrueFilter
 from busproof.model.outcomes import Outcome, Received
 from busproof.model.state import Queue
-from busproof.model.values import ReceiveMode
+from busproof.model.values import Message, ReceiveMode
 
 RECEIVE = Receive(queue="q")
 DELETING = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
@@ -89,3 +99,22 @@ def test_who_judges_remembers_what_is_gone(told: Told) -> None:
     told.send()
     told.has(DELETING, received("m1"))
     assert not told.saw(DELETING, received("m1")).possible
+
+
+def test_copies_of_one_message_are_known_until_the_last_is_gone() -> None:
+    """Each rule with an action makes one of its own."""
+    bus = telling(decides=True)
+    there: dict[str, Any] = {"topic": "n", "subscription": "s"}
+    does(bus, CreateTopic(topic="n"))
+    does(bus, CreateSubscription(**there))
+    for rule in "ab":
+        does(bus, AddRule(rule=rule, filter=TrueFilter(), action="SET x = 1", **there))
+    does(bus, Send(queue="n", message=Message(body="m")))
+    known = []
+    for _ in range(3):
+        left = bus.possible[0].queues["n/subscriptions/s"]
+        assert set(left.bodies.get("m", ())) == set(left.messages)
+        known.append(len(left.messages))
+        does(bus, Receive(queue="n/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELETE))
+    assert [3, 2, 1] == known
+    assert "m" not in bus.possible[0].queues["n/subscriptions/s"].bodies
