@@ -21,6 +21,7 @@ from busproof.model.choosing import (
     at_liberty,
     checked_policy,
     decided,
+    in_turn,
     one_of,
 )
 from busproof.model.commands import (
@@ -275,12 +276,10 @@ class ModelAdapter:
         """Partitions in turn where a send may choose; else the first allowed answer."""
         if isinstance(command, Send | SendBatch | Schedule):
             partitions = self._partitions(command.queue)
-            for ahead in range(partitions):
-                witness = Witness(partition=(self._turn + ahead) % partitions)
-                for found in self._sighted(command, connection, Sighting(None, witness)):
-                    if found.choice is not None:
-                        self._turn = (found.choice.partition + 1) % partitions
-                        return found
+            found = in_turn(self._namespace, command, connection, self._turn, partitions)
+            if found is not None and found.choice is not None:
+                self._turn = (found.choice.partition + 1) % partitions
+                return found
         return next(self._allowed(command, connection))
 
     def _partitions(self, name: str) -> int:

@@ -3,19 +3,18 @@
 The policies are those of `model/choosing.py`, by which the model's own adapter chooses too.
 """
 
-from collections.abc import Iterator
 from itertools import islice
 from random import Random
 from typing import Final
 
 import attrs
 
-from busproof.model.choosing import CHOICES_WEIGHED, checked_policy, one_of
+from busproof.model.choosing import CHOICES_WEIGHED, checked_policy, in_turn, one_of
 from busproof.model.commands import AcceptNextSession, Command, Peek, Receive, Schedule, Send
-from busproof.model.outcomes import Empty, Peeked, Received, SessionAccepted, Witness
+from busproof.model.outcomes import Empty, Peeked, Received, SessionAccepted
 from busproof.model.state import Namespace
 from busproof.model.step import transitions
-from busproof.model.transition import Sighting, Transition
+from busproof.model.transition import Transition
 
 __all__ = ["Chooser"]
 
@@ -107,17 +106,10 @@ class Chooser:
             return None
         partitions = namespace.profile.partitions
         turn = self._turns.get(command.queue, 0)
-        for ahead in range(partitions):
-            seen = Sighting(None, Witness(partition=(turn + ahead) % partitions))
-            for found in _with_choice(transitions(namespace, command, connection, seen)):
-                if found.choice is not None:
-                    self._turns[command.queue] = (found.choice.partition + 1) % partitions
-                return found
-        return None
-
-
-def _with_choice(found: Iterator[Transition]) -> Iterator[Transition]:
-    return (each for each in found if each.choice is not None)
+        found = in_turn(namespace, command, connection, turn, partitions)
+        if found is not None and found.choice is not None:
+            self._turns[command.queue] = (found.choice.partition + 1) % partitions
+        return found
 
 
 def _from(outcome: Peeked, first: int, count: int) -> Peeked:

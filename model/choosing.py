@@ -5,13 +5,19 @@ A judge keeps such things open until they are seen; a bus has to decide, by a po
 those that are hardest to live with.
 """
 
+from collections.abc import Iterator
+from itertools import islice
 from random import Random
 from typing import Final
 
 import attrs
 
 from busproof.errors import UsageError
-from busproof.model.transition import Transition
+from busproof.model.commands import Command
+from busproof.model.outcomes import Witness
+from busproof.model.state import Namespace
+from busproof.model.step import transitions
+from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
 from busproof.model.values import Profile
 
 __all__ = [
@@ -20,6 +26,7 @@ __all__ = [
     "at_liberty",
     "checked_policy",
     "decided",
+    "in_turn",
     "one_of",
 ]
 
@@ -96,3 +103,37 @@ def one_of(allowed: list[Transition], policy: str, random: Random) -> Transition
     if policy == "hostile" and random.random() < 0.5:
         return max(allowed, key=lambda each: -1 if each.choice is None else each.choice.partition)
     return random.choice(allowed)
+
+
+def in_turn(
+    namespace: Namespace, command: Command, connection: str, turn: int, partitions: int
+) -> Transition | None:
+    """The answer by which the partition whose turn it is takes it, or the next that may.
+
+    What only one partition may take is asked of that one; who tried all in turn would pay for
+    each.
+
+    Args:
+        namespace: the state before.
+        command: a request to send.
+        connection: on which it came.
+        turn: the number of the partition to begin with.
+        partitions: how many there are.
+
+    Returns:
+        `None` if no partition takes it.
+    """
+
+    def taken(seen: Sighting) -> Iterator[Transition]:
+        found = transitions(namespace, command, connection, seen)
+        return (each for each in found if each.choice is not None)
+
+    def by(partition: int) -> Transition | None:
+        return next(taken(Sighting(None, Witness(partition=partition % partitions))), None)
+
+    if (first := by(turn)) is not None:
+        return first
+    some = list(islice(taken(NOTHING_SEEN), 2))
+    if len(some) < 2:
+        return some[0] if some else None
+    return next(filter(None, map(by, range(turn + 1, turn + partitions))), None)

@@ -37,6 +37,8 @@ def rows_of_management(scope: Scope) -> Iterator[Generator]:
         draws={
             **one,
             "partitioned": st.sampled_from((None, None, True, False)),
+            "requires_session": _fixed(scope, Capability.SESSIONS),
+            "duplicate_detection": _fixed(scope, Capability.DUPLICATE_DETECTION),
             "lock_duration": st.sampled_from((None, scope.lock // 2, scope.lock)),
             "max_delivery_count": st.sampled_from((None, 2, 10)),
             "time_to_live": st.sampled_from((None, None, *_lives(scope))),
@@ -62,6 +64,12 @@ def rows_of_management(scope: Scope) -> Iterator[Generator]:
         into=(QUEUES,),
         when=lambda world: world.scope.tier is Tier.PREMIUM,
     )
+
+
+def _fixed(scope: Scope, needed: Capability) -> st.SearchStrategy[bool | None]:
+    """What an update says of what creation fixed: seldom anything."""
+    said = (True, False) if needed in scope.capabilities else ()
+    return st.sampled_from((None,) * 6 + said)
 
 
 def _lives(scope: Scope) -> tuple[int, ...]:

@@ -69,8 +69,10 @@ def _changes(scope: Scope) -> dict[str, Any]:
     mortal = Capability.TIME_TO_LIVE in scope.capabilities
     lives = (None, scope.lock // 4, scope.lock) if mortal else (None,)
     statuses = _OF_TOPICS if Capability.ENTITY_STATUS in scope.capabilities else ()
+    detecting = Capability.DUPLICATE_DETECTION in scope.capabilities
     return {
         "partitioned": st.sampled_from((None, None, True, False)),
+        "duplicate_detection": st.sampled_from((None,) * 6 + ((True, False) if detecting else ())),
         "time_to_live": st.sampled_from(lives),
         "status": st.sampled_from((None, None, *statuses)),
     }

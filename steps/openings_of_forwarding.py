@@ -23,7 +23,7 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.values import DEAD_LETTERS, Message, Tier
+from busproof.model.values import DEAD_LETTERS, GRAVES, EntityStatus, Message, Tier
 from busproof.steps.opening import opening
 from busproof.steps.openings_of_queues import awaited, keyed, ordinary, taken, unkeyed
 from busproof.steps.worlds import Theme, World
@@ -164,10 +164,32 @@ def buried(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield Receive(queue=end.queue)
 
 
+def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What was to go to a destination that is disabled for senders is not there, then or later."""
+    end = ordinary(world, queue)
+    yield end
+    source = _source(world, queue, forward_to=end.queue)
+    yield source
+    yield UpdateQueue(queue=end.queue, status=EntityStatus.SEND_DISABLED)
+    yield Send(queue=source.queue, message=unkeyed(world))
+    yield from taken(end.queue)
+    for grave in GRAVES:
+        yield from taken(source.queue + grave)
+    yield UpdateQueue(queue=end.queue, status=EntityStatus.ACTIVE)
+    yield from taken(end.queue)
+
+
 OPENINGS: Final = (
     opening("chain", chain, Capability.FORWARDING),
     opening("sources", sources, Capability.FORWARDING),
     opening("buried", buried, Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK),
+    opening(
+        "closed end",
+        closed_end,
+        Capability.FORWARDING,
+        Capability.ENTITY_STATUS,
+        Capability.TRANSFER_DEAD_LETTER,
+    ),
     opening("onward", onward, Capability.FORWARDING),
     opening("unique end", unique_end, Capability.FORWARDING, Capability.DUPLICATE_DETECTION),
 )

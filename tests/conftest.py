@@ -11,6 +11,7 @@ TOGETHER = (
         "tests/cli/test_check.py",
         "tests/cli/test_known_failures.py",
         "tests/cli/test_usage.py::test_verdicts_that",
+        "tests/cli/test_exploration.py::test_features_and_exploration",
     ),
     ("tests/cli/test_exploration.py",),
     ("tests/reports/test_allure_steps.py",),

@@ -1,5 +1,6 @@
 """The real command, as a user starts it, and what it leaves behind."""
 
+import json
 import os
 import shlex
 import signal
@@ -8,6 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 
 import attrs
@@ -188,13 +190,25 @@ def bus(tmp_path: Path) -> Callable[..., str]:
     return named
 
 
+def whole_run(folder: Path) -> Run:
+    """All features on the model, and an exploration of it."""
+    shell = Shell(folder)
+    ended = shell("run", "--no-allure", "--name", "whole", "--format", "json")
+    assert 0 == ended.code, ended.err
+    (shell.run("whole").folder / "printed.json").write_text(ended.out)
+    return shell.run("whole")
+
+
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A whole run on the model."""
-    shell = Shell(tmp_path_factory.mktemp("whole"))
-    ended = shell("run", "--only", "features", "--no-allure", "--name", "whole")
-    assert 0 == ended.code, ended.err
-    return shell.run("whole")
+    """A whole run on the model; what it printed is in its folder."""
+    return whole_run(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="session")
+def brief(recorded: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Some scenarios of it, for what does not depend on how many there are."""
+    return excerpt(recorded, {"KEY-04", "LIFE-01", "LIFE-02"}, tmp_path_factory.mktemp("brief"))
 
 
 @pytest.fixture(scope="session")
@@ -206,3 +220,23 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     assert 1 == ended.code
     assert "Known failures: known.yaml, 2 rules\n" in ended.err
     return shell
+
+
+@pytest.fixture(scope="session")
+def briefly_broken(broken: Shell, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The scenarios of its first violated rule, and of one that passed."""
+    rules = {"KEY-02", "KEY-08"}
+    return excerpt(broken.run("it"), rules, tmp_path_factory.mktemp("briefly-broken"))
+
+
+def excerpt(run: Run, rules: set[str], folder: Path) -> Run:
+    """A history with the scenarios of these rules only, which is all that was planned."""
+    header, *lines = (run.folder / "history.jsonl").read_bytes().splitlines(keepends=True)
+    begins = [n for n, line in enumerate(lines) if b'"record":"started"' in line]
+    parts = [lines[a:b] for a, b in pairwise([*begins, len(lines)])]
+    kept = [part for part in parts if rules & set(json.loads(part[0]).get("rules", ()))]
+    assert kept
+    told = json.loads(header) | {"planned": len(kept)}
+    content = [json.dumps(told, separators=(",", ":")).encode() + b"\n", *chain(*kept)]
+    (folder / "history.jsonl").write_bytes(b"".join(content))
+    return Run(folder)

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="session")
-def lines(recorded) -> list[bytes]:
-    """The whole history, line by line."""
-    return (recorded.folder / "history.jsonl").read_bytes().splitlines(keepends=True)
+def lines(brief) -> list[bytes]:
+    """A history, line by line."""
+    return (brief.folder / "history.jsonl").read_bytes().splitlines(keepends=True)
 
 
 def written(busproof, content: bytes) -> str:
@@ -136,10 +136,10 @@ def test_an_unreadable_header_is_told_with_its_field(busproof, lines):
     assert 'profile.tier is "gold", and must be one of "basic"' in ended.sentence
 
 
-def test_a_report_that_cannot_be_written_hides_no_verdict(busproof, recorded):
+def test_a_report_that_cannot_be_written_hides_no_verdict(busproof, brief):
     """The verdicts are printed; the exit code tells that something is missing."""
     (busproof.folder / "told").write_text("somebody's file")
-    ended = busproof("check", str(recorded.folder), "--report", "told")
+    ended = busproof("check", str(brief.folder), "--report", "told")
     assert 3 == ended.code
     assert "cannot write the report told/conformance.json" in ended.sentence
     assert "applicable rules shown, 0 violated" in ended.out
@@ -169,13 +169,18 @@ def test_a_folder_without_history_is_told_in_one_sentence(busproof):
 
 
 @pytest.mark.parametrize("engine", ["local", "auto"])
-def test_an_engine_can_be_named(busproof, recorded, engine):
-    assert 0 == busproof("check", str(recorded.folder), "--engine", engine).code
+def test_an_engine_can_be_named(busproof, brief, engine):
+    """Whichever it is, what is not in the history is not shown."""
+    ended = busproof("check", str(brief.folder), "--engine", engine, "--report", "told")
+    assert 3 == ended.code
+    told = reports.read(busproof.folder / "told")
+    shown = {each.id for each in told.rules if each.verdict is Verdict.SHOWN}
+    assert {"KEY-04", "LIFE-01", "LIFE-02"} <= shown
 
 
 @pytest.mark.parametrize("option", [("--master", "local"), ("--violations", "v"), ("--explain",)])
-def test_what_only_spark_does_is_not_asked_of_the_local_engine(busproof, recorded, option):
-    ended = busproof("check", str(recorded.folder), *option)
+def test_what_only_spark_does_is_not_asked_of_the_local_engine(busproof, brief, option):
+    ended = busproof("check", str(brief.folder), *option)
     assert (2, "") == (ended.code, ended.out)
     assert f"{option[0]} is for --engine spark" in ended.sentence
 

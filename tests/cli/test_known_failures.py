@@ -39,9 +39,11 @@ def test_a_run_with_its_own_list_ends_well(busproof, broken) -> None:
         ("{rule: KEY-08, reason: so, expires: 2020-01-01}", "until 2020-01-01, which is over"),
     ],
 )
-def test_a_stale_list_ends_with_4_whatever_else_was_found(busproof, broken, entry, said) -> None:
+def test_a_stale_list_ends_with_4_whatever_else_was_found(
+    busproof, briefly_broken, entry, said
+) -> None:
     (busproof.folder / "known.yaml").write_text(f"known_failures: [{entry}]\n")
-    history = str(broken.run("it").folder)
+    history = str(briefly_broken.folder)
     ended = busproof("check", history, "--known-failures", "known.yaml")
     assert 4 == ended.code
     assert said in ended.problems
@@ -63,8 +65,8 @@ def test_a_file_that_is_there_is_not_overwritten(busproof) -> None:
     assert "mine\n" == (busproof.folder / "known.yaml").read_text()
 
 
-def test_a_list_that_cannot_be_written_hides_no_verdict(busproof, broken) -> None:
-    history = str(broken.run("it").folder)
+def test_a_list_that_cannot_be_written_hides_no_verdict(busproof, briefly_broken) -> None:
+    history = str(briefly_broken.folder)
     ended = busproof("check", history, "--write-known-failures", "nowhere/known.yaml")
     assert 1 == ended.code
     assert "cannot write nowhere/known.yaml: No such file" in ended.sentence

@@ -103,6 +103,6 @@ def test_the_model_is_never_accused_whatever_it_is_held_to() -> None:
     """The model plays by the same profile."""
     for profile in held_to():
         adapter = ModelAdapter(policy="random")
-        found = explored(adapter, profile=profile, sequences=40 if FULL else 2, rules=99)
+        found = explored(adapter, profile=profile, sequences=40 if FULL else 1, rules=99)
         said = [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
         assert {""} == set(said), profile

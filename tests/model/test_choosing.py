@@ -3,14 +3,17 @@
 from random import Random
 
 import pytest
+from telling import telling
 
 from busproof.errors import UsageError
-from busproof.model.choosing import at_liberty, checked_policy, decided, one_of
+from busproof.model.choosing import at_liberty, checked_policy, decided, in_turn, one_of
+from busproof.model.commands import CreateQueue, Send, TakePartitionDown
 from busproof.model.outcomes import Done
 from busproof.model.profiles import profile_for
-from busproof.model.state import fresh_namespace
+from busproof.model.state import Namespace, fresh_namespace
+from busproof.model.step import transitions
 from busproof.model.transition import Choice, Transition
-from busproof.model.values import Vantage
+from busproof.model.values import Message, Vantage
 from busproof.spec import load
 
 PROFILE = profile_for(load())
@@ -50,3 +53,34 @@ def test_a_hostile_bus_prefers_the_last_partition() -> None:
     }
     assert set(taken["random"]) == {Choice(0), Choice(1), None} == set(taken["hostile"])
     assert taken["random"].count(Choice(1)) < 30 < taken["hostile"].count(Choice(1))
+
+
+KEYED = Send(queue="q", message=Message(body="k", partition_key="a"))
+UNKEYED = Send(queue="q", message=Message(body="u"))
+
+
+def taken(namespace: Namespace, command: Send, turn: int) -> int | None:
+    """The partition that takes it."""
+    found = in_turn(namespace, command, "c1", turn, 4)
+    return None if found is None or found.choice is None else found.choice.partition
+
+
+def test_partitions_take_turns_and_a_key_keeps_its_own() -> None:
+    """One that is down is passed over; a key waits for it."""
+    told = telling(decides=True, partitions=4)
+    told.has(CreateQueue(queue="q"), Done())
+    begun = told.possible[0]
+    assert [0, 1, 2, 3] == [taken(begun, UNKEYED, turn) for turn in range(4)]
+    found = in_turn(begun, KEYED, "c1", 2, 4)
+    assert found is not None
+    assert Choice(2) == found.choice
+    assert [2] * 4 == [taken(found.next, KEYED, turn) for turn in range(4)]
+    down = in_outage(found.next, 2)
+    assert [0, 1, 3, 3] == [taken(down, UNKEYED, turn) for turn in range(4)]
+    assert [None] * 4 == [taken(down, KEYED, turn) for turn in range(4)]
+    assert 0 == taken(in_outage(down, 3), UNKEYED, 2)
+
+
+def in_outage(namespace: Namespace, partition: int) -> Namespace:
+    command = TakePartitionDown(queue="q", partition=partition)
+    return next(transitions(namespace, command)).next
