@@ -9,6 +9,7 @@ but a few.
 import gc
 import multiprocessing
 import os
+import pickle
 import sys
 from collections.abc import Callable, Set
 from multiprocessing.connection import Connection
@@ -21,6 +22,7 @@ import attrs
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import fault as fault_named
 from busproof.errors import AdapterError, ConformanceError
+from busproof.history.records import History
 from busproof.judging.audit import Audited
 from busproof.runs import HISTORY, LOG, Request, environment, pytest_arguments, run_folder
 from busproof.spec import Rule
@@ -38,6 +40,8 @@ Found = TypeVar("Found")
 METHOD: Final = "forkserver"
 """Of starting a process; where there is none of that kind, each imports for itself."""
 
+PICKLED: Final = ".pickle"
+
 NEW_OBJECTS: Final = 50_000
 """How many come to be before garbage is looked for; by default it is 700."""
 
@@ -48,6 +52,7 @@ IMPORTED: Final = (
     "busproof.judging.verdicts",
     "busproof.steps.running",
     *(f"busproof.steps.{name}" for name in STEP_MODULES),
+    "busproof.preparing",
 )
 
 
@@ -159,7 +164,12 @@ def _tell(writer: Connection, name: str, work: Callable[..., object], *about: ob
 
 
 def _recorded(request: Request, scratch: Path) -> Path:
-    return _run(request, run_folder(None, "counterpart", scratch))
+    from busproof.history.files import load  # noqa: PLC0415
+
+    history = _run(request, run_folder(None, "counterpart", scratch))
+    # Each of many processes reads it, for which its lines would take a third of their time.
+    history.with_suffix(PICKLED).write_bytes(pickle.dumps(load(history)))
+    return history
 
 
 def _audited(job: Job, scratch: Path) -> Audited:
@@ -179,10 +189,10 @@ def _audited(job: Job, scratch: Path) -> Audited:
 
 def _differing(adapter: Adapter, beside: Path) -> Set[str]:
     """The names of the scenarios in which the adapter answers otherwise than was recorded."""
-    from busproof.history.files import load  # noqa: PLC0415
     from busproof.judging.differing import answers_alike  # noqa: PLC0415
 
-    recorded = load(beside)
+    with beside.with_suffix(PICKLED).open("rb") as file:
+        recorded: History = pickle.load(file)  # noqa: S301 - written by this audit
     profile = recorded.header.profile
     return {
         scenario.name

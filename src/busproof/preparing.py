@@ -1,0 +1,16 @@
+"""What every process of an audit reads before it begins, read once by importing this.
+
+They are forked from one that has imported it; each would spend a fifth of its time on it.
+"""
+
+from importlib import resources
+
+from pytest_bdd.feature import get_features
+
+from busproof.spec import load
+from busproof.steps.plugin import loading_our_features
+
+load()
+with resources.as_file(resources.files("busproof.features")) as _folder, loading_our_features():
+    # pytest-bdd keeps what it has parsed, by the file's name.
+    get_features([str(_folder)])
