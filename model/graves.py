@@ -31,7 +31,10 @@ def with_forwarding_grave(namespace: Namespace, name: str) -> Namespace:
 
 def _is_plain(namespace: Namespace, name: str) -> bool:
     """Whether what may have arrived unseen changes nothing but what is received and peeked."""
-    queue = namespace.queues[name]
+    queue = namespace.queues.get(name)
+    if queue is None:
+        # Who was refused in an outage may have named what is not there.
+        return False
     settings = queue.settings
     special = settings.requires_session or settings.duplicate_detection
     onward = settings.forward_to is not None or settings.forward_dead_letters_to is not None

@@ -145,7 +145,8 @@ def crowd_of_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 OPENINGS: Final = (
     opening("copies at once", copies_at_once, Capability.BATCHES, Capability.DUPLICATE_DETECTION),
-    opening("sizes", sizes, Capability.MANAGEMENT),
+    # Many a bus has no sizes, and a size is asked for where a namespace may be filled.
+    opening("sizes", sizes, Capability.MANAGEMENT, Capability.DISPOSABLE_NAMESPACE),
     opening("from before", from_before, Capability.LEGACY_ENTITIES, Capability.MANAGEMENT),
     opening(
         "full whole",

@@ -46,6 +46,8 @@ def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> No
     assert asked - shown == set(listed)
     assert [] == [rule for rule, reason in listed.items() if not str(reason).strip()]
     assert rules(bus, Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE) == set()
+    # Nor is it asked, in a scenario or an exploration, for what it does not declare.
+    assert ((), 0) == (bus.problems, bus.exit_code)
     assert shown == rules(bus, *set(Verdict) - {Verdict.NOT_APPLICABLE})
     assert len(shown & asked) >= len(asked) / 2, "it shows less than half of what the model can"
 

@@ -3,6 +3,7 @@
 import pytest
 from telling import (
     DONE,
+    GONE,
     INVALID,
     LOST,
     OTHER,
@@ -30,6 +31,7 @@ from busproof.model.commands import (
     Peek,
     Receive,
     Send,
+    TakePartitionDown,
 )
 from busproof.model.outcomes import Empty, Peeked, Refused
 from busproof.model.state import fresh_namespace
@@ -268,3 +270,12 @@ def test_what_arrived_unseen_may_be_older_than_what_was_sent_there(told: Told) -
         told.has(Peek(queue="end"), Peeked(messages=(first,)))
     told.has(END, received("m1", 1, dead_letter_reason="unreadable", **keyed))
     told.has(END, received("m9", 1, 2, **keyed))
+
+
+def test_who_was_refused_in_an_outage_may_have_named_what_is_not_there(told: Told) -> None:
+    """What such a queue does with its dead letters, nobody knows."""
+    told.queue()
+    told.has(TakePartitionDown(queue="q", partition=0))
+    told.has(DeleteQueue(queue="q"))
+    told.has(CreateQueue(queue="q", forward_dead_letters_to="nowhere"), GONE)
+    knows_nothing_of(told, "q")
