@@ -265,7 +265,14 @@ def chosen(page: str) -> list[Shown]:
     return list({READING.sub("--reading", each.text): each for each in commands}.values())
 
 
-@pytest.mark.parametrize("page", dict.fromkeys(each.page for each in EXECUTED))
+ON_SPARK: Final = "docs/how-to/run-on-spark.md"
+"""Its two commands take a minute; at the gate tests/pipeline does the same within one Spark."""
+AT_WORK: Final = [
+    page for page in dict.fromkeys(each.page for each in EXECUTED) if FULL or page != ON_SPARK
+]
+
+
+@pytest.mark.parametrize("page", AT_WORK)
 def test_the_commands_of_a_page_go_as_they_stand(reader: Reader, page: str) -> None:
     """One after the other, each with its exit code."""
     if page.endswith("known-failures.md"):
