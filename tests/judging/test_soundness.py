@@ -3,7 +3,7 @@
 import functools
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -14,8 +14,9 @@ from busproof.adapters.faults import AssigningBus, SeededBus
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.judge import vantage_of
-from busproof.judging.overlap import judged
+from busproof.judging.overlap import Judged, judged
 from busproof.model.choosing import POLICIES
+from busproof.model.outcomes import Event
 from busproof.model.profiles import profile_for
 from busproof.model.values import Clock, Profile, Tier
 from busproof.spec import load
@@ -60,7 +61,8 @@ def test_the_model_on_a_real_clock_is_never_accused_by_either_oracle(policy: str
     """Locks of 20 ms really expire, somewhere between the call and the return of a request."""
     with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("spawn")) as processes:
         one_by_one = functools.partial(real_accusations, policy, REAL_SEQUENCES // AT_ONCE)
-        assert [[]] * AT_ONCE == list(processes.map(one_by_one, range(AT_ONCE)))
+        said = [each for found in processes.map(one_by_one, range(AT_ONCE)) for each in found]
+    assert said == [], "\n\n".join(said)
 
 
 def real_accusations(policy: str, sequences: int, seed: int) -> list[str]:
@@ -72,16 +74,21 @@ def real_accusations(policy: str, sequences: int, seed: int) -> list[str]:
     )
     assert sequences == len(found.sequences)
     vantage = adapter.declaration.vantage
-    verdicts = [
-        judged(events, profile, vantage_of(vantage, oracle))
+    said = [
+        objection(events, judged(events, profile, vantage_of(vantage, oracle)))
         for events in found.sequences
         for oracle in Oracle
     ]
-    return [
-        str(each.violation or each.exhausted)
-        for each in verdicts
-        if each.violation or each.exhausted
-    ]
+    return [each for each in said if each]
+
+
+def objection(events: Sequence[Event], found: Judged) -> str:
+    """What was objected to, with all that came before: nothing of it can be repeated."""
+    if found.violation is None:
+        return found.exhausted or ""
+    wrong = found.violation.index
+    told = [f"{each.called}-{each.returned} {each.command} -> {each.outcome}" for each in events]
+    return "\n".join([f"{found.violation.rules}: event {wrong}", *told[: wrong + 1]])
 
 
 def held_to() -> Iterator[Profile]:
