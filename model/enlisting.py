@@ -99,16 +99,20 @@ def _enlisted(namespace: Namespace, command: Settlement, name: str) -> Iterator[
     namespace = before or namespace
     transaction = running(namespace, name)
     namespace = with_transaction(namespace, name, transaction)
-    may_settle = False
+    may_settle = unsure = False
     for transition in _at_once(namespace, attrs.evolve(command, transaction=None)):
         if isinstance(transition.outcome, Done):
             may_settle = True
         else:
+            unsure = unsure or not transition.rules
             if not (transition.rules and _refuses(namespace, "at-commit")):
                 yield _turned_away(transition, command, name, transaction)
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
-        yield done(_waiting(namespace, command, name, certain=not again))
+        waiting = _waiting(namespace, command, name, certain=not again)
+        if unsure and not _refuses(namespace, "at-once"):
+            waiting = _perhaps_doomed(waiting, name)
+        yield done(waiting)
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
@@ -134,6 +138,15 @@ def _taken_yet_doomed(
     waiting = _waiting(namespace, command, name)
     doomed = attrs.evolve(running(waiting, name), doomed=True)
     yield done(with_transaction(waiting, name, doomed))
+
+
+def _perhaps_doomed(namespace: Namespace, name: str) -> Namespace:
+    """What was taken may be refused by itself, as where a lock is perhaps lost, and doom the rest.
+
+    Whether a doomed transaction can still be sent in, or rolled back, is not said.
+    """
+    doubtful = attrs.evolve(running(namespace, name), doubtful=True)
+    return with_transaction(namespace, name, doubtful)
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:

@@ -26,6 +26,7 @@ SEQUENCES = {"hostile": 600, "random": 200, "round-robin": 200}
 TIMES = 10 if FULL else 1
 SHARDS = 4
 REAL_SEQUENCES = 3400 if FULL else 4
+HURRIED_SEQUENCES = 4000 if FULL else 40
 AT_ONCE = 8 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
 
@@ -59,18 +60,25 @@ def test_the_bus_without_a_fault_is_never_accused(bus: type[SeededBus]) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_model_on_a_real_clock_is_never_accused_by_either_oracle(policy: str) -> None:
     """Locks of 20 ms really expire, somewhere between the call and the return of a request."""
+    one_by_one = functools.partial(real_accusations, policy, REAL_SEQUENCES // AT_ONCE, 1e6)
     with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("spawn")) as processes:
-        one_by_one = functools.partial(real_accusations, policy, REAL_SEQUENCES // AT_ONCE)
         said = [each for found in processes.map(one_by_one, range(AT_ONCE)) for each in found]
     assert said == [], "\n\n".join(said)
 
 
-def real_accusations(policy: str, sequences: int, seed: int) -> list[str]:
+@pytest.mark.slow
+def test_nor_is_one_in_a_hurry_whose_timers_may_all_have_run_out() -> None:
+    """Nobody waits, and at every moment the slack leaves open whether a lock has ended."""
+    said = real_accusations("hostile", HURRIED_SEQUENCES, 0.0, 0)
+    assert said == [], "\n\n".join(said)
+
+
+def real_accusations(policy: str, sequences: int, waiting: float, seed: int) -> list[str]:
     """What the oracles object to in an exploration on a real clock."""
     adapter = ModelAdapter(policy=policy, clock=Clock.REAL, seed=seed)
     profile = profile_for(load(), partitions=4)
     found = explored(
-        adapter, seed=seed, profile=profile, sequences=sequences, lock=20_000, waiting=1e6
+        adapter, seed=seed, profile=profile, sequences=sequences, lock=20_000, waiting=waiting
     )
     assert sequences == len(found.sequences)
     vantage = adapter.declaration.vantage
@@ -83,12 +91,12 @@ def real_accusations(policy: str, sequences: int, seed: int) -> list[str]:
 
 
 def objection(events: Sequence[Event], found: Judged) -> str:
-    """What was objected to, with all that came before: nothing of it can be repeated."""
+    """What was objected to, with all that shows it: nothing of it can be repeated."""
     if found.violation is None:
         return found.exhausted or ""
-    wrong = found.violation.index
-    told = [f"{each.called}-{each.returned} {each.command} -> {each.outcome}" for each in events]
-    return "\n".join([f"{found.violation.rules}: event {wrong}", *told[: wrong + 1]])
+    shown = [(index, events[index]) for index in found.order]
+    told = [f"{at}: {e.called}-{e.returned} {e.command} -> {e.outcome}" for at, e in shown]
+    return "\n".join([f"{found.violation.rules}", *told])
 
 
 def held_to() -> Iterator[Profile]:

@@ -198,6 +198,24 @@ def test_with_a_lost_lock_it_is_refused_now_or_by_the_commit(
     told.has(RECEIVE, again())
 
 
+@pytest.mark.parametrize(("reading", "open_"), [("either", True), ("at-once", False)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_a_lock_that_may_be_lost_it_may_doom_its_transaction(
+    reading: str, open_: bool, kind: type[Settlement]
+) -> None:
+    told = telling({"SETTLEMENT-REFUSAL": reading}, slack=2 * SECOND)
+    locked(told, partitioned=False)
+    told.has(BEGIN)
+    passes(told, 59)
+    told.has(within(kind))
+    later = Send(queue="q", message=Message(body="x"), transaction="t")
+    for each in (later, ROLL_BACK):
+        assert is_allowed(told, each, UNKNOWN) is open_
+        assert is_allowed(told, each, DONE)
+    assert is_allowed(told, COMMIT, DONE)
+    assert is_allowed(told, COMMIT, LOCK_LOST)
+
+
 def test_a_dead_letter_is_not_dead_lettered_in_a_transaction_either(told: Told) -> None:
     locked(told)
     told.has(DeadLetter(queue="q", lock_token="l"))
