@@ -57,6 +57,7 @@ class Capability(StrEnum):
     TRANSACTIONAL_SETTLEMENT = "transactional-settlement"
     LEGACY_ENTITIES = "legacy-entities"
     LIMITS = "limits"
+    SIZES = "sizes"
     AMQP = "amqp"
 
 

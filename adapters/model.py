@@ -113,6 +113,7 @@ CAPABILITIES: Final = frozenset(
         Capability.DISPOSABLE_NAMESPACE,
         Capability.LEGACY_ENTITIES,
         Capability.LIMITS,
+        Capability.SIZES,
     }
 )
 """What the model does by itself; a client library is set before it."""

@@ -42,6 +42,7 @@ _CAPABILITIES: Final = frozenset(
         Capability.SCHEDULING,
         Capability.SEQUENCE_NUMBERS,
         Capability.MANAGEMENT,
+        Capability.SIZES,
         Capability.API_VERSIONS,
         Capability.AVAILABILITY,
         Capability.TIME_TO_LIVE,

@@ -82,6 +82,7 @@ class CapabilityName(StrEnum):
     TRANSACTIONAL_SETTLEMENT = "transactional-settlement"
     LEGACY_ENTITIES = "legacy-entities"
     LIMITS = "limits"
+    SIZES = "sizes"
     AMQP = "amqp"
 
 

@@ -97,6 +97,7 @@ CAPABILITIES: Final = (
     "transactional-settlement",
     "legacy-entities",
     "limits",
+    "sizes",
     "amqp",
 )
 """What an adapter can declare; a test keeps both the same."""

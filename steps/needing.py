@@ -127,6 +127,16 @@ def _needs_of_destinations(command: Command) -> Iterator[Capability]:
         yield Capability.TOPIC_MANAGEMENT
 
 
+def _needs_of_creation(command: CreateQueue | CreateTopic) -> Iterator[Capability]:
+    """What a queue or a topic needs that is like this."""
+    if not command.partitioned:
+        yield Capability.REGULAR_QUEUES
+    if isinstance(command, CreateQueue) and command.api_version is not None:
+        yield Capability.API_VERSIONS
+    if isinstance(command, CreateQueue) and command.max_size is not None:
+        yield Capability.SIZES
+
+
 def _needs_of_rule(command: AddRule) -> Iterator[Capability]:
     """What a rule needs that is added."""
     if isinstance(command.filter, SqlFilter):
@@ -143,8 +153,8 @@ def needs(command: Command) -> Iterator[Capability]:
         yield Capability.SESSIONS
     if getattr(command, "duplicate_detection", False):
         yield Capability.DUPLICATE_DETECTION
-    if isinstance(command, CreateQueue | CreateTopic) and not command.partitioned:
-        yield Capability.REGULAR_QUEUES
+    if isinstance(command, CreateQueue | CreateTopic):
+        yield from _needs_of_creation(command)
     yield from _needs_of_destinations(command)
     if getattr(command, "transaction", None) is not None:
         yield Capability.TRANSACTIONS
@@ -156,8 +166,6 @@ def needs(command: Command) -> Iterator[Capability]:
             yield from _needs_of_rule(command)
         case Peek() if command.from_sequence_number is not None:
             yield Capability.PEEK_FROM
-        case CreateQueue() if command.api_version is not None:
-            yield Capability.API_VERSIONS
         case Receive() | ReceiveBatch():
             if command.session_id is not None:
                 yield Capability.SESSIONS

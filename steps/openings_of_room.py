@@ -145,13 +145,13 @@ def crowd_of_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 OPENINGS: Final = (
     opening("copies at once", copies_at_once, Capability.BATCHES, Capability.DUPLICATE_DETECTION),
-    # Many a bus has no sizes, and a size is asked for where a namespace may be filled.
-    opening("sizes", sizes, Capability.MANAGEMENT, Capability.DISPOSABLE_NAMESPACE),
+    opening("sizes", sizes, Capability.MANAGEMENT, Capability.SIZES),
     opening("from before", from_before, Capability.LEGACY_ENTITIES, Capability.MANAGEMENT),
     opening(
         "full whole",
         full_whole,
         Capability.DISPOSABLE_NAMESPACE,
+        Capability.SIZES,
         Capability.REGULAR_QUEUES,
         Capability.PEEK_LOCK,
     ),
@@ -159,11 +159,16 @@ OPENINGS: Final = (
         "set aside",
         set_aside,
         Capability.DISPOSABLE_NAMESPACE,
+        Capability.SIZES,
         Capability.REGULAR_QUEUES,
         Capability.PEEK_LOCK,
     ),
     opening(
-        "full of a batch", full_of_a_batch, Capability.DISPOSABLE_NAMESPACE, Capability.BATCHES
+        "full of a batch",
+        full_of_a_batch,
+        Capability.DISPOSABLE_NAMESPACE,
+        Capability.SIZES,
+        Capability.BATCHES,
     ),
     opening("crowd of topics", crowd_of_topics, Capability.DISPOSABLE_NAMESPACE, Capability.TOPICS),
 )

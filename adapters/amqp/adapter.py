@@ -46,6 +46,7 @@ CAPABILITIES: Final = frozenset(
         Capability.FORWARDING,
         Capability.LEGACY_ENTITIES,
         Capability.LIMITS,
+        Capability.SIZES,
         Capability.LOCK_RENEWAL,
         Capability.MANAGEMENT,
         Capability.NEXT_SESSION,

@@ -125,6 +125,7 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         Capability.MANAGEMENT,
         (c.CreateQueue(queue="probe"), c.GetQueue(queue="probe"), c.ListQueues()),
     ),
+    (Capability.SIZES, (c.CreateQueue(queue="sized", max_size=1),)),
     (Capability.PEEK, (c.Send(queue="probe", message=MESSAGE), c.Peek(queue="probe"))),
     (Capability.BATCHES, (c.SendBatch(queue="probe", messages=(MESSAGE, MESSAGE)),)),
     (Capability.SCHEDULING, (c.Schedule(queue="probe", message=MESSAGE, delay=HOUR),)),

@@ -94,6 +94,7 @@ class SeededBus(Batching):
             Capability.DISPOSABLE_NAMESPACE,
             Capability.LEGACY_ENTITIES,
             Capability.LIMITS,
+            Capability.SIZES,
         }
     )
 
