@@ -18,7 +18,7 @@ from busproof.steps import allure  # noqa: E402
 from busproof.steps.asking import Asking  # noqa: E402
 from busproof.steps.harness import Bus  # noqa: E402
 from busproof.steps.lookups import remember_definitions, scenario_name  # noqa: E402
-from busproof.steps.options import rule_asked_for  # noqa: E402
+from busproof.steps.options import rules_asked_for  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 
 for _module in (import_module(f"busproof.steps.{name}") for name in STEP_MODULES):
@@ -56,7 +56,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     if module_path.parent != Path(__file__).parent or not hasattr(parent.config, "workerinput"):
         return
     try:
-        rule_asked_for(parent.config)
+        rules_asked_for(parent.config)
         _run(parent.config)
     except ConformanceError as error:
         raise pytest.Collector.CollectError(f"busproof: {error}") from None
@@ -70,16 +70,16 @@ def _run(config: pytest.Config) -> Run:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is of other rules, where one rule was asked for."""
+    """Leave out what is of other rules, where some were asked for."""
     rules = {item: _rules(item) for item in items if _is_ours(item)}
     if not rules:
         return
     try:
-        asked = rule_asked_for(config)
+        asked = rules_asked_for(config)
     except ConformanceError as error:
         items.clear()  # collection is finished even after an exit
         give_up(config, error)
-    others = [item for item, tagged in rules.items() if asked not in (None, *tagged)]
+    others = [item for item, tagged in rules.items() if asked and asked.isdisjoint(tagged)]
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in others]

@@ -10,7 +10,7 @@ from busproof.errors import HistoryError, UsageError
 from busproof.history.commands import CommandFile, read_commands
 from busproof.history.records import Oracle
 from busproof.model.profiles import profile_for
-from busproof.model.values import Profile
+from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, load
 from busproof.steps.sizes import Size, size_named
 
@@ -19,7 +19,7 @@ __all__ = [
     "option",
     "oracle_of",
     "profile_of",
-    "rule_asked_for",
+    "rules_asked_for",
     "seed_of",
     "size_of",
     "timeout_of",
@@ -161,13 +161,20 @@ def _tier(text: str | None) -> str:
     return text
 
 
-def rule_asked_for(config: pytest.Config) -> str | None:
-    """The rule whose scenarios alone are to run, if there is one.
+def rules_asked_for(config: pytest.Config) -> frozenset[RuleId]:
+    """The rules whose scenarios alone are to run; none for all of them.
 
     Raises:
         UsageError: there is no such rule, or none that a scenario could show.
     """
-    asked = option(config, "rule")
-    if asked is not None and (rule := load().rule(asked)).shown_by == "never":
-        raise UsageError(f"no scenario shows {asked}: {rule.why_never}")
-    return asked
+    asked = list(config.getoption("--bus-rule") or ())
+    if not asked:
+        return frozenset()
+    catalogue = load()
+    families = {each.id for each in catalogue.families}
+    for rule in (catalogue.rule(each) for each in asked if each not in families):
+        if rule.shown_by == "never":
+            raise UsageError(f"no scenario shows {rule.id}: {rule.why_never}")
+    return frozenset(
+        rule.id for rule in catalogue.rules if {rule.id, rule.id.partition("-")[0]} & {*asked}
+    )

@@ -24,7 +24,6 @@ OPTIONS = {
     "partitions": "partitions of a partitioned queue (default: 16)",
     "timeout": "seconds to wait for an answer of an exec: adapter (default: 10)",
     "history": "file to record the run in (default: none)",
-    "rule": "run only the scenarios of this rule (default: all)",
     "profile": "explore, too, this much: quick, ci, network or soak (default: do not)",
     "minutes": "how long a soak lasts (default: 10)",
     "seed": "what the exploration's random choices begin from (default: any number)",
@@ -57,6 +56,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="AMBIGUITY=READING",
         help="how an ambiguity of the documents is read; may be given several times",
+    )
+    group.addoption(
+        "--bus-rule",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="run only the scenarios of this rule, or family of rules; may be given several times",
     )
 
 

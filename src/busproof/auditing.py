@@ -84,7 +84,7 @@ class Job:
         about = Request(adapter=adapter, edition=edition, tier=tier, allure=False)
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
-        return attrs.evolve(about, rule=None if self.whole else rule.id)
+        return attrs.evolve(about, rules=() if self.whole else (rule.id,))
 
     def counterpart(self) -> Request:
         """The same run on the same bus without the fault."""

@@ -42,7 +42,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
     )
-    parser.add_argument("--rule", metavar="ID", help="only the scenarios of this rule")
+    parser.add_argument(
+        "--rule",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only the scenarios of this rule, or family of rules; may be given several times",
+    )
     known.add_options(parser)
     add_exploration(parser)
     parser.add_argument(
@@ -84,7 +90,7 @@ def add_exploration(parser: argparse.ArgumentParser) -> None:
 
 def _profile(args: argparse.Namespace) -> str | None:
     """How much is explored; nothing with features, a rule or a replay alone."""
-    alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None) is not None]
+    alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if getattr(args, "only", None) == "features":
         alone.append("--only features")
     asked = [
@@ -130,7 +136,7 @@ def request_from(args: argparse.Namespace, adapter: str) -> "Request":
         oracle=args.oracle,
         partitions=args.partitions,
         timeout=getattr(args, "timeout", None),
-        rule=getattr(args, "rule", None),
+        rules=tuple(getattr(args, "rule", ())),
         profile=_profile(args),
         minutes=getattr(args, "minutes", None),
         seed=getattr(args, "seed", None),
@@ -152,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
 
     failures = known.Known(args)
     request = request_from(args, args.adapter)
-    if args.rule is not None and args.source == "tla":
+    if args.rule and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
     with agreed(request, yes=args.yes) as agreed_request:
         folder = runs.run_folder(args.name, args.adapter)

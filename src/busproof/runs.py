@@ -53,21 +53,23 @@ class Request:
     oracle: str | None = None
     partitions: str | None = None
     timeout: str | None = None
-    rule: str | None = None
     profile: str | None = None
     minutes: str | None = None
     seed: str | None = None
     replay: str | None = None
     source: str | None = None
+    rules: tuple[str, ...] = ()
     readings: tuple[str, ...] = ()
     only: str | None = None
     allure: bool = True
 
     def options(self) -> list[str]:
         """The request as options of our pytest plugin."""
-        named = attrs.asdict(self, filter=attrs.filters.exclude("readings", "only", "allure"))
+        several = ("rules", "readings")
+        named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "allure"))
         named["from"] = named.pop("source")
         given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
+        given += [f"--bus-rule={rule}" for rule in self.rules]
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
 
 

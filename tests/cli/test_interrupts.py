@@ -12,7 +12,7 @@ from busproof.history.conformance import Verdict
 
 pytestmark = pytest.mark.slow
 
-SOON = 6
+SOON = 15
 BEGUN = 2
 """Scenarios that have begun before the user loses patience."""
 

@@ -11,7 +11,7 @@ from busproof.errors import AdapterError, UsageError
 from busproof.history.files import load
 from busproof.history.records import Oracle, ScenarioVerdict
 from busproof.steps import running
-from busproof.steps.options import rule_asked_for
+from busproof.steps.options import rules_asked_for
 from busproof.steps.running import Run
 
 
@@ -201,10 +201,18 @@ def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):
 def test_a_rule_without_scenarios_is_refused(asked, said):
     """With the nearest that there are, or why there is none."""
     with pytest.raises(UsageError, match=said):
-        rule_asked_for(Options(rule=asked))
+        rules_asked_for(Options(rule=["KEY-02", asked]))
 
 
 def test_a_rule_that_can_be_shown_is_taken():
     """Or none, for all."""
-    assert "KEY-03" == rule_asked_for(Options(rule="KEY-03"))
-    assert rule_asked_for(Options()) is None
+    assert {"KEY-03"} == rules_asked_for(Options(rule=["KEY-03"]))
+    assert set() == rules_asked_for(Options())
+
+
+def test_several_rules_can_be_taken_and_whole_families():
+    """A family is named by what its rules begin with."""
+    assert {"KEY-03", "SEQ-05"} == rules_asked_for(Options(rule=["KEY-03", "SEQ-05"]))
+    family = rules_asked_for(Options(rule=["SEQ", "KEY-03"]))
+    assert {"KEY-03", "SEQ-01", "SEQ-05"} <= family
+    assert {"KEY", "SEQ"} == {rule.partition("-")[0] for rule in family}
