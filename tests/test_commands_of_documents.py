@@ -265,9 +265,12 @@ def chosen(page: str) -> list[Shown]:
     return list({READING.sub("--reading", each.text): each for each in commands}.values())
 
 
-LONG: Final = ("docs/how-to/run-on-spark.md", "docs/how-to/model-check.md")
-"""Their commands take a minute; at the gate tests/pipeline does the same within one Spark, and
-tests/tla and `make modelcheck` do what TLC is asked for."""
+LONG: Final = {
+    "docs/how-to/run-on-spark.md": "tests/pipeline does the same within one Spark",
+    "docs/how-to/model-check.md": "tests/tla and `make modelcheck` do what TLC is asked for",
+    "docs/how-to/explore.md": "tests/cli/test_exploration.py explores as well",
+}
+"""Pages whose commands take a minute, and what runs instead of them at the gate."""
 AT_WORK: Final = [
     page for page in dict.fromkeys(each.page for each in EXECUTED) if FULL or page not in LONG
 ]

@@ -18,6 +18,8 @@ from busproof.spec import load
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = 2000 if FULL else 12
 LENGTH = 60 if FULL else 25
+SEEDS = range(24) if FULL else range(15, 16)
+"""Of sequences with that bus; that of the gate meets its fault early, and is soon made small."""
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def test_a_difference_is_made_small_and_saved(
 
 def _first(spark: SparkSession, profile: Profile, folder: Path) -> Difference:
     """The first difference of the bus that lets a name be taken twice."""
-    return noticed(spark, profile, range(24), LENGTH, folder, ("created-twice",))["created-twice"]
+    return noticed(spark, profile, SEEDS, LENGTH, folder, ("created-twice",))["created-twice"]
 
 
 @pytest.mark.parametrize(
