@@ -3,8 +3,8 @@
 # and makes it anew when pyproject.toml or its lock changes.
 
 PYTHON ?= python3
-# Six more than there are cores: many tests wait for a broker or for a process of theirs.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 6)')
+# Four more than there are cores: many tests wait for a broker or for a process of theirs.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
 MATRIX ?= own
 ADAPTER ?= model
 RUNS ?=

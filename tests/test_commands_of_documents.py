@@ -268,6 +268,7 @@ def chosen(page: str) -> list[Shown]:
 LONG: Final = {
     "docs/how-to/run-on-spark.md": "tests/pipeline does the same within one Spark",
     "docs/how-to/model-check.md": "tests/tla and `make modelcheck` do what TLC is asked for",
+    "docs/how-to/fill-a-queue.md": "features/sizes.feature and features/quotas.feature run",
     "docs/how-to/explore.md": "tests/cli/test_exploration.py explores as well",
 }
 """Pages whose commands take a minute, and what runs instead of them at the gate."""

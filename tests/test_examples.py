@@ -20,6 +20,8 @@ EMBEDDED = EXAMPLES / "embedded-broker"
 
 pytestmark = pytest.mark.slow
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+
 
 def run_on(adapter: str, folder: Path, *options: str) -> Conformance:
     command = [sys.executable, "-m", "busproof", "run", "--adapter", adapter, "--name", "it"]
@@ -75,6 +77,7 @@ def test_the_package_is_found_by_its_name(outside) -> None:
     assert ("installed", "shelfbus 0.1.0") == (found["shelf"]["kind"], found["shelf"]["summary"])
 
 
+@pytest.mark.skipif(not FULL, reason="a whole run, which .ci/run has too: BUSPROOF_SIZE=full")
 def test_the_package_passes_its_own_tests(outside) -> None:
     """Its conformance is one of them."""
     copy, environment = outside
