@@ -178,10 +178,10 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
     undeclared = ["Peek", "Complete", "Abandon", "AcceptSession", "BeginTransaction"]
     adapter = bus("--capabilities", "", "--unsupported", *undeclared, "TakePartitionDown")
     ended = busproof(
-        "run", "--no-allure", "--only", "features", "--adapter", adapter, "--name", "it"
+        "run", "--no-allure", "--only", "features", "--adapter", adapter, *FEW, "--name", "it"
     )
     run = busproof.run("it")
-    assert ended.code in (0, 3)
+    assert 3 == ended.code
     assert {"passed", "not-applicable"} == run.report.scenarios.keys()
     assert set() == run.rules(Verdict.ERRORED) | run.rules(Verdict.VIOLATED)
     assert {"KEY-08", "KEY-09", "KEY-16", "KEY-17", "LIFE-01", "LIFE-03"} <= run.rules(
