@@ -1,0 +1,17 @@
+"""What has to be declared before something is asked."""
+
+from busproof.adapters.base import Capability
+from busproof.model.commands import CreateQueue
+from busproof.steps.needing import needs
+
+
+def test_a_size_is_asked_only_of_who_has_sizes() -> None:
+    """Whoever has `management` and no sizes was asked for them, and was errored."""
+    assert Capability.SIZES in needs(CreateQueue(queue="q", max_size=1))
+    assert Capability.SIZES not in needs(CreateQueue(queue="q"))
+
+
+def test_what_is_asked_of_a_creation_is_needed_together() -> None:
+    """One need hides no other."""
+    asked = CreateQueue(queue="q", partitioned=False, api_version="2013-08", max_size=1)
+    assert {Capability.REGULAR_QUEUES, Capability.API_VERSIONS, Capability.SIZES} <= {*needs(asked)}
