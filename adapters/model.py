@@ -18,10 +18,10 @@ from busproof import __version__
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.model.choosing import (
     CHOICES_WEIGHED,
+    Turns,
     at_liberty,
     checked_policy,
     decided,
-    in_turn,
     one_of,
 )
 from busproof.model.commands import (
@@ -65,7 +65,7 @@ from busproof.model.outcomes import (
     Witness,
 )
 from busproof.model.skewing import HOSTILE_SLACK, LATE_EFFECTS, Skew
-from busproof.model.state import Namespace, fresh_namespace, partition_count
+from busproof.model.state import Namespace, fresh_namespace
 from busproof.model.step import transitions
 from busproof.model.transition import Sighting, Transition
 from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage, Window
@@ -168,7 +168,7 @@ class ModelAdapter:
         self._library = library
         self._clock = Clock(clock)
         self._state: Namespace | None = None
-        self._turn = 0
+        self._turns = Turns()
         self._assigned = 0
         self._late: list[tuple[Command, str]] = []
         self._skew: Skew | None = None
@@ -197,7 +197,7 @@ class ModelAdapter:
         if self._policy != "round-robin":
             profile = at_liberty(profile, self._random)
         self._state = fresh_namespace(decided(profile), Vantage(decides=True))
-        self._turn = 0
+        self._turns = Turns()
         self._late = []
         self._started = time.monotonic()
 
@@ -275,20 +275,8 @@ class ModelAdapter:
 
     def _regular(self, command: Command, connection: str) -> Transition:
         """Partitions in turn where a send may choose; else the first allowed answer."""
-        if isinstance(command, Send | SendBatch | Schedule):
-            partitions = self._partitions(command.queue)
-            found = in_turn(self._namespace, command, connection, self._turn, partitions)
-            if found is not None and found.choice is not None:
-                self._turn = (found.choice.partition + 1) % partitions
-                return found
-        return next(self._allowed(command, connection))
-
-    def _partitions(self, name: str) -> int:
-        queue = self._namespace.queues.get(name)
-        most = self._namespace.profile.partitions
-        return (
-            most if queue is None else max(most, partition_count(self._namespace, queue.settings))
-        )
+        found = self._turns.taken(self._namespace, command, connection)
+        return next(self._allowed(command, connection)) if found is None else found
 
     def _allowed(self, command: Command, connection: str) -> Iterator[Transition]:
         """Every allowed answer, in an order that is the same in each process."""

@@ -9,8 +9,8 @@ from typing import Final
 
 import attrs
 
-from busproof.model.choosing import CHOICES_WEIGHED, checked_policy, in_turn, one_of
-from busproof.model.commands import AcceptNextSession, Command, Peek, Receive, Schedule, Send
+from busproof.model.choosing import CHOICES_WEIGHED, Turns, checked_policy, one_of
+from busproof.model.commands import AcceptNextSession, Command, Peek, Receive
 from busproof.model.outcomes import Empty, Peeked, Received, SessionAccepted
 from busproof.model.state import Namespace
 from busproof.model.step import transitions
@@ -33,13 +33,14 @@ class Chooser:
     def __init__(self, policy: str = "round-robin", seed: int = 0) -> None:
         self._policy = checked_policy(policy)
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
-        self._turns: dict[str, int] = {}
+        self._turns = Turns()
 
     def chosen(self, namespace: Namespace, command: Command, connection: str) -> Transition:
         """The answer to a request that is answered at once."""
-        in_turn = self._policy == "round-robin"
-        if in_turn and (found := self._in_turn(namespace, command, connection)) is not None:
-            return found
+        if self._policy == "round-robin":
+            found = self._turns.taken(namespace, command, connection)
+            if found is not None:
+                return found
         allowed = transitions(namespace, command, connection)
         return self._one_of(list(islice(allowed, self._weighed(command))))
 
@@ -97,19 +98,6 @@ class Chooser:
         if self._policy == "round-robin" or len(allowed) == 1:
             return allowed[0]
         return one_of(allowed, self._policy, self._random)
-
-    def _in_turn(
-        self, namespace: Namespace, command: Command, connection: str
-    ) -> Transition | None:
-        """The partitions in turn, where a send may choose."""
-        if not isinstance(command, Send | Schedule):
-            return None
-        partitions = namespace.profile.partitions
-        turn = self._turns.get(command.queue, 0)
-        found = in_turn(namespace, command, connection, turn, partitions)
-        if found is not None and found.choice is not None:
-            self._turns[command.queue] = (found.choice.partition + 1) % partitions
-        return found
 
 
 def _from(outcome: Peeked, first: int, count: int) -> Peeked:

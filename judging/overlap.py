@@ -18,7 +18,11 @@ __all__ = ["Judged", "judged"]
 
 STEPS_AN_EVENT: Final = 200
 STEPS_AT_LEAST: Final = 20_000
-"""How many steps the search for an order may take before it gives up as inconclusive."""
+STEPS_AT_MOST: Final = 2_000_000
+"""How many steps the search for an order may take before it gives up as inconclusive.
+
+So many take some three minutes; beyond them each event of a longer history has two.
+"""
 
 PATIENCE: Final = 3_000
 """How many steps the search may take without coming further before smaller parts are looked at."""
@@ -87,7 +91,7 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
 def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
     ordered = vantage.clock is Clock.VIRTUAL
     search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
-    steps = max(STEPS_AT_LEAST, STEPS_AN_EVENT * len(events))
+    steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
     if ended is not Ended.FOUND and search.had_choices:
         topic = impossible_topic(events, profile, vantage, search.stuck_at)
@@ -107,6 +111,11 @@ def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) ->
         exhausted=exhausted,
         steps=search.spent,
     )
+
+
+def _allowed(events: int) -> int:
+    """How many steps may be taken to find an order of so many events."""
+    return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
 
 
 def _too_many(search: Search) -> str:

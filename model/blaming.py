@@ -16,11 +16,17 @@ from busproof.model.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
+    BeginTransaction,
+    BringPartitionUp,
     CancelScheduled,
     Command,
     Complete,
+    CreateSubscription,
+    CreateTopic,
     DeadLetter,
     Defer,
+    DeleteQueue,
+    DeleteTopic,
     GetSessionState,
     ListRules,
     ListSessions,
@@ -30,9 +36,14 @@ from busproof.model.commands import (
     ReceiveDeferred,
     RenewLock,
     RenewSessionLock,
+    RestoreQueue,
+    RollBackTransaction,
     Schedule,
     Send,
     SetSessionState,
+    TakePartitionDown,
+    UpdateQueue,
+    UpdateTopic,
 )
 from busproof.model.dead_letters import is_dead_letter_queue
 from busproof.model.entities import concerned
@@ -74,9 +85,25 @@ _OF_REQUESTS: Final[dict[type[Command], tuple[RuleId, ...]]] = {
     SetSessionState: ("SESS-17", "SESS-21", "SESS-12"),
     GetSessionState: ("SESS-17", "SESS-18", "SESS-19", "SESS-16", "SESS-20", "SESS-21", "SESS-12"),
     ListSessions: ("SESS-22",),
+    Peek: ("LIFE-07",),
     ListRules: ("FILTER-10", "FILTER-07", "FILTER-08", "FILTER-19"),
 }
 """What is to blame for any answer to a request that nothing allowed."""
+
+_AT_LEAST: Final[dict[type[Command], tuple[RuleId, ...]]] = {
+    BeginTransaction: ("TXN-01",),
+    RollBackTransaction: ("TXN-13",),
+    UpdateQueue: ("MGMT-12",),
+    DeleteQueue: ("MGMT-15",),
+    RestoreQueue: ("PREM-03",),
+    CreateTopic: ("TOPIC-01",),
+    CreateSubscription: ("TOPIC-01",),
+    UpdateTopic: ("MGMT-12",),
+    DeleteTopic: ("MGMT-15",),
+    TakePartitionDown: ("PART-02",),
+    BringPartitionUp: ("PART-04",),
+}
+"""What an answer breaks of which nothing else can be said: the rule that the request is for."""
 
 _OF_DESTINATIONS: Final = (
     "FWD-01",
@@ -135,14 +162,15 @@ def blamed(
         rules = (*blamed_for_age(namespace, queue, event), *rules)
         rules = (*blamed_for_limits(namespace, command, outcome), *rules)
     found = (*rules, *(rule for transition in allowed for rule in transition.rules))
-    found = (*told_of_topics(queue, found), *_of_topics(namespace, queue, outcome))
+    found = (*told_of_topics(queue, found), *_of_topics(namespace, queue, command, outcome))
     found = (*found, *_of_copiers(namespace, queue))
     found = (*found, *_of_forwarding(namespace, queue, outcome))
     found = (*found, *blamed_in_premium(namespace, queue, command, outcome))
     found = (*found, *blamed_for_partitions(namespace, queue, event))
     found = (*found, *blamed_for_settlements(namespace, queue, command))
     found = (*found, *blamed_for_batches(queue, command))
-    return tuple(dict.fromkeys((*(found or ("LIFE-01",)), *blamed_as_added(queue, command))))
+    found = found or _AT_LEAST.get(type(command), ("LIFE-01",))
+    return tuple(dict.fromkeys((*found, *blamed_as_added(queue, command))))
 
 
 def _of_forwarding(
@@ -174,11 +202,14 @@ def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[RuleId, ...]
     return (*rules, "MGMT-15", "TOPIC-22") if role.topic in namespace.registry.buried else rules
 
 
-def _of_topics(namespace: Namespace, queue: Queue | None, outcome: Outcome) -> tuple[RuleId, ...]:
-    """What else is wrong with what a subscription gives, or with its giving nothing."""
+def _of_topics(
+    namespace: Namespace, queue: Queue | None, command: Command, outcome: Outcome
+) -> tuple[RuleId, ...]:
+    """What else is wrong with what a subscription gives, or a topic takes, or does not."""
     if queue is not None and isinstance(queue.role, Topic):
         parted: tuple[RuleId, ...] = ("TOPIC-23",) if queue.role.parted else ()
-        return ("TOPIC-04", *parted) if isinstance(outcome, Refused) else ()
+        sent = not is_management(command)
+        return ("TOPIC-04", *parted) if sent and isinstance(outcome, Refused) else ()
     if queue is None or not isinstance(queue.role, Subscription):
         return ()
     role, rules = queue.role, (*_of_siblings(namespace, queue.role), *_of_rules(queue.role))

@@ -13,9 +13,10 @@ from typing import Final
 import attrs
 
 from busproof.errors import UsageError
-from busproof.model.commands import Command
+from busproof.model.commands import Command, Schedule, Send, SendBatch
+from busproof.model.keys import effective_key
 from busproof.model.outcomes import Witness
-from busproof.model.state import Namespace
+from busproof.model.state import Namespace, partition_count
 from busproof.model.step import transitions
 from busproof.model.transition import NOTHING_SEEN, Sighting, Transition
 from busproof.model.values import Profile
@@ -23,10 +24,10 @@ from busproof.model.values import Profile
 __all__ = [
     "CHOICES_WEIGHED",
     "POLICIES",
+    "Turns",
     "at_liberty",
     "checked_policy",
     "decided",
-    "in_turn",
     "one_of",
 ]
 
@@ -105,35 +106,65 @@ def one_of(allowed: list[Transition], policy: str, random: Random) -> Transition
     return random.choice(allowed)
 
 
-def in_turn(
-    namespace: Namespace, command: Command, connection: str, turn: int, partitions: int
-) -> Transition | None:
-    """The answer by which the partition whose turn it is takes it, or the next that may.
+class Turns:
+    """Whose turn it is among the partitions of each queue, on a bus at its most regular.
 
-    What only one partition may take is asked of that one; who tried all in turn would pay for
-    each.
-
-    Args:
-        namespace: the state before.
-        command: a request to send.
-        connection: on which it came.
-        turn: the number of the partition to begin with.
-        partitions: how many there are.
-
-    Returns:
-        `None` if no partition takes it.
+    Messages without a key and keys that are new take turns each by themselves: a key that is sent
+    to often leaves the turn of what has none where it was (KEY-14).
     """
 
-    def taken(seen: Sighting) -> Iterator[Transition]:
-        found = transitions(namespace, command, connection, seen)
-        return (each for each in found if each.choice is not None)
+    def __init__(self) -> None:
+        self._next: dict[tuple[str, bool], int] = {}
 
-    def by(partition: int) -> Transition | None:
-        return next(taken(Sighting(None, Witness(partition=partition % partitions))), None)
+    def taken(self, namespace: Namespace, command: Command, connection: str) -> Transition | None:
+        """The answer by which the partition whose turn it is takes it, or the next that may.
 
-    if (first := by(turn)) is not None:
-        return first
-    some = list(islice(taken(NOTHING_SEEN), 2))
-    if len(some) < 2:
-        return some[0] if some else None
-    return next(filter(None, map(by, range(turn + 1, turn + partitions))), None)
+        What only one partition may take is asked of that one, and is nobody's turn; who tried all
+        would pay for each.
+
+        Args:
+            namespace: the state before.
+            command: a request, of which only sends take turns.
+            connection: on which it came.
+
+        Returns:
+            `None` if no partition takes it.
+        """
+        if not isinstance(command, Send | SendBatch | Schedule):
+            return None
+        whose = (command.queue, _has_key(namespace, command))
+        turn, partitions = self._next.get(whose, 0), _partitions(namespace, command.queue)
+
+        def answers(seen: Sighting) -> Iterator[Transition]:
+            found = transitions(namespace, command, connection, seen)
+            return (each for each in found if each.choice is not None)
+
+        def by(number: int) -> tuple[int, Transition | None] | None:
+            """Whose turn it is once this one has taken it."""
+            seen = Sighting(None, Witness(partition=number % partitions))
+            found = next(answers(seen), None)
+            return None if found is None else (number + 1, found)
+
+        took = by(turn)
+        if took is None:
+            some = list(islice(answers(NOTHING_SEEN), 2))
+            if len(some) < 2:
+                return some[0] if some else None
+            took = next(filter(None, map(by, range(turn + 1, turn + partitions))), (turn, None))
+        self._next[whose], chosen = took
+        return chosen
+
+
+def _has_key(namespace: Namespace, command: Send | SendBatch | Schedule) -> bool:
+    """Whether what is sent has a key, of several the first."""
+    queue = namespace.queues.get(command.queue)
+    messages = command.messages[:1] if isinstance(command, SendBatch) else (command.message,)
+    return queue is not None and any(
+        effective_key(namespace, queue.settings, each) is not None for each in messages
+    )
+
+
+def _partitions(namespace: Namespace, name: str) -> int:
+    """How many may take it: of a queue that is not there, as many as any has at least."""
+    queue, least = namespace.queues.get(name), namespace.profile.partitions
+    return least if queue is None else max(least, partition_count(namespace, queue.settings))

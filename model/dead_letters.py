@@ -7,6 +7,7 @@ is given to nobody, and is moved once it is seen among the dead letters.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -32,6 +33,9 @@ __all__ = [
     "with_dead_letters",
 ]
 
+PATHS_KNOWN: Final = 1_024
+"""Of how many entities the paths are kept that every request asks for, several times over."""
+
 DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 """DLQ-02: the reason of a message that was delivered as often as it may be."""
 
@@ -41,11 +45,13 @@ def is_dead_letter_queue(name: str) -> bool:
     return name.endswith(DEAD_LETTERS)
 
 
+@lru_cache(maxsize=PATHS_KNOWN)
 def owner_of(name: str) -> str:
     """The path of the entity whose dead-letter queue this is; of another path, that path."""
     return name.removesuffix(TRANSFERS).removesuffix(DEAD_LETTERS)
 
 
+@lru_cache(maxsize=PATHS_KNOWN)
 def graves_of(name: str) -> tuple[str, ...]:
     """The paths of an entity's dead-letter queues: its own, and that of what it cannot forward."""
     return tuple(name + suffix for suffix in GRAVES)

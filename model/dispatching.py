@@ -50,7 +50,7 @@ from busproof.model.sessions import (
     renew,
 )
 from busproof.model.sources import given_by_source
-from busproof.model.state import Namespace
+from busproof.model.state import Namespace, Queue
 from busproof.model.statuses import as_permitted
 from busproof.model.subscribing import create_subscription, create_topic
 from busproof.model.topics import misaddressed
@@ -73,15 +73,14 @@ def dispatched(
 ) -> Iterator[Transition]:
     """Every transition of the command that the documents allow."""
     queue = namespace.queues.get(concerned(command) or "")
-    found = _whatever_its_status(namespace, command, connection, seen)
+    found = _whatever_its_status(namespace, queue, command, connection, seen)
     return found if queue is None else as_permitted(namespace, queue, command, found)
 
 
 def _whatever_its_status(
-    namespace: Namespace, command: c.Command, connection: str, seen: Sighting
+    namespace: Namespace, queue: Queue | None, command: c.Command, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """What is allowed where nothing is disabled."""
-    queue = namespace.queues.get(concerned(command) or "")
     if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
         return iter(wrong)
     if queue is not None:

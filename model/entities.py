@@ -1,6 +1,9 @@
 """Which entity a command concerns, and where subscriptions are found."""
 
-from typing import Final
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import Any, Final
 
 from busproof.model.commands import (
     AddRule,
@@ -44,20 +47,42 @@ def created_path(command: Creation) -> str:
 
 def destinations(command: object) -> tuple[str, ...]:
     """Where a command lets an entity forward to: its messages, or its dead letters."""
-    named = (getattr(command, field, None) for field in ("forward_to", "forward_dead_letters_to"))
+    kind: Any = type(command)
+    fields = _forwarding_fields(kind)
+    named = (getattr(command, field) for field in fields) if fields else ()
     return tuple(name for name in named if name)
+
+
+@cache
+def _forwarding_fields(kind: type) -> tuple[str, ...]:
+    """Those of a kind of command: most have none, and every request asks."""
+    both = ("forward_to", "forward_dead_letters_to")
+    return tuple(field for field in both if hasattr(kind, field))
 
 
 def concerned(command: Command) -> str | None:
     """The entity that has to exist for this command; `None` if none has to."""
-    match command:
-        case CreateQueue() | CreateTopic():
-            return None
-        case (
-            CreateSubscription() | GetTopic() | UpdateTopic() | DeleteTopic() | ListSubscriptions()
-        ):
-            return command.topic
-        case AddRule() | RemoveRule() | ListRules():
-            return subscription_path(command.topic, command.subscription)
-        case _:
-            return getattr(command, "queue", None)
+    kind: Any = type(command)
+    return _how_concerned(kind)(command)
+
+
+@cache
+def _how_concerned(kind: type) -> Callable[[Any], str | None]:
+    """How a command of this kind tells which entity it concerns; every request asks, repeatedly."""
+    if issubclass(kind, CreateQueue | CreateTopic):
+        return _nobody
+    if issubclass(
+        kind, CreateSubscription | GetTopic | UpdateTopic | DeleteTopic | ListSubscriptions
+    ):
+        return attrgetter("topic")
+    if issubclass(kind, AddRule | RemoveRule | ListRules):
+        return _subscription
+    return attrgetter("queue") if hasattr(kind, "queue") else _nobody
+
+
+def _nobody(_: object) -> None:
+    return None
+
+
+def _subscription(command: AddRule | RemoveRule | ListRules) -> str:
+    return subscription_path(command.topic, command.subscription)

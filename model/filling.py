@@ -114,7 +114,9 @@ def _fullest(room: Room, dead: Room, where: Partitions) -> int:
     strayed = ((each, size) for each, size in dead.arrived.items() if each.bit_count() > 1)
     held: dict[Partitions, int] = {}
     for each, size in chain(room.arrived.items(), strayed):
-        for bit in bits(each & where):
+        known = each & where
+        # Mostly it is known in which one; each send asks, for every partition.
+        for bit in (known,) if known.bit_count() == 1 else bits(known):
             held[bit] = held.get(bit, 0) + size
     return max(held.values(), default=0)
 

@@ -1,9 +1,11 @@
 """What a send is told for which there is no room, and where it cannot go."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import attrs
 
+from busproof.model.calendar import Calendar
 from busproof.model.filling import (
     all_may_be_full,
     bits,
@@ -49,7 +51,9 @@ def with_room(
         return sum(bit for bit in bits(spared) if has_room(namespace, queue, bit, size))
     # A copy of an earlier message takes no room, for it is dropped.
     copied = message.message_id in queue.copies
-    if copied or not isinstance(seen.outcome, Done | None) or queue.room.taken < MOST_GB:
+    if copied or not isinstance(seen.outcome, Done | None):
+        return spared
+    if _surely_held(queue.room, grave(namespace, queue), queue.calendar) < MOST_GB:
         return spared
     if surely_full(namespace, queue, spared, key):
         return 0
@@ -80,8 +84,7 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     # A receive that was never answered may have taken a message for good.
     lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
     lost += room.mortal + dead.mortal
-    planned = sum(queue.calendar.sizes.values()) - queue.calendar.mortal
-    held = sum(room.held.values()) + sum(dead.held.values()) + planned
+    held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
     if held - lost >= whole:
         return True
     if namespace.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
@@ -91,6 +94,11 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     return all(
         room.held.get(bit, 0) + dead.held.get(bit, 0) - lost >= partition for bit in bits(where)
     )
+
+
+def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
+    """The fewest bytes that a queue and its dead letters hold, had none of them gone unseen."""
+    return sum(chain(room.held.values(), dead.held.values(), calendar.sizes.values()))
 
 
 def _lost_beyond(namespace: Namespace, queue: Queue) -> int:

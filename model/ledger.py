@@ -156,10 +156,12 @@ def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
         queue: the queue, with the receiver in question as its latest.
         cached_elsewhere: whether another front end may still hold a cache.
     """
+    outages, receivers = queue.outages, queue.receivers
+    some_down = outages.any
     return sum(
-        _current(tally, queue.receivers)[0] if cached_elsewhere else tally.total
+        _current(tally, receivers)[0] if cached_elsewhere else tally.total
         for where, tally in queue.tallies.items()
-        if not queue.outages.may_hit(where)
+        if not (some_down and outages.may_hit(where))
     )
 
 

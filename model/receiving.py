@@ -48,6 +48,8 @@ def receive(
             return
         queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, seen)
+    if isinstance(seen.outcome, Received):
+        return
     yield from _nothing(namespace, queue, command, seen)
 
 

@@ -1,6 +1,7 @@
 """Recognising a message that was received or peeked, and what its sequence number tells."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -16,13 +17,8 @@ from busproof.model.values import SEQUENCE_BITS, MessageView, RuleId
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
 
-_CARRIED: Final = (
-    "correlation_id",
-    "to",
-    "reply_to",
-    "subject",
-    "reply_to_session_id",
-    "content_type",
+_carried: Final = attrgetter(
+    "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
 )
 """Properties that come back as they were sent, and mean nothing else to the bus."""
 
@@ -78,7 +74,7 @@ def is_unchanged(
     same = (
         _same(sent.session_id, view.session_id)
         and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
-        and all(_same(getattr(sent, name), getattr(view, name)) for name in _CARRIED)
+        and all(map(_same, _carried(sent), _carried(view)))
         and sent.properties == view.properties
     )
     if sent.message_id is None and namespace.vantage.assigns_message_ids:

@@ -212,6 +212,8 @@ def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
 
 def feeding(namespace: Namespace, name: str) -> Iterator[str]:
     """The dead-letter queues that forward to this entity (FWD-35)."""
+    if not namespace.forwarding:
+        return iter(())
     return (each for each in forwarding_graves(namespace) if namespace.forwarding[each] == name)
 
 

@@ -51,11 +51,21 @@ def as_permitted(
         found: what is allowed where nothing is disabled.
     """
     owner = namespace.queues[owner_of(queue.settings.queue)]
+    if owner.managed.status is EntityStatus.ACTIVE or isinstance(command, _MANAGING):
+        return found
+    return _as_disabled(namespace, queue, owner, command, found)
+
+
+def _as_disabled(
+    namespace: Namespace,
+    queue: Queue,
+    owner: Queue,
+    command: c.Command,
+    found: Iterator[Transition],
+) -> Iterator[Transition]:
     status = owner.managed.status
     forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
-    if status is EntityStatus.ACTIVE or isinstance(command, _MANAGING):
-        yield from found
-    elif forbidden and isinstance(command, _SENDING):
+    if forbidden and isinstance(command, _SENDING):
         yield from _only_refused(namespace, "MGMT-26", found)
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", found)

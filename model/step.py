@@ -13,6 +13,7 @@ from busproof.model.dead_letters import graves_of
 from busproof.model.dispatching import dispatched, lost
 from busproof.model.duplicates import declined
 from busproof.model.entities import concerned
+from busproof.model.evolving import evolve
 from busproof.model.ledger import never_arrives
 from busproof.model.managing import is_managed_otherwise
 from busproof.model.missing import (
@@ -157,18 +158,18 @@ def _confirmed(transition: Transition, command: c.Command, entity_named: str) ->
         if transition.rules and command.message.body not in sent_to.bodies:
             told = never_arrives(sent_to, command.message.body, transition.rules[0])
             told = declined(told, command.message, "DUP-08")
-            transition = attrs.evolve(transition, next=with_queue(transition.next, told))
+            transition = evolve(transition, next=with_queue(transition.next, told))
     entity = transition.next.queues.get(concerned(command) or "")
     if entity is not None and isinstance(entity.role, Subscription | Topic):
         rules = told_of_topics(entity, transition.rules)
         learned = returned(transition.next, entity)
-        transition = attrs.evolve(transition, next=learned, rules=rules)
+        transition = evolve(transition, next=learned, rules=rules)
     more = (
         *shown_in_premium(transition.next, entity, command, transition.outcome),
         *shown_as_added(entity, command, transition.outcome),
     )
     if more:
-        transition = attrs.evolve(transition, rules=(*transition.rules, *more))
+        transition = evolve(transition, rules=(*transition.rules, *more))
     answered = not isinstance(transition.outcome, Refused)
     outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
     if not answered or outage:
@@ -177,8 +178,8 @@ def _confirmed(transition: Transition, command: c.Command, entity_named: str) ->
     for name in (entity_named, *graves_of(entity_named)):
         known = left.queues.get(name)
         if known is not None and known.doubtful:
-            left = with_queue(left, attrs.evolve(known, doubtful=False))
-    return transition if left is transition.next else attrs.evolve(transition, next=left)
+            left = with_queue(left, evolve(known, doubtful=False))
+    return transition if left is transition.next else evolve(transition, next=left)
 
 
 def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
@@ -249,7 +250,7 @@ def _at(namespace: Namespace, event: Event) -> Namespace:
         return namespace
     latest = event.called if event.returned is None else event.returned
     now = Window(max(event.called, namespace.now.earliest), max(latest, namespace.now.latest))
-    return attrs.evolve(namespace, now=now)
+    return evolve(namespace, now=now)
 
 
 def _violation(timed: tuple[Namespace, ...], event: Event, seen: Sighting) -> Acceptance:

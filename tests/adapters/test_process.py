@@ -37,7 +37,7 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     descriptors = _descriptors()
     yield
-    deadline = time.monotonic() + 1
+    deadline = time.monotonic() + 10
     while _running(mark) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [] == _running(mark)

@@ -6,8 +6,8 @@ import pytest
 from telling import telling
 
 from busproof.errors import UsageError
-from busproof.model.choosing import at_liberty, checked_policy, decided, in_turn, one_of
-from busproof.model.commands import CreateQueue, Send, TakePartitionDown
+from busproof.model.choosing import Turns, at_liberty, checked_policy, decided, one_of
+from busproof.model.commands import CreateQueue, Send, SendBatch, TakePartitionDown
 from busproof.model.outcomes import Done
 from busproof.model.profiles import profile_for
 from busproof.model.state import Namespace, fresh_namespace
@@ -59,26 +59,58 @@ KEYED = Send(queue="q", message=Message(body="k", partition_key="a"))
 UNKEYED = Send(queue="q", message=Message(body="u"))
 
 
-def taken(namespace: Namespace, command: Send, turn: int) -> int | None:
-    """The partition that takes it."""
-    found = in_turn(namespace, command, "c1", turn, 4)
-    return None if found is None or found.choice is None else found.choice.partition
+def taken(namespace: Namespace, *commands: Send | SendBatch) -> list[int | None]:
+    """The partitions that take them, one after another."""
+    turns, found = Turns(), []
+    for command in commands:
+        answer = turns.taken(namespace, command, "c1")
+        found.append(None if answer is None or answer.choice is None else answer.choice.partition)
+        namespace = namespace if answer is None else answer.next
+    return found
 
 
-def test_partitions_take_turns_and_a_key_keeps_its_own() -> None:
-    """One that is down is passed over; a key waits for it."""
+def begun() -> Namespace:
     told = telling(decides=True, partitions=4)
     told.has(CreateQueue(queue="q"), Done())
-    begun = told.possible[0]
-    assert [0, 1, 2, 3] == [taken(begun, UNKEYED, turn) for turn in range(4)]
-    found = in_turn(begun, KEYED, "c1", 2, 4)
-    assert found is not None
-    assert Choice(2) == found.choice
-    assert [2] * 4 == [taken(found.next, KEYED, turn) for turn in range(4)]
-    down = in_outage(found.next, 2)
-    assert [0, 1, 3, 3] == [taken(down, UNKEYED, turn) for turn in range(4)]
-    assert [None] * 4 == [taken(down, KEYED, turn) for turn in range(4)]
-    assert 0 == taken(in_outage(down, 3), UNKEYED, 2)
+    return told.possible[0]
+
+
+def test_messages_without_a_key_take_turns() -> None:
+    """A batch takes one turn."""
+    batch = SendBatch(queue="q", messages=(UNKEYED.message, UNKEYED.message))
+    assert [0, 1, 2, 3, 0] == taken(begun(), UNKEYED, UNKEYED, batch, UNKEYED, UNKEYED)
+
+
+def test_a_batch_of_nothing_takes_no_turn() -> None:
+    """It goes nowhere."""
+    nothing = SendBatch(queue="q", messages=())
+    assert [0, None, 1] == taken(begun(), UNKEYED, nothing, UNKEYED)
+
+
+def test_what_has_a_key_leaves_the_turn_of_what_has_none() -> None:
+    """However often it is sent; keys that are new take turns among themselves."""
+    other = Send(queue="q", message=Message(body="o", partition_key="b"))
+    sent = (UNKEYED, KEYED, KEYED, UNKEYED, KEYED, other, KEYED, UNKEYED)
+    assert [0, 0, 0, 1, 0, 1, 0, 2] == taken(begun(), *sent)
+
+
+def test_a_partition_that_is_down_is_passed_over_and_a_key_waits_for_it() -> None:
+    """Each has its turn where it may be taken."""
+    down = in_outage(begun(), 1)
+    assert [0, 2, 3, 0] == taken(down, *[UNKEYED] * 4)
+    homed = Turns().taken(begun(), KEYED, "c1")
+    assert homed is not None
+    assert [None] == taken(in_outage(homed.next, 0), KEYED)
+
+
+def test_nothing_but_a_send_takes_a_turn() -> None:
+    """And nothing where nobody is there to take it, or where all are down."""
+    assert Turns().taken(begun(), CreateQueue(queue="r"), "c1") is None
+    assert [None] == taken(begun(), Send(queue="r", message=UNKEYED.message))
+    down = begun()
+    for partition in range(4):
+        down = in_outage(down, partition)
+    assert [None] == taken(down, UNKEYED)
 
 
 def in_outage(namespace: Namespace, partition: int) -> Namespace:
