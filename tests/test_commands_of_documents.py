@@ -66,6 +66,8 @@ ELSEWHERE: Final = {
 NOT_EXECUTED: Final = {
     r"make format\b": "changes the checkout",
     r"make nightly\b": "takes hours; it is what runs the tests at full size",
+    r"make results\b": "takes hours, all of them in runs that other pages show; "
+    "tests/reports/test_results_page.py makes its page",
     r"bash \.ci/run": "it runs these tests",
     r"docker (run|logs|kill|stop)": "no container can be started wherever this is tested; "
     "tests/broker/test_container.py starts what stands in its file",

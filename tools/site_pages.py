@@ -64,6 +64,8 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """A document with the site's links, and with the names of files above their blocks."""
     source = page.file.src_uri
+    if source == "results.md":
+        markdown += RESULTS
     place = {name: path for path, name in TAKEN.items()}.get(source, f"docs/{source}")
     pieces = CODE.split(markdown)
     # What stands between pieces of code alone can have links.
@@ -87,21 +89,20 @@ def turned(link: re.Match[str], place: str, source: str) -> str:
     return f"[{words}]({relative}{'#' if anchor else ''}{anchor})"
 
 
-RESULTS: Final = """\
-# Results
+RESULTS: Final = """
 
-Made from this very revision by `make site`:
+## Rule by rule
+
+Of this very revision, by `make site`:
 
 - <a href="report.html">The conformance page</a>: the reference model and the bus in JavaScript beside each other, rule by rule, with what moved since.
 - <a href="allure.html">The same runs in Allure</a>, with each step of each scenario.
-
-[How to read a report](how-to/read-a-report.md) tells what is in both.
 """  # noqa: E501 - one sentence a line
+"""What the page of results has on the site alone, where these pages are."""
 
 
 def reference() -> Iterator[tuple[str, str]]:
     """The generated pages, and the schemas that they link to."""
-    yield "results.md", RESULTS
     yield from rules()
     yield "reference/commands.md", "".join(commands())
     told = {file.name: file for file in schema_files()}

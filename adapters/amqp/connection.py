@@ -28,6 +28,8 @@ HEARTBEAT: Final = 5.0
 LEAST: Final = 0.001
 AMQP: Final = b"AMQP"
 HEADER: Final = 8
+LONGEST_NAME: Final = 60
+"""Of what a service calls itself, how much is taken over."""
 NUMBERS: Final = count(1)
 
 
@@ -70,6 +72,7 @@ class Connection:
             raise Unreachable(self._said_instead() or str(failed)) from None
         offered = self._endpoint.remote_offered_capabilities
         self._offered = frozenset(str(each) for each in offered or ())
+        self._properties = self._endpoint.remote_properties
 
     @property
     def is_lost(self) -> bool:
@@ -79,6 +82,13 @@ class Connection:
     def offers(self, capability: str) -> bool:
         """Whether the service has said that it has this, which is none of AMQP's own."""
         return capability in self._offered
+
+    @property
+    def product(self) -> tuple[str, str]:
+        """What the service calls itself, and its version; both empty where it does not say."""
+        told = {str(key): str(value) for key, value in (self._properties or {}).items()}
+        name, version = (_one_word(told.get(each, "")) for each in ("product", "version"))
+        return name, version
 
     def sender(self, name: str = "") -> Any:
         """A link to send on, not yet attached."""
@@ -252,6 +262,11 @@ class Connection:
 
 def _closed(link: Any) -> bool:
     return bool(link.state & Link.REMOTE_CLOSED)
+
+
+def _one_word(told: str) -> str:
+    """What was told, as far as it can stand in a line."""
+    return "".join(each for each in told if each.isprintable())[:LONGEST_NAME].strip()
 
 
 def _connected(target: Target, timeout: float) -> socket.socket:

@@ -6,6 +6,7 @@ queue beside its name it is not told. A broker that has no partitions is held to
 """
 
 import time
+from functools import cached_property
 from typing import Any, Final
 
 import attrs
@@ -14,7 +15,9 @@ from proton import Delivery
 from busproof.adapters.amqp import links, sending
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.entities import Entities
+from busproof.adapters.amqp.failing import Unreachable
 from busproof.adapters.amqp.run_names import prefix_of
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
@@ -28,6 +31,7 @@ __all__ = ["PlainAdapter"]
 
 RECEIVE_WAIT: Final = 0.5
 SLACK: Final = 2 * MICROSECONDS
+NAMELESS: Final = "AMQP 1.0 broker"
 
 
 def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
@@ -111,13 +115,24 @@ class PlainAdapter:
         """What AMQP itself has: messages, and two ways to receive them."""
         slack = SLACK if self._target.slack is None else self._target.slack
         return Declaration(
-            implementation=Implementation(name="AMQP 1.0 broker"),
+            implementation=self._implementation,
             capabilities=frozenset(
                 {Capability.AMQP, Capability.PEEK_LOCK, Capability.REGULAR_QUEUES}
             ),
             clock=Clock.REAL,
             slack=slack,
         )
+
+    @cached_property
+    def _implementation(self) -> Implementation:
+        """What the broker calls itself; one that cannot be reached is told of once it is asked."""
+        try:
+            connection = Connection(self._target, self._timeout)
+        except Unreachable:
+            return Implementation(name=NAMELESS)
+        name, version = connection.product
+        connection.close()
+        return Implementation(name=name or NAMELESS, version=version)
 
     def start(self, profile: Profile) -> None:  # noqa: ARG002 - it has none
         """Begin with queues that nobody has used."""

@@ -109,3 +109,4 @@ def test_what_amqp_itself_does_not_know_is_unsupported(adapter: PlainAdapter) ->
     """And is not declared."""
     assert isinstance(adapter.do(Peek(queue="q"), "c1").outcome, Unsupported)
     assert len(adapter.declaration.capabilities) == 3
+    assert adapter.declaration.implementation.name == "RabbitMQ"

@@ -1,0 +1,100 @@
+"""The page of results: what runs came to, beside each other."""
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+from busproof.history.conformance import Verdict
+from busproof.reports.conformance import write
+
+ROOT = Path(__file__).parent.parent.parent
+TOOL = ROOT / "tools" / "results_page.py"
+NOBODYS = Verdict.KNOWN_FAILURE
+"""A verdict that no rule of these runs has, and that has no column."""
+
+
+def made(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The tool, as `make results` calls it."""
+    return subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, str(TOOL), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def runs(conformance, tmp_path) -> list[Path]:
+    """One that breaks a rule, and one of another implementation in which nothing came to an end."""
+    other = attrs.evolve(
+        conformance,
+        subject=attrs.evolve(conformance.subject, name="other", language="", version="7"),
+        rules=tuple(
+            attrs.evolve(each, verdict=Verdict.INCONCLUSIVE, cause="it was too slow")
+            for each in conformance.rules
+        ),
+    )
+    folders = []
+    for name, run in (("one", conformance), ("two", other)):
+        folders.append(tmp_path / name)
+        folders[-1].mkdir()
+        write(run, folders[-1])
+    return folders
+
+
+def test_each_run_has_its_line_its_column_and_what_it_breaks(conformance, runs, tmp_path) -> None:
+    """What is open is told with its reason, and is no rule that is shown."""
+    faults = tmp_path / "audit.json"
+    faults.write_text(json.dumps({"faults": [{"result": "killed"}] * 3 + [{"result": "silent"}]}))
+    page = tmp_path / "results.md"
+    ended = made(*runs, "--audit", faults, "--output", page)
+    assert (0, "") == (ended.returncode, ended.stderr)
+    text = page.read_text(encoding="utf-8")
+    broken = [each for each in conformance.rules if each.verdict is Verdict.VIOLATED]
+    assert broken
+    for rule in broken:
+        assert f"- {rule.id}: {rule.title}\n" in text
+    counted = [str(conformance.counted(each)) for each in Verdict if each is not NOBODYS]
+    assert f"| {NOBODYS.value} |" not in text
+    ours = f"| {conformance.subject.name} "
+    line = next(each for each in text.splitlines() if each.startswith(ours))
+    assert line.rstrip(" |").split(" | ")[3:] == counted
+    assert ": it was too slow\n" in text
+    assert f"| other 7 | {conformance.oracle} | " in text
+    assert "Of 4 buses with one fault each" in text
+    assert "3 killed, 1 silent." in text
+
+
+def test_a_run_without_verdicts_is_named_and_no_page_is_written(runs, tmp_path) -> None:
+    page = tmp_path / "results.md"
+    ended = made(*runs, tmp_path, "--output", page)
+    assert 1 == ended.returncode
+    assert f"{tmp_path}" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not page.exists()
+
+
+def test_the_plots_alone_are_drawn_anew(runs, tmp_path) -> None:
+    """And the rest stays."""
+    page = tmp_path / "results.md"
+    made(*runs, "--output", page)
+    whole = page.read_text(encoding="utf-8")
+    page.write_text(whole[: whole.index("```mermaid")], encoding="utf-8")
+    assert 0 == made("--output", page).returncode
+    assert whole == page.read_text(encoding="utf-8")
+
+
+def test_the_plots_show_what_the_benchmarks_say() -> None:
+    """Without runs the tool draws them anew; a table that is gone is told."""
+    tool = runpy.run_path(str(TOOL))
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for plot in tool["PLOTS"]:
+        assert tool["drawn"](plot) in page, plot.section
+    gone = tool["Plot"]("A judged round", "in hours", "")
+    with pytest.raises(SystemExit, match="no column 'in hours' in its section 'A judged round'"):
+        tool["drawn"](gone)

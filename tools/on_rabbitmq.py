@@ -1,0 +1,33 @@
+"""Runs a command while a RabbitMQ of its own is there, whose address takes the place of ADDRESS.
+
+    tools/on_rabbitmq.py busproof run --adapter ADDRESS --yes
+
+It exits as the command does, or with 2 where RabbitMQ is not installed.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+
+from serving import GUEST, RABBITMQ, rabbitmq
+
+
+def main(command: list[str]) -> int:
+    """Run the command."""
+    if not command or not RABBITMQ.exists():
+        missing = (
+            "a command to run" if not command else "RabbitMQ (apt-get install rabbitmq-server)"
+        )
+        print(f"tools/on_rabbitmq.py: this needs {missing}", file=sys.stderr)
+        return 2
+    with rabbitmq() as broker:
+        login = f"{GUEST['user']}:{GUEST['password']}"
+        address = f"amqp://{login}@127.0.0.1:{broker.port}?dialect=plain"
+        words = [address if each == "ADDRESS" else each for each in command]
+        return subprocess.run(words, check=False).returncode  # noqa: S603 - what the caller asks
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

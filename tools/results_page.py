@@ -1,0 +1,209 @@
+"""Writes docs/results.md: what runs of several implementations came to, beside each other.
+
+`make results` makes the runs and then this page. What the plots show is read from the tables of
+docs/benchmarks.md, so that there is one place for each figure.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof import spec
+from busproof.errors import ConformanceError
+from busproof.history.conformance import Conformance, Verdict
+from busproof.reports import conformance, overview
+
+BENCHMARKS: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+ALWAYS_TOLD: Final = (Verdict.SHOWN, Verdict.VIOLATED, Verdict.NOT_APPLICABLE)
+OPEN: Final = (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED)
+"""Verdicts that say neither that a rule holds nor that it does not."""
+
+INTRODUCTION: Final = """\
+# Results
+
+What the suite says of implementations that anybody can have.
+`make results` runs it on the model, on `busproof serve` over AMQP, on Spark, on the bus in JavaScript and on RabbitMQ, and writes this page.
+It takes some two hours, most of them on Spark; what was not run when this was written is not in it.
+[How to read a report](how-to/read-a-report.md) tells what the words mean; the site has the model and the bus in JavaScript rule by rule.
+"""  # noqa: E501 - one sentence a line
+
+COLOUR: Final = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485"}}}}%%'
+SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and the commands.\n"
+
+
+@attrs.frozen
+class Plot:
+    """A plot of a table in docs/benchmarks.md: of a section, a column over the columns before."""
+
+    section: str
+    column: str
+    title: str
+
+
+PLOTS: Final = (
+    Plot("A judged round", "judged, µs a round", "A judged round, by messages held"),
+    Plot(
+        "A history of clients that work at once",
+        "µs an operation",
+        "An operation judged, by clients / operations",
+    ),
+    Plot(
+        "The broker beside RabbitMQ",
+        "sent",
+        "Sends a second, by messages held / connections",
+    ),
+)
+
+
+def main() -> int:
+    """Write the page; 1 if something that it needs cannot be read."""
+    options = argparse.ArgumentParser(description=__doc__)
+    told = "folders of runs, a line each; none: only the plots are drawn anew"
+    options.add_argument("runs", nargs="*", type=Path, help=told)
+    options.add_argument("--audit", type=Path, help="what busproof audit --format json printed")
+    options.add_argument("--output", type=Path, default=BENCHMARKS.with_name("results.md"))
+    args = options.parse_args()
+    if args.runs:
+        try:
+            runs = [conformance.read(each) for each in args.runs]
+        except ConformanceError as error:
+            print(f"tools/results_page.py: {error}", file=sys.stderr)
+            return 1
+        parts = verdicts(runs, args.audit)
+    else:
+        parts = [args.output.read_text(encoding="utf-8").partition(SPEED)[0].rstrip() + "\n"]
+    args.output.write_text("\n".join([*parts, SPEED, *map(drawn, PLOTS)]), encoding="utf-8")
+    return 0
+
+
+def verdicts(runs: list[Conformance], audit: Path | None) -> list[str]:
+    """What the runs and the audit came to; who has most rules comes first."""
+    runs.sort(key=lambda run: -overview.applicable(run.rules))
+    parts = [INTRODUCTION, table_of(runs), *families(runs), *violations(runs)]
+    if audit is not None:
+        parts.append(audited(json.loads(audit.read_text(encoding="utf-8"))["faults"]))
+    return parts
+
+
+def rows(lines: Iterable[Sequence[object]]) -> Iterator[str]:
+    """A Markdown table, the first line of which is its head; numbers stand right of the first."""
+    for place, line in enumerate(lines):
+        yield f"| {' | '.join(map(str, line))} |\n"
+        if place == 0:
+            yield f"| {' | '.join([':--', *['--:'] * (len(line) - 1)])} |\n"
+
+
+def name_of(run: Conformance) -> str:
+    """The implementation, with its language, or else with its version, where it tells that."""
+    name, language = run.subject.name, run.subject.language
+    return f"{name} ({language})" if language else f"{name} {run.subject.version}".strip()
+
+
+def table_of(runs: Sequence[Conformance]) -> str:
+    """How many rules came to which verdict, a line for each implementation."""
+    told = [each for each in Verdict if each in ALWAYS_TOLD or any(r.counted(each) for r in runs)]
+    head = ("implementation", "oracle", "applicable", *(each.value for each in told))
+    lines = [
+        (
+            name_of(run),
+            run.oracle,
+            overview.applicable(run.rules),
+            *(run.counted(each) for each in told),
+        )
+        for run in runs
+    ]
+    held = "; ".join(dict.fromkeys(overview.profile_words(run.subject) for run in runs))
+    return "".join(rows([head, *lines])) + f"\nOf {date.today()}, held to {held}.\n"
+
+
+def families(runs: Sequence[Conformance]) -> Iterator[str]:
+    """Shown of applicable rules, family by family."""
+    yield "## By family\n\nRules shown of the applicable ones, and in brackets those violated.\n"
+    catalogue = spec.load()
+    told = [
+        {each.id: tuple(each.rules) for each in overview.families(run, catalogue)} for run in runs
+    ]
+    head = ("family", *map(name_of, runs))
+    lines = []
+    for family in catalogue.families:
+        verdicts = [Counter(rule.verdict for rule in each.get(family.id, ())) for each in told]
+        applicable = [overview.applicable(each.get(family.id, ())) for each in told]
+        lines.append((f"{family.id}: {family.title}", *map(share, verdicts, applicable)))
+    yield "".join(rows([head, *lines]))
+
+
+def share(verdicts: Counter[Verdict], applicable: int) -> str:
+    """What is shown of what is applicable; a dash where nothing is."""
+    if not applicable:
+        return "-"
+    broken = verdicts[Verdict.VIOLATED] + verdicts[Verdict.KNOWN_FAILURE]
+    return f"{verdicts[Verdict.SHOWN]}/{applicable}" + (f" ({broken})" if broken else "")
+
+
+def violations(runs: Sequence[Conformance]) -> Iterator[str]:
+    """What each implementation breaks, and what is open of it."""
+    for run in runs:
+        broken = overview.violations(run)
+        left = [rule for rule in run.rules if rule.verdict in OPEN]
+        if not broken and not left:
+            continue
+        yield f"## {name_of(run)}\n"
+        if broken:
+            yield "Violated:\n\n" + "".join(f"- {rule.id}: {rule.title}\n" for rule in broken)
+        if left:
+            yield "Open, with the reason:\n\n" + "".join(
+                f"- {overview.id_words(ids)}: {cause}\n"
+                for cause, ids in overview.by_cause(left).items()
+            )
+
+
+def audited(faults: Sequence[dict[str, object]]) -> str:
+    """How many of the seeded faults are noticed."""
+    results = Counter(str(each["result"]) for each in faults)
+    told = ", ".join(f"{number} {result}" for result, number in results.most_common())
+    return (
+        "## What the scenarios catch\n\n"
+        f"Of {len(faults)} buses with one fault each, by the scenarios of the fault's own rule: "
+        f"{told}.\n"
+    )
+
+
+def drawn(plot: Plot) -> str:
+    """The plot, as mermaid draws it."""
+    head, *lines = cells(plot.section, plot.column)
+    place = head.index(plot.column)
+    labels = ", ".join('"' + "/".join(map(short, line[: min(place, 2)])) + '"' for line in lines)
+    values = [line[place].replace(",", "") for line in lines]
+    return (
+        f'```mermaid\n{COLOUR}\nxychart-beta\n    title "{plot.title}"\n    x-axis [{labels}]\n'
+        f'    y-axis "{plot.column}" 0 --> {max(map(float, values)) * 1.1:.0f}\n'
+        f"    bar [{', '.join(values)}]\n```\n"
+    )
+
+
+def short(number: str) -> str:
+    """A number as it has room below a bar."""
+    return number.replace(",000,000", "M").replace(",000", "k")
+
+
+def cells(section: str, column: str) -> list[list[str]]:
+    """The table of a section that has this column, its head first."""
+    text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
+    for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
+        lines = [line.strip("|").split("|") for line in table.splitlines()]
+        found = [[cell.strip() for cell in line] for line in lines]
+        if column in found[0]:
+            return found[:1] + found[2:]
+    raise SystemExit(f"docs/benchmarks.md has no column {column!r} in its section {section!r}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
