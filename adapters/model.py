@@ -73,6 +73,10 @@ from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage
 __all__ = ["ModelAdapter"]
 
 LOST_ANSWERS: Final = 0.04
+"""Of a hostile bus, where any are lost."""
+
+CALM: Final = 0.5
+"""How often none are lost until the next start: no long scenario would ever come to its end."""
 
 CAPABILITIES: Final = frozenset(
     {
@@ -172,6 +176,7 @@ class ModelAdapter:
         self._assigned = 0
         self._late: list[tuple[Command, str]] = []
         self._skew: Skew | None = None
+        self._calm = False
         self._started = 0.0
 
     @property
@@ -194,6 +199,7 @@ class ModelAdapter:
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         if self._policy == "hostile":
             self._skew = Skew(self._random, punctual=punctual)
+            self._calm = self._random.random() < CALM
         if self._policy != "round-robin":
             profile = at_liberty(profile, self._random)
         self._state = fresh_namespace(decided(profile), Vantage(decides=True))
@@ -300,7 +306,8 @@ class ModelAdapter:
 
     def _hostile(self, command: Command, connection: str) -> Observed:
         self._let_late_effects_happen()
-        if isinstance(command, LOSABLE) and self._random.random() < LOST_ANSWERS:
+        lossy = isinstance(command, LOSABLE) and not self._calm
+        if lossy and self._random.random() < LOST_ANSWERS:
             return self._unanswered(command, connection)
         if isinstance(command, Receive):
             if self._random.random() < LATE_EFFECTS and (empty := self._empty(command, connection)):

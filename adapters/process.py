@@ -18,6 +18,9 @@ __all__ = ["DEFAULT_TIMEOUT", "RESTARTS", "ProcessAdapter"]
 DEFAULT_TIMEOUT: Final = 10.0
 """How long an answer may take, in seconds."""
 
+STARTING: Final = 10.0
+"""Seconds that a child may take to its first answer at least: to start is slower than to answer."""
+
 RESTARTS: Final = 3
 """How often a child that broke is replaced in a run."""
 
@@ -29,7 +32,7 @@ class ProcessAdapter:
 
     Args:
         command: the program and its arguments, quoted as for a shell; no shell runs it.
-        timeout: how long an answer may take, in seconds.
+        timeout: how long an answer may take, in seconds; the first one has `STARTING` at least.
 
     Raises:
         UsageError: `command` or `timeout` makes no sense.
@@ -101,7 +104,8 @@ class ProcessAdapter:
         except Broken as broken:
             raise self._broke(str(broken)) from None
         hello = protocol.HelloRequest(id=next(self._identities))
-        declaration = _declaration(self._ask(hello, "hello", protocol.HelloAnswer).hello)
+        deadline = Deadline(max(self._timeout, STARTING))
+        declaration = _declaration(self._ask(hello, "hello", protocol.HelloAnswer, deadline).hello)
         if self._declaration not in (None, declaration):
             raise self._broke("declares something else than before it was started again")
         self._declaration = declaration

@@ -147,8 +147,11 @@ def pytest_runtest_makereport(
     report = yield
     if call.when != "call" or RUN not in item.config.stash:
         return report
-    verdict, detail = verdict_on(call.excinfo.value if call.excinfo else None)
-    item.config.stash[RUN].scenario_ended(verdict, detail)
+    error = call.excinfo.value if call.excinfo else None
+    verdict, detail = verdict_on(error)
+    run = item.config.stash[RUN]
+    run.scenario_ended(verdict, detail)
+    item.session.items += run.again(item, error)  # pytest's loop goes on to what is appended
     if verdict in (ScenarioVerdict.NOT_APPLICABLE, ScenarioVerdict.INCONCLUSIVE):
         report.outcome = "skipped"
         path, line, _ = item.reportinfo()

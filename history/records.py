@@ -14,6 +14,7 @@ from busproof.model.values import Clock, Profile
 __all__ = [
     "AGAIN",
     "EXPLORATION",
+    "REPEATED",
     "Ended",
     "Header",
     "History",
@@ -31,6 +32,9 @@ EXPLORATION: Final = "exploration"
 
 AGAIN: Final = "exploration, once more"
 """The feature of a small failure that is asked again, to see whether it repeats."""
+
+REPEATED: Final = "repeated"
+"""The feature of one more try at a scenario that missed an answer before."""
 
 
 class Oracle(StrEnum):

@@ -18,6 +18,7 @@ from busproof.history.outcome_words import outcome_words
 from busproof.history.records import (
     AGAIN,
     EXPLORATION,
+    REPEATED,
     Header,
     History,
     Oracle,
@@ -100,14 +101,25 @@ def conformance(
         subject=subject_of(header, terms),
         oracle=chosen.value,
         rules=rules,
-        scenarios=dict(
-            Counter(_ending(each.scenario) for each in heard if not _is_sequence(each.scenario))
-        ),
+        scenarios=dict(Counter(_endings(history))),
         events=sum(len(each.scenario.events) for each in heard),
         exit_code=exit_code(rules, problems),
         problems=problems,
         explored=explored,
     )
+
+
+def _endings(history: History) -> list[str]:
+    """How the scenarios ended; of one that was tried again the latest counts."""
+    endings: list[str] = []
+    places: dict[str, int] = {}
+    for each in history.scenarios:
+        if each.feature == REPEATED and each.name in places:
+            endings[places[each.name]] = _ending(each)
+        elif not _is_sequence(each):
+            places[each.name] = len(endings)
+            endings.append(_ending(each))
+    return endings
 
 
 def _is_sequence(scenario: Scenario) -> bool:
@@ -279,9 +291,9 @@ def _problems(history: History, heard: Sequence[_Heard]) -> tuple[str, ...]:
     if not history.scenarios:
         problems.append("the history has no events; nothing was judged")
     planned = history.header.planned
-    begun = [each for each in history.scenarios if not _is_sequence(each)]
-    if planned is not None and len(begun) < planned:
-        problems.append(f"the run stopped after {len(begun)} of {planned} scenarios")
+    begun = len(_endings(history))
+    if planned is not None and begun < planned:
+        problems.append(f"the run stopped after {begun} of {planned} scenarios")
     interrupted = [each for each in heard if _ending(each.scenario) == "interrupted"]
     problems += [_said(each.scenario) for each in interrupted]
     problems += [each.found.exhausted for each in heard if each.found.exhausted]

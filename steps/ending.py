@@ -8,6 +8,7 @@ from busproof.errors import AdapterError, ConformanceError
 
 __all__ = [
     "Inconclusive",
+    "Missed",
     "NotApplicable",
     "NotConforming",
     "Undeclared",
@@ -21,6 +22,19 @@ class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, no
 
 class Inconclusive(Exception):  # noqa: N818 - neither passed nor failed
     """An answer that the scenario depends on never came."""
+
+
+class Missed(Inconclusive):
+    """An answer never came, or too late; another time it may.
+
+    Args:
+        told: the request.
+        place: how many answers came before in the scenario.
+    """
+
+    def __init__(self, told: str, place: int) -> None:
+        super().__init__(told)
+        self.place = place
 
 
 class NotApplicable(Exception):  # noqa: N818 - says what is missing

@@ -1,7 +1,7 @@
 """The bus as the steps see it: what is asked is recorded and judged as it happens."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import attrs
@@ -50,6 +50,7 @@ from busproof.model.values import (
 )
 from busproof.steps.ending import (
     Inconclusive,
+    Missed,
     NotApplicable,
     NotConforming,
     Undeclared,
@@ -112,7 +113,7 @@ class Bus:
 
         Raises:
             NotConforming: no rule allows this answer.
-            Inconclusive: no answer came.
+            Missed: no answer came, or too late.
             NotApplicable: the adapter does not declare that it can ask it.
             Undeclared: the adapter cannot ask it although it said it could.
             AdapterError: the adapter broke.
@@ -123,7 +124,7 @@ class Bus:
         if violation is not None:
             raise self.complaint(event, violation)
         if isinstance(event.outcome, Indeterminate):
-            raise Inconclusive(f"no answer came to: {event_words(event)}")
+            raise self._missed("no answer came to", event)
         if isinstance(event.outcome, Unsupported):
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
         self._keep_deadline(event)
@@ -185,7 +186,10 @@ class Bus:
     def _keep_deadline(self, event: Event) -> None:
         deadline, self._deadline = self._deadline, None
         if deadline is not None and event.returned is not None and event.returned >= deadline:
-            raise Inconclusive(f"the answer came too late for the scenario: {event_words(event)}")
+            raise self._missed("the answer came too late for the scenario", event)
+
+    def _missed(self, how: str, event: Event) -> Missed:
+        return Missed(f"{how}: {event_words(event)}", len(self._events) - 1)
 
     def _violation(self, event: Event) -> Violation | None:
         try:
@@ -208,6 +212,11 @@ class Bus:
     def overdue(self, event: Event) -> Violation | None:
         """What is wrong with the row of answers that this one is the last of, which was judged."""
         return self._judge.overdue(event)
+
+    @property
+    def evidence(self) -> Set[RuleId]:
+        """The rules that something has decided."""
+        return self._judge.evidence.keys()
 
     @property
     def exhausted(self) -> str:

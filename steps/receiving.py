@@ -82,6 +82,15 @@ def tries(bus: Bus, queue: str, views: list[MessageView]) -> None:
     _counted(bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE)), views)
 
 
+@when(parsers.parse("receives are tried until a message comes, or {number:d} have brought none"))
+def tries_until(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
+    """Receive until a message comes, which is counted, or give up: none has to come."""
+    before = len(views)
+    for _ in range(number):
+        if len(views) == before:
+            tries(bus, queue, views)
+
+
 @when("a receive is tried over another connection")
 def tries_elsewhere(bus: Bus, queue: str, views: list[MessageView]) -> None:
     """Receive over a second connection, whatever comes; a message that comes is counted."""

@@ -15,6 +15,7 @@ from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageE
 from busproof.history.files import HistoryWriter, RecordTooLong
 from busproof.history.lines import LIMIT
 from busproof.history.records import (
+    REPEATED,
     Ended,
     Header,
     Record,
@@ -45,6 +46,7 @@ from busproof.steps.options import (
     size_of,
     timeout_of,
 )
+from busproof.steps.repeating import Repeating
 from busproof.steps.replaying import replay
 
 __all__ = ["RUN", "Run", "give_up", "verdict_on"]
@@ -107,9 +109,13 @@ class Run:
         self._writer = HistoryWriter(path) if path else None
         self.steps: list[StepResult] = []
         self._open = False
+        self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
+        self._scenario, self._shows = "", frozenset[RuleId]()
+        self._bus: Bus | None = None
 
     def begin(self, planned: int) -> None:
         """Write the header, once it is known how many scenarios there will be."""
+        self._repeating = Repeating(planned, self.declaration.clock)
         self.write(self._header(planned))
 
     def _header(self, planned: int | None) -> Header:
@@ -158,13 +164,16 @@ class Run:
             any_reading: whether it holds as well where a reading leaves one of them out.
         """
         self._begin_scenario(scenario, rules)
-        for rule in map(self.catalogue.rule, rules):
+        about = [self.catalogue.rule(rule) for rule in rules]
+        for rule in about:
             if cause := self.terms.inapplicable(rule, any_reading=any_reading):
                 raise NotApplicable(cause)
+        self._shows = frozenset(rule.id for rule in about if not self.terms.inapplicable(rule))
         with blaming_the_adapter():
             self.adapter.start(self.profile)
         recording = Recording(record=self.write, sentence=self._sentence)
-        yield Bus(self.adapter, self.profile, self.oracle, recording)
+        self._bus = Bus(self.adapter, self.profile, self.oracle, recording)
+        yield self._bus
 
     def explore(self) -> None:
         """Explore the adapter as much as was asked for, recording each sequence.
@@ -198,8 +207,16 @@ class Run:
 
     def _begin_scenario(self, name: str, rules: tuple[RuleId, ...] = ()) -> None:
         self.steps = []
-        self.write(Started(scenario=name, rules=rules))
-        self._open = True
+        feature = REPEATED if self._repeating.tried(name) else ""
+        self.write(Started(scenario=name, rules=rules, feature=feature))
+        self._scenario, self._shows, self._open = name, frozenset(), True
+
+    def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:
+        """The scenarios to try again once this one has ended so."""
+        if self._bus is not None:
+            self._repeating.saw(self._bus.evidence)
+            self._bus = None
+        return self._repeating.after(test, self._scenario, self._shows, error)
 
     def _sentence(self, rule: RuleId) -> str:
         return self.catalogue.rule(rule).statement

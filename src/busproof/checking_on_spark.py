@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as sf
 
 from busproof.errors import HistoryError, SparkError, UsageError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
 from busproof.history.lines import decode_line
-from busproof.history.records import AGAIN, EXPLORATION, Header, Oracle, Record
+from busproof.history.records import AGAIN, EXPLORATION, REPEATED, Header, Oracle, Record
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.verdicts import NEVER_AROSE, exit_code, profile_of, subject_of
 from busproof.model.outcomes import Event
@@ -181,11 +181,9 @@ class _Checking:
             "verdict",
             sf.when(sf.coalesce("scenario", sf.lit("")) != "", "interrupted").otherwise("recorded"),
         )
-        named = told.withColumn("ending", ending).persist()
-        counts = {
-            row["ending"]: row["count"]
-            for row in named.where(~sf.col("sequence")).groupBy("ending").count().collect()
-        }
+        named = told.withColumn("ending", ending).withColumn("again", _tried_again()).persist()
+        counted = named.where(~sf.col("sequence") & ~sf.col("again")).groupBy("ending").count()
+        counts = {row["ending"]: row["count"] for row in counted.collect()}
         fine = sf.col("ending").isin("passed", "recorded", "not-applicable")
         others = named.where(~fine).limit(_ENDINGS_TOLD).collect()
         named.unpersist()
@@ -220,6 +218,13 @@ class _Checking:
             write_aside(f"Table: {self._args.as_table}")
         if self._args.explain:
             write_aside(_explained(checked.plans))
+
+
+def _tried_again() -> Column:
+    """Whether the next scenario of the same name is one more try at it, which counts instead."""
+    name = sf.coalesce("scenario", sf.col("history_id").cast("string"))
+    following = sf.lead("feature").over(Window.partitionBy(name).orderBy("history_id"))
+    return sf.coalesce(following, sf.lit("")) == REPEATED
 
 
 class _Endings:

@@ -16,7 +16,7 @@ from busproof.saying import give_up_output, say, write_aside
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
     from busproof.history.records import History
-    from busproof.runs import Finished, Request
+    from busproof.runs import Counted, Finished, Request
 
 __all__ = ["add_parser", "add_terms", "published", "request_from", "run"]
 
@@ -184,26 +184,28 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f} of {task.total} scenarios{task.fields[sequences]}"),
+        TextColumn("{task.completed:.0f} of {task.total} scenarios{task.fields[besides]}"),
         TimeElapsedColumn(),
     )
     # rich calls a file a terminal where FORCE_COLOR asks for colours.
     shown = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), disable=not shown) as progress:
         task = progress.add_task(
-            f"Running on {request.adapter.partition(':')[0]}", total=None, sequences=""
+            f"Running on {request.adapter.partition(':')[0]}", total=None, besides=""
         )
         return runs.record(
             request,
             folder,
-            lambda ended, planned, sequences: progress.update(
-                task, completed=ended, total=planned, sequences=_explored(sequences)
+            lambda counted: progress.update(
+                task, completed=counted.ended, total=counted.planned, besides=_besides(counted)
             ),
         )
 
 
-def _explored(sequences: int) -> str:
-    return f", {sequences} sequences explored" if sequences else ""
+def _besides(counted: "Counted") -> str:
+    explored = f", {counted.sequences} sequences explored" if counted.sequences else ""
+    repeated = f", {counted.repeated} more tries" if counted.repeated else ""
+    return explored + repeated
 
 
 def _judged(folder: Path, finished: "Finished") -> "Conformance":

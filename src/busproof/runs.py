@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,12 +18,14 @@ from typing import Final
 import attrs
 
 from busproof.errors import AdapterError, HistoryError, UsageError
+from busproof.history.records import REPEATED
 from busproof.watching import Watched
 
 __all__ = [
     "ALLURE",
     "HISTORY",
     "LOG",
+    "Counted",
     "Finished",
     "Request",
     "environment",
@@ -39,8 +42,26 @@ USAGE: Final = 2
 NAME: Final = re.compile(r"\w[\w.+@-]*")
 LATEST: Final = "latest"
 
-Progress = Callable[[int, int | None, int], None]
-"""Hears how many scenarios have ended, how many are planned, and how many sequences explored."""
+
+@attrs.frozen(kw_only=True)
+class Counted:
+    """How far a run is.
+
+    Attributes:
+        planned: how many scenarios there will be, once that is known.
+        ended: how many of them have ended.
+        sequences: how many were explored.
+        repeated: how many tries there were at scenarios that had missed an answer.
+    """
+
+    planned: int | None = None
+    ended: int = 0
+    sequences: int = 0
+    repeated: int = 0
+
+
+Progress = Callable[[Counted], None]
+"""Hears how far a run is."""
 
 
 @attrs.frozen(kw_only=True)
@@ -190,17 +211,15 @@ def environment() -> dict[str, str]:
 
 
 class _Counter:
-    """Tells how many scenarios and sequences have ended, reading only what is new."""
+    """Tells what has ended, reading only what is new."""
 
     def __init__(self, history: Path, progress: Progress) -> None:
         self._history = history
         self._progress = progress
         self._place = 0
         self._rest = b""
-        self._explores = False
-        self._sequences = 0
-        self._ended = 0
-        self._planned: int | None = None
+        self._feature = ""
+        self._counted = Counted()
 
     def __call__(self) -> None:
         """Count, and tell of it."""
@@ -210,21 +229,29 @@ class _Counter:
                 new = file.read()
             self._place += len(new)
             self._count(new)
-            if self._planned is None and b'"planned":' in new:
+            if self._counted.planned is None and b'"planned":' in new:
                 digits = new.partition(b'"planned":')[2][:9]
-                self._planned = int(digits.replace(b"}", b",").partition(b",")[0])
-        self._progress(self._ended, self._planned, self._sequences)
+                planned = int(digits.replace(b"}", b",").partition(b",")[0])
+                self._counted = attrs.evolve(self._counted, planned=planned)
+        self._progress(self._counted)
 
     def _count(self, new: bytes) -> None:
         *lines, self._rest = (self._rest + new).split(b"\n")
+        ended: Counter[str] = Counter()
         for line in lines:
             if b'"record":"started"' in line:
-                self._explores = b'"feature":"exploration' in line
+                told = line.partition(b'"feature":"')[2].partition(b'"')[0]
+                self._feature = told.decode(errors="replace")
             elif b'"record":"ended"' in line:
-                self._sequences += self._explores
-                self._ended += not self._explores
+                ended[self._feature] += 1
+        self._counted = attrs.evolve(
+            self._counted,
+            ended=self._counted.ended + ended.pop("", 0),
+            repeated=self._counted.repeated + ended.pop(REPEATED, 0),
+            sequences=self._counted.sequences + ended.total(),
+        )
 
     @property
     def complete(self) -> bool:
         """Whether every scenario has ended."""
-        return self._planned == self._ended
+        return self._counted.planned == self._counted.ended

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from busproof.adapters import process
 from busproof.adapters.base import Capability, Declaration, Implementation, Observed
 from busproof.adapters.process import RESTARTS, ProcessAdapter
 from busproof.errors import AdapterError, UsageError
@@ -243,6 +244,17 @@ def test_an_end_that_another_process_hides_is_told(make: Make) -> None:
         adapter.do(PEEK, "c1")
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child is given no more time to start than to answer."""
+    monkeypatch.setattr(process, "STARTING", 0.3)
+
+
+def test_to_start_may_take_longer_than_to_answer(make: Make) -> None:
+    adapter = make(timeout=0.01)
+    assert adapter.declaration.implementation.name
+
+
 HANGING = [
     (
         "hello hang",
@@ -259,6 +271,7 @@ HANGING = [
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(("arguments", "said"), HANGING)
 def test_a_child_that_hangs_is_killed_in_time(make: Make, arguments: str, said: str) -> None:
     began = time.monotonic()
@@ -268,6 +281,7 @@ def test_a_child_that_hangs_is_killed_in_time(make: Make, arguments: str, said: 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 def test_a_child_that_never_reads_is_killed_in_time(make: Make) -> None:
     stuck = make("never-read", timeout=0.3)
     with pytest.raises(AdapterError, match=re.escape("did not answer request 1 (hello)")):

@@ -211,7 +211,13 @@ SEEDS = range(21) if FULL else (20,)
 def test_the_model_is_never_accused_whatever_it_chooses(busproof, policy, seed):
     """It conforms in every way that the documents leave open, and in answers that never come."""
     ended = busproof(*RUN, "--adapter", f"model?policy={policy}&seed={seed}")
-    # What it may do, and what it may refuse, need not arise.
-    assert ended.code in (0, 3)
-    assert set() == busproof.run("it").rules(Verdict.VIOLATED)
-    assert set() == busproof.run("it").rules(Verdict.ERRORED)
+    assert 0 == ended.code, ended.out
+
+
+@pytest.mark.skipif(not FULL, reason="the newest edition is tried above: BUSPROOF_SIZE=full")
+@pytest.mark.parametrize("edition", [each.id for each in CATALOGUE.editions])
+def test_the_hostile_model_passes_in_every_edition(busproof, edition):
+    """Each rule is shown, though answers are lost, timers are off and the choices are the worst."""
+    adapter = "model?policy=hostile"
+    ended = busproof(*RUN, "--adapter", adapter, "--edition", edition)
+    assert 0 == ended.code, ended.out

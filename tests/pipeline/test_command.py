@@ -36,6 +36,19 @@ class Ended:
     err: str
 
 
+TRIED = """\
+{"record":"started","scenario":"missed"}
+{"record":"ended","verdict":"inconclusive"}
+{"record":"started","scenario":"another"}
+{"record":"ended","verdict":"passed"}
+{"record":"started","scenario":"missed","feature":"repeated"}
+{"record":"ended","verdict":"inconclusive"}
+{"record":"started","scenario":"missed","feature":"repeated"}
+{"record":"ended","verdict":"passed"}
+"""
+"""A scenario that missed an answer, tried again until it came; beside another."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a valid history, one that breaks KEY-02, and a line that is no record."""
@@ -45,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = cases.header() if FULL else attrs.evolve(cases.header(), capabilities=FEW)
     cases.write(folder / "h.jsonl", histories, first)
     with (folder / "h.jsonl").open("a") as file:
+        file.write(TRIED)
         file.write('{"record":"started","scenario":"cut"}\nno JSON\n')
     return folder
 
@@ -99,6 +113,20 @@ def test_a_rule_without_a_query_is_no_pass(ended, folder) -> None:
     assert "has no query for it" in verdicts["KEY-14"].cause
     assert Verdict.SHOWN is verdicts["LIFE-01"].verdict
     assert verdicts["LIFE-01"].events > 0
+
+
+def test_a_scenario_that_was_tried_again_counts_once(ended, folder) -> None:
+    """As with the engine local: the latest try counts."""
+    assert ended.code
+    told = reports.read(folder / "told").scenarios
+    assert "inconclusive" not in told
+    assert 2 == told["passed"]
+    # The reader who judges in one process breaks off at the line that is no record.
+    readable = (folder / "h.jsonl").read_text().removesuffix("no JSON\n")
+    (folder / "readable.jsonl").write_text(readable)
+    main(["check", str(folder / "readable.jsonl"), "--report", str(folder / "local")])
+    local = reports.read(folder / "local").scenarios
+    assert told["passed"] == local["passed"]
 
 
 def test_a_line_that_could_not_be_read_is_a_problem(ended, folder) -> None:

@@ -1,0 +1,92 @@
+"""A scenario that missed an answer is tried again; what never answers is told as inconclusive."""
+
+import pytest
+
+from busproof.history.conformance import Verdict
+from busproof.history.records import REPEATED
+from busproof.reports import conformance as reports
+
+pytestmark = pytest.mark.slow
+
+BUSES = """
+from busproof.adapters.base import Observed
+from busproof.adapters.model import ModelAdapter
+from busproof.model.commands import Receive, Send
+from busproof.model.outcomes import Indeterminate, Received
+from busproof.model.values import Error
+from busproof.model.outcomes import Refused
+
+LOST = Observed(Indeterminate(detail="no answer came in time"))
+
+class Forgetful(ModelAdapter):
+    "Loses the answer to its first two sends."
+    lost = 0
+    def do(self, command, connection):
+        if isinstance(command, Send) and self.lost < 2:
+            self.lost += 1
+            return LOST
+        return super().do(command, connection)
+
+class Silent(ModelAdapter):
+    "Answers no send."
+    def do(self, command, connection):
+        return LOST if isinstance(command, Send) else super().do(command, connection)
+
+class Wrong(Forgetful):
+    "Refuses what it should not, once it answers."
+    def do(self, command, connection):
+        if isinstance(command, Send) and self.lost == 2:
+            return Observed(Refused(error=Error.QUOTA_EXCEEDED))
+        return super().do(command, connection)
+"""
+
+
+@pytest.fixture
+def run(busproof):
+    """Runs a rule on one of the buses."""
+    (busproof.folder / "buses.py").write_text(BUSES)
+
+    def runs(bus: str, rule: str = "KEY-08"):
+        ended = busproof("run", "--adapter", f"buses:{bus}", "--rule", rule, "--name", "it")
+        return ended, busproof.run("it")
+
+    return runs
+
+
+def repeated(run) -> int:
+    return sum(each.feature == REPEATED for each in run.history.scenarios)
+
+
+def test_answers_lost_by_chance_leave_no_rule_undecided(run):
+    """Two tries are more, and count as the scenarios that they were of."""
+    ended, told = run("Forgetful")
+    assert 3 == ended.code, "only a part was run"
+    assert Verdict.SHOWN is told.verdict("KEY-08").verdict
+    assert {"passed": told.history.header.planned} == told.report.scenarios
+    assert 2 == repeated(told)
+    assert told.report.problems == ()
+
+
+def test_a_bus_that_never_answers_is_asked_three_times(run):
+    ended, told = run("Silent")
+    assert 3 == ended.code
+    assert Verdict.INCONCLUSIVE is told.verdict("KEY-08").verdict
+    planned = told.history.header.planned
+    assert {"inconclusive": planned} == told.report.scenarios
+    assert 2 * planned == repeated(told)
+
+
+def test_what_another_try_finds_wrong_is_a_violation(run):
+    """Only the first try had no verdict."""
+    ended, told = run("Wrong")
+    assert 1 == ended.code
+    assert told.rules(Verdict.VIOLATED)
+    assert told.report.scenarios["failed"]
+
+
+def test_the_history_is_judged_to_the_same_again(busproof, run):
+    """The tries are in it."""
+    _, told = run("Forgetful")
+    busproof("check", "reports/runs/it", "--report", "again")
+    again = reports.read(busproof.folder / "again")
+    assert (told.report.rules, told.report.scenarios) == (again.rules, again.scenarios)
