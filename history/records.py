@@ -34,7 +34,7 @@ AGAIN: Final = "exploration, once more"
 """The feature of a small failure that is asked again, to see whether it repeats."""
 
 REPEATED: Final = "repeated"
-"""The feature of one more try at a scenario that missed an answer before."""
+"""The feature of one more try at a scenario that missed an answer, or showed nothing, before."""
 
 
 class Oracle(StrEnum):

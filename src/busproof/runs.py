@@ -51,7 +51,7 @@ class Counted:
         planned: how many scenarios there will be, once that is known.
         ended: how many of them have ended.
         sequences: how many were explored.
-        repeated: how many tries there were at scenarios that had missed an answer.
+        repeated: how many more tries there were at scenarios.
     """
 
     planned: int | None = None
