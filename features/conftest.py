@@ -1,9 +1,10 @@
 """Gives the features their steps and their bus; nothing of it reaches a host's own tests."""
 
+import gc
 from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -27,6 +28,9 @@ for _module in (import_module(f"busproof.steps.{name}") for name in STEP_MODULES
     globals().update(
         {name: each for name, each in vars(_module).items() if name.startswith("pytestbdd_")}
     )
+
+NEW_OBJECTS: Final = 50_000
+"""How many come to be in a run before garbage is looked for; by default it is 700."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -93,6 +97,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             _run(session.config).begin(len(ours))
         except ConformanceError as error:
             give_up(session.config, error)
+        if session.config.getoption("--bus-history") is not None:
+            # A process of the suite's own; what was imported and collected stays until its end.
+            gc.freeze()
+            gc.set_threshold(NEW_OBJECTS)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

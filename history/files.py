@@ -1,7 +1,7 @@
 """History files: one record a line, kept up to the moment at which a run is killed."""
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from io import FileIO
 from pathlib import Path
@@ -104,6 +104,11 @@ class HistoryWriter:
 class HistoryReader(Iterator[Record]):
     """The records of a history file, read one at a time, its header first.
 
+    Args:
+        path: the file.
+        growing: asked where the file ends within a line, or before one: waits a little and says
+            whether more may still be written; by default nothing more is.
+
     Attributes:
         path: the file.
         line: the number of the line read last, from 1.
@@ -113,10 +118,13 @@ class HistoryReader(Iterator[Record]):
         HistoryError: the file cannot be read, or is no history; the message names file and line.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], growing: Callable[[], bool] | None = None
+    ) -> None:
         self.path = Path(path)
         self.line = 0
         self.cut = False
+        self._growing = growing
         self._begun = False
         try:
             self._file: BinaryIO = self.path.open("rb")
@@ -163,9 +171,15 @@ class HistoryReader(Iterator[Record]):
 
     def _next_line(self) -> bytes:
         try:
-            return self._file.readline(LIMIT + 1)
+            line = self._file.readline(LIMIT + 1)
+            while self._growing is not None and len(line) <= LIMIT and not line.endswith(b"\n"):
+                # Asked before the file is read again: what was written until then is not missed.
+                if not self._growing():
+                    self._growing = None
+                line += self._file.readline(LIMIT + 1 - len(line))
         except OSError as error:
             raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
+        return line
 
     def _check_header(self, record: Record) -> None:
         if isinstance(record, Header) == self._begun:
@@ -210,9 +224,9 @@ class _Grouping:
         self._open = None
 
 
-def read(path: str | os.PathLike[str]) -> HistoryReader:
-    """The records of a history file, one at a time; see `HistoryReader` for the errors."""
-    return HistoryReader(path)
+def read(path: str | os.PathLike[str], growing: Callable[[], bool] | None = None) -> HistoryReader:
+    """The records of a history file, one at a time; see `HistoryReader`, for the errors too."""
+    return HistoryReader(path, growing)
 
 
 def scenarios(reader: HistoryReader) -> Iterator[Scenario]:

@@ -35,7 +35,15 @@ from busproof.model.profiles import profile_for, vantage_from
 from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, Rule
 
-__all__ = ["NEVER_AROSE", "conformance", "exit_code", "profile_of", "subject_of", "to_blame"]
+__all__ = [
+    "NEVER_AROSE",
+    "Hearing",
+    "conformance",
+    "exit_code",
+    "profile_of",
+    "subject_of",
+    "to_blame",
+]
 
 NEVER_AROSE = "the situation never arose"
 
@@ -72,48 +80,83 @@ def _witnessed(scenario: Scenario, profile: Profile) -> Sequence[Event]:
     return with_late_witnesses(scenario.events) if told else scenario.events
 
 
+class Hearing:
+    """Scenarios judged one after the other, and what they come to together.
+
+    Args:
+        header: what they were recorded under.
+        catalogue: the rules they are held to.
+        oracle: how they are judged; by default as the header says, or its capabilities allow.
+
+    Raises:
+        UsageError: the header names an edition, ambiguity or reading that does not exist.
+    """
+
+    def __init__(self, header: Header, catalogue: Catalogue, oracle: Oracle | None = None) -> None:
+        profile = profile_of(catalogue, header)
+        chosen = oracle or header.oracle or auto_oracle(header.capabilities)
+        self._header = header
+        self._terms = Terms.of(catalogue, header, profile, chosen)
+        recorded = vantage_from(header.clock, header.slack, header.capabilities)
+        self._vantage = vantage_of(recorded, chosen)
+        self._heard: list[_Heard] = []
+
+    @property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """What was judged, in that order."""
+        return tuple(each.scenario for each in self._heard)
+
+    def hear(self, scenario: Scenario) -> None:
+        """Judge one scenario more."""
+        profile = self._terms.profile
+        found = judged(_witnessed(scenario, profile), profile, self._vantage)
+        self._heard.append(_hear(scenario, found, self._terms))
+
+    def conformance(self, *, cut: bool = False) -> Conformance:
+        """A verdict on every rule that can be shown, from what was heard and nothing else.
+
+        Args:
+            cut: whether the last line of the history was cut off and left out.
+        """
+        explored = _explored(self._header, self._heard, self._terms)
+        unreached = {} if explored is None else missed(explored.goals)
+        rules = tuple(
+            _aimed(_verdict(rule, self._terms, self._heard), unreached)
+            for rule in self._terms.catalogue.rules
+            if rule.shown_by != "never"
+        )
+        problems = _problems(self._heard, planned=self._header.planned, cut=cut)
+        return Conformance(
+            subject=subject_of(self._header, self._terms),
+            oracle=self._terms.oracle.value,
+            rules=rules,
+            scenarios=dict(Counter(_endings(self.scenarios))),
+            events=sum(len(each.scenario.events) for each in self._heard),
+            exit_code=exit_code(rules, problems),
+            problems=problems,
+            explored=explored,
+        )
+
+
 def conformance(
     history: History, catalogue: Catalogue, oracle: Oracle | None = None
 ) -> Conformance:
-    """A verdict on every rule that can be shown, from what was recorded and nothing else.
+    """A verdict on every rule that can be shown, from a whole history and nothing else.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
     """
-    header = history.header
-    profile = profile_of(catalogue, header)
-    chosen = oracle or header.oracle or auto_oracle(header.capabilities)
-    terms = Terms.of(catalogue, header, profile, chosen)
-    vantage = vantage_of(vantage_from(header.clock, header.slack, header.capabilities), chosen)
-    heard = [
-        _hear(scenario, judged(_witnessed(scenario, profile), profile, vantage), terms)
-        for scenario in history.scenarios
-    ]
-    explored = _explored(header, heard, terms)
-    unreached = {} if explored is None else missed(explored.goals)
-    rules = tuple(
-        _aimed(_verdict(rule, terms, heard), unreached)
-        for rule in catalogue.rules
-        if rule.shown_by != "never"
-    )
-    problems = _problems(history, heard)
-    return Conformance(
-        subject=subject_of(header, terms),
-        oracle=chosen.value,
-        rules=rules,
-        scenarios=dict(Counter(_endings(history))),
-        events=sum(len(each.scenario.events) for each in heard),
-        exit_code=exit_code(rules, problems),
-        problems=problems,
-        explored=explored,
-    )
+    hearing = Hearing(history.header, catalogue, oracle)
+    for scenario in history.scenarios:
+        hearing.hear(scenario)
+    return hearing.conformance(cut=history.cut)
 
 
-def _endings(history: History) -> list[str]:
+def _endings(scenarios: Sequence[Scenario]) -> list[str]:
     """How the scenarios ended; of one that was tried again the latest counts."""
     endings: list[str] = []
     places: dict[str, int] = {}
-    for each in history.scenarios:
+    for each in scenarios:
         if each.feature == REPEATED and each.name in places:
             endings[places[each.name]] = _ending(each)
         elif not _is_sequence(each):
@@ -284,14 +327,13 @@ def _said(scenario: Scenario) -> str:
     return scenario.ended.cause or scenario.ended.verdict.value
 
 
-def _problems(history: History, heard: Sequence[_Heard]) -> tuple[str, ...]:
+def _problems(heard: Sequence[_Heard], *, planned: int | None, cut: bool) -> tuple[str, ...]:
     problems = []
-    if history.cut:
+    if cut:
         problems.append("the history's last line is cut off; what stands before it was judged")
-    if not history.scenarios:
+    if not heard:
         problems.append("the history has no events; nothing was judged")
-    planned = history.header.planned
-    begun = len(_endings(history))
+    begun = len(_endings([each.scenario for each in heard]))
     if planned is not None and begun < planned:
         problems.append(f"the run stopped after {begun} of {planned} scenarios")
     interrupted = [each for each in heard if _ending(each.scenario) == "interrupted"]

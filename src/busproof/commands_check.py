@@ -1,14 +1,12 @@
 """`busproof check`: a verdict on every rule from histories that were recorded before."""
 
 import argparse
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof import known
 from busproof.errors import UsageError
+from busproof.saying import busy
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -125,7 +123,7 @@ def _by_spark(args: argparse.Namespace) -> "Conformance":
     need_pyspark()
     from busproof.checking_on_spark import judged  # noqa: PLC0415
 
-    with _busy("Judging by Spark"):
+    with busy("Judging by Spark"):
         return judged(args)
 
 
@@ -139,23 +137,10 @@ def _judged(args: argparse.Namespace) -> "Conformance":
     file = _file(Path(args.history))
     history = load(file)
     try:
-        with _busy(f"Judging {sum(len(each.events) for each in history.scenarios):,} events"):
+        with busy(f"Judging {sum(len(each.events) for each in history.scenarios):,} events"):
             return conformance(history, load_catalogue(), oracle)
     except UsageError as error:
         raise UsageError(f"{file} names what is not known here. {error}") from None
-
-
-@contextmanager
-def _busy(what: str) -> Iterator[None]:
-    """Show on a terminal that something is going on, and for how long."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    shown = sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
-        bar.add_task(what, total=None)
-        yield
 
 
 def _file(path: Path) -> Path:

@@ -4,18 +4,19 @@ import argparse
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof import known
 from busproof.consent import agreed
 from busproof.errors import HistoryError, UsageError
-from busproof.saying import give_up_output, say, write_aside
+from busproof.saying import busy, give_up_output, say, write_aside
 
 if TYPE_CHECKING:
+    from busproof.following import Following
     from busproof.history.conformance import Conformance
-    from busproof.history.records import History
+    from busproof.history.records import Scenario
     from busproof.runs import Counted, Finished, Request
 
 __all__ = ["add_parser", "add_terms", "published", "request_from", "run"]
@@ -155,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
         ConformanceError: the run could not begin.
     """
     from busproof import runs  # noqa: PLC0415
+    from busproof.following import Following  # noqa: PLC0415
 
     failures = known.Known(args)
     request = request_from(args, args.adapter)
@@ -162,10 +164,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
     with agreed(request, yes=args.yes) as agreed_request:
         folder = runs.run_folder(args.name, args.adapter)
-        finished = _recorded(agreed_request, folder)
+        with Following(folder / runs.HISTORY) as following:
+            finished = _recorded(agreed_request, folder)
         runs.latest(folder)
     try:
-        conformance = failures.mark(_judged(folder, finished))
+        with busy("Judging what was recorded"):
+            conformance = failures.mark(_judged(following, finished))
         code = published(conformance, args, lambda: _report(conformance, folder, args), failures)
     except KeyboardInterrupt:
         raise HistoryError(
@@ -208,18 +212,13 @@ def _besides(counted: "Counted") -> str:
     return explored + repeated
 
 
-def _judged(folder: Path, finished: "Finished") -> "Conformance":
+def _judged(following: "Following", finished: "Finished") -> "Conformance":
     import attrs  # noqa: PLC0415
 
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
-    from busproof.history.files import load  # noqa: PLC0415
-    from busproof.judging.verdicts import conformance  # noqa: PLC0415
-    from busproof.runs import HISTORY  # noqa: PLC0415
-    from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
-    history = load(folder / HISTORY)
-    found = conformance(history, load_catalogue())
-    problems = [*found.problems, *finished.said, *_errors(history)]
+    found = following.conformance()
+    problems = [*found.problems, *finished.said, *_errors(following.scenarios)]
     if finished.interrupted:
         problems.insert(0, "the run was interrupted; what was recorded until then was judged")
     code = found.exit_code
@@ -228,11 +227,11 @@ def _judged(folder: Path, finished: "Finished") -> "Conformance":
     return attrs.evolve(found, problems=tuple(dict.fromkeys(problems)), exit_code=code)
 
 
-def _errors(history: "History") -> Iterator[str]:
+def _errors(scenarios: Sequence["Scenario"]) -> Iterator[str]:
     """What broke scenarios, one of each kind, with the end of the adapter's log."""
     from busproof.history.records import ScenarioVerdict  # noqa: PLC0415
 
-    endings = [each.ended for each in history.scenarios if each.ended is not None]
+    endings = [each.ended for each in scenarios if each.ended is not None]
     broken = [each.detail for each in endings if each.verdict is ScenarioVerdict.ERRORED]
     # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
     kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}

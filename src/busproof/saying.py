@@ -2,9 +2,24 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
-__all__ = ["give_up_output", "say", "write_aside"]
+__all__ = ["busy", "give_up_output", "say", "write_aside"]
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show on a terminal that something is going on, and for how long."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    shown = sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+        bar.add_task(what, total=None)
+        yield
 
 
 def say(text: str) -> None:

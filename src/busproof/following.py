@@ -1,0 +1,89 @@
+"""A history judged while it is recorded: a run's verdicts are there soon after its end."""
+
+import threading
+from concurrent.futures import Future
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self, cast
+
+from busproof.history.files import read, scenarios
+from busproof.history.records import Header
+from busproof.judging.verdicts import Hearing
+from busproof.model.values import Clock
+from busproof.spec import load as load_catalogue
+
+if TYPE_CHECKING:
+    from busproof.history.conformance import Conformance
+    from busproof.history.records import Scenario
+
+__all__ = ["Following"]
+
+POLL: Final = 0.05
+
+
+class Following(threading.Thread):
+    """Judges each scenario of a history as soon as it is recorded.
+
+    Used as a context manager around the recording; what it came to is asked for afterwards. What
+    is recorded by a real clock waits until the recording has ended: judging takes a processor,
+    and whoever is recorded may need it to answer in time.
+
+    Args:
+        history: the file; it may not exist yet.
+    """
+
+    def __init__(self, history: Path) -> None:
+        super().__init__(daemon=True)
+        self._history = history
+        self._ended = threading.Event()
+        self._heard: Future[tuple[Hearing, bool]] = Future()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+
+    def run(self) -> None:
+        """Read and judge until the recording has ended."""
+        try:
+            self._heard.set_result(self._follow())
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+            self._heard.set_exception(error)
+
+    @property
+    def scenarios(self) -> tuple["Scenario", ...]:
+        """What was recorded; waits and raises as `conformance` does."""
+        return self._heard.result()[0].scenarios
+
+    def conformance(self) -> "Conformance":
+        """The verdicts, once everything recorded is judged.
+
+        Raises:
+            HistoryError: what was recorded cannot be read.
+            UsageError: it names an edition, ambiguity or reading that does not exist.
+        """
+        hearing, cut = self._heard.result()
+        return hearing.conformance(cut=cut)
+
+    def _follow(self) -> tuple[Hearing, bool]:
+        while not self._history.exists() and self._growing():
+            pass
+        with closing(read(self._history, self._growing)) as reader:
+            header = cast(Header, next(reader))
+            if header.clock is Clock.REAL:
+                self._ended.wait()
+            hearing = Hearing(header, load_catalogue())
+            for scenario in scenarios(reader):
+                hearing.hear(scenario)
+            return hearing, reader.cut
+
+    def _growing(self) -> bool:
+        return not self._ended.wait(POLL)
