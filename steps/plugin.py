@@ -7,10 +7,11 @@ test, tag or option but those of busproof.features.
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-__all__ = ["OPTIONS", "loading_our_features"]
+__all__ = ["OPTIONS", "features_asked_for", "loading_our_features"]
 
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
 ANY_READING = "any-reading"
@@ -33,6 +34,8 @@ OPTIONS = {
 
 
 _loading: list[bool] = []
+_asked: list[str] = []
+"""What `--bus-rule` was given as; a module of tests cannot ask pytest for it."""
 
 
 @contextmanager
@@ -43,6 +46,18 @@ def loading_our_features() -> Iterator[None]:
         yield
     finally:
         _loading.pop()
+
+
+def features_asked_for(folder: Path) -> list[str]:
+    """The feature files with a scenario of a rule that was asked for: to read all takes a second.
+
+    All of them where none was asked for, or none has a scenario of it; which scenarios of a file
+    run, or that there is no such rule, is said later.
+    """
+    files = sorted(folder.glob("*.feature"))
+    tags = tuple(f"@{each}" for each in _asked)
+    fitting = [each for each in files if any(tag in each.read_text("utf-8") for tag in tags)]
+    return [each.name for each in fitting or files]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,11 +82,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse one history for many processes.
+    """Remember which rules were asked for, and refuse one history for many processes.
 
     Raises:
         UsageError: the run is spread over processes of pytest-xdist.
     """
+    _asked[:] = config.getoption("--bus-rule")
     history = config.getoption("--bus-history")
     if history and config.getoption("dist", "no") != "no":
         raise pytest.UsageError(

@@ -1,6 +1,6 @@
 """Steps that send."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pytest_bdd import given, parsers, when
 
@@ -91,8 +91,18 @@ def sends_slowly(bus: Bus, queue: str, number: int, carried: Properties, gap: in
 @given(parsers.parse('messages with {name} "a", "b" and "c" were sent in turn, {number:d} of each'))
 def sends_in_turn(bus: Bus, queue: str, name: str, number: int) -> None:
     """Send messages of three keys alternately."""
+    _in_turn(bus, queue, name, ("a", "b", "c"), number)
+
+
+@given(parsers.parse("messages with {keys:d} {name}s were sent in turn, {number:d} of each"))
+def sends_many_in_turn(bus: Bus, queue: str, keys: int, name: str, number: int) -> None:
+    """Send messages of so many keys alternately."""
+    _in_turn(bus, queue, name, [f"k{each}" for each in range(keys)], number)
+
+
+def _in_turn(bus: Bus, queue: str, name: str, values: Sequence[str], number: int) -> None:
     for _ in range(number):
-        for value in ("a", "b", "c"):
+        for value in values:
             send_all(bus, queue, 1, Properties({name: value}))
 
 
