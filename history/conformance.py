@@ -152,6 +152,7 @@ class Conformance:
     """All verdicts of one run.
 
     Attributes:
+        catalogue: the version of the rules that were judged by; empty in reports of before 2026-11.
         subject: who was judged.
         oracle: the oracle that judged.
         rules: one verdict for each rule that can be shown.
@@ -163,6 +164,7 @@ class Conformance:
         explored: what was explored; `None` if nothing was.
     """
 
+    catalogue: str = ""
     subject: Subject
     oracle: str
     rules: tuple[RuleVerdict, ...]

@@ -127,6 +127,7 @@ class Hearing:
         )
         problems = _problems(self._heard, planned=self._header.planned, cut=cut)
         return Conformance(
+            catalogue=self._terms.catalogue.version,
             subject=subject_of(self._header, self._terms),
             oracle=self._terms.oracle.value,
             rules=rules,

@@ -63,6 +63,7 @@ class Case:
         status: `passed`, `failed`, `broken`, `skipped` or `unknown`.
         message: why it did not pass.
         description: what it is about.
+        links: name and address of what it cites.
         labels: `epic`, `feature`, `story`, `severity` and others, by name.
         parameters: what tells it from the same case of another implementation.
         steps: each with whether it passed.
@@ -74,6 +75,7 @@ class Case:
     status: str
     message: str = ""
     description: str = ""
+    links: tuple[tuple[str, str], ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, str], ...] = ()
     steps: tuple[tuple[str, bool], ...] = ()
@@ -107,6 +109,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
             status=_STATUS[rule.verdict],
             message="" if rule.verdict is Verdict.SHOWN else words,
             description=_stated(rule.id, subject.edition, catalogue),
+            links=tuple(overview.links(catalogue, rule.id, subject.edition).items()),
             labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
             parameters=tuple(parameters.items()),
             steps=() if example is None else tuple(_steps(example)),
@@ -169,6 +172,7 @@ def write_cases(cases: Iterable[Case], folder: Path) -> None:
 def _result(case: Case, logger: Any) -> Any:
     from allure_commons.model2 import (  # noqa: PLC0415 - an extra
         Label,
+        Link,
         Parameter,
         StatusDetails,
         TestResult,
@@ -186,6 +190,7 @@ def _result(case: Case, logger: Any) -> Any:
         status=case.status,
         statusDetails=StatusDetails(message=case.message) if case.message else None,
         description=case.description,
+        links=[Link(type="link", name=name, url=url) for name, url in case.links],
         labels=[Label(name=name, value=value) for name, value in case.labels],
         parameters=[Parameter(name=name, value=value) for name, value in case.parameters],
         steps=[

@@ -25,8 +25,11 @@ from busproof.reports import overview
 
 __all__ = ["SCHEMA", "conformance_of", "view"]
 
-SCHEMA: Final = 2
-"""The version of the report's format; version 1 had no known failures, and is still read."""
+SCHEMA: Final = 3
+"""The version of the report's format.
+
+Version 2 did not tell the catalogue's, version 1 had no known failures; both are still read.
+"""
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +59,7 @@ class _Explored:
 class _Document:
     schema: int
     busproof: str
+    catalogue: str = ""
     implementation: _Implementation
     adapter: str
     capabilities: tuple[str, ...]
@@ -78,6 +82,7 @@ def view(conformance: Conformance) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "busproof": __version__,
+        "catalogue": conformance.catalogue,
         **_subject_view(conformance.subject),
         "oracle": str(conformance.oracle),
         "events": conformance.events,
@@ -100,6 +105,7 @@ def conformance_of(value: object) -> Conformance:
     _check_schema(value)
     document = structure(value, _Document, "the report")
     conformance = Conformance(
+        catalogue=document.catalogue,
         subject=_subject(document),
         oracle=document.oracle.value,
         rules=document.rules,

@@ -71,6 +71,7 @@ def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str
         "readings": overview.reading_words(subject, catalogue),
         "capabilities": ", ".join(subject.capabilities) or "none",
         "judged by": f"the {conformance.oracle} oracle of busproof {__version__}",
+        "rules": f"catalogue {conformance.catalogue}" if conformance.catalogue else "",
         "time": overview.clock_words(subject),
         "events": str(conformance.events),
         "scenarios": overview.scenario_words(conformance),

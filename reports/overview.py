@@ -35,6 +35,7 @@ __all__ = [
     "headline",
     "id_words",
     "known_words",
+    "links",
     "profile_words",
     "reading_words",
     "scenario_words",
@@ -200,6 +201,19 @@ def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str,
         tuple(source for source, other in places.items() if other == place): place
         for place in dict.fromkeys(places.values())
     }
+
+
+def links(catalogue: Catalogue, rule: RuleId, edition: str) -> dict[str, str]:
+    """Where a rule is stated in this edition and outside the five, as names to addresses."""
+    known = found(catalogue, rule)
+    cited = () if known is None else known.citations
+    others = {each.id for each in catalogue.editions} - {edition}
+    told = {
+        f"{each.source} {each.anchor or ''}".strip(): catalogue.link(each)
+        for each in cited
+        if each.source not in others
+    }
+    return {name: address for name, address in told.items() if address is not None}
 
 
 def id_words(rules: Iterable[RuleId]) -> str:

@@ -63,6 +63,7 @@ def _report() -> Schema:
     return {
         "schema": {"const": SCHEMA},
         "busproof": _described("The version of busproof that wrote the report.", _TEXT),
+        "catalogue": _described("The version of the rules that were judged by.", _TEXT),
         "implementation": _object({"name": _TEXT, "version": _TEXT, "language": _TEXT}),
         "adapter": _TEXT,
         "capabilities": _described("What the adapter declared.", _list(_TEXT)),

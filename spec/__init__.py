@@ -10,11 +10,12 @@ from busproof.spec.values import (
     Diff,
     Edition,
     Family,
+    Release,
     Rule,
     Said,
     Source,
 )
-from busproof.spec.views import view_ambiguity, view_diff, view_rule
+from busproof.spec.views import view_ambiguity, view_diff, view_release, view_rule
 
 __all__ = [
     "Ambiguity",
@@ -24,6 +25,7 @@ __all__ = [
     "Diff",
     "Edition",
     "Family",
+    "Release",
     "Rule",
     "Said",
     "Source",
@@ -31,5 +33,6 @@ __all__ = [
     "verify_documents",
     "view_ambiguity",
     "view_diff",
+    "view_release",
     "view_rule",
 ]

@@ -9,7 +9,17 @@ import attrs
 
 from busproof.errors import UsageError
 from busproof.spec.terms import TIERS
-from busproof.spec.values import Ambiguity, Change, Citation, Diff, Edition, Family, Rule, Source
+from busproof.spec.values import (
+    Ambiguity,
+    Change,
+    Citation,
+    Diff,
+    Edition,
+    Family,
+    Release,
+    Rule,
+    Source,
+)
 
 __all__ = ["Catalogue"]
 
@@ -32,6 +42,7 @@ class Catalogue:
         ambiguities: in the register's order.
         editions: the five documents, oldest first.
         sources: what is cited from outside the five.
+        releases: its versions, newest first.
     """
 
     families: tuple[Family, ...]
@@ -39,6 +50,18 @@ class Catalogue:
     ambiguities: tuple[Ambiguity, ...]
     editions: tuple[Edition, ...]
     sources: tuple[Source, ...]
+    releases: tuple[Release, ...]
+
+    @property
+    def version(self) -> str:
+        """Which version of the catalogue this is."""
+        return self.releases[0].version
+
+    def link(self, citation: Citation) -> str | None:
+        """Where what is cited stands today, as far as that is known."""
+        if citation.source in self._editions:
+            return self._editions[citation.source].link_to(citation.anchor)
+        return next((each.link for each in self.sources if each.id == citation.source), None)
 
     @cached_property
     def _rules(self) -> dict[str, Rule]:

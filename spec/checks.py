@@ -71,6 +71,18 @@ def matching(fields: Fields, field: str, pattern: str) -> str:
     return value
 
 
+def matching_or_none(fields: Fields, field: str, pattern: str) -> str | None:
+    """A text that the pattern matches as a whole, or `None` where the field is left out.
+
+    Raises:
+        SpecificationError: it does not.
+    """
+    value = fields.text_or_none(field)
+    if value is not None and not re.fullmatch(pattern, value):
+        raise fields.wrong(field, value, f"what matches {pattern}")
+    return value
+
+
 def rule_id(fields: Fields, family: str) -> str:
     """The field `id` of a rule: its family and two digits.
 

@@ -1,4 +1,4 @@
-"""Loading a catalogue from its folder: `sources.yaml`, `rules/*.yaml`, `ambiguities/*.yaml`."""
+"""Loading a catalogue from its folder: rules, ambiguities, their sources, and its versions."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from busproof.errors import SpecificationError
 from busproof.spec import checks, terms
 from busproof.spec.catalogue import Catalogue
 from busproof.spec.reading import Fields, read_file
-from busproof.spec.values import Ambiguity, Citation, Edition, Family, Rule, Said, Source
+from busproof.spec.values import Ambiguity, Citation, Edition, Family, Release, Rule, Said, Source
 
 __all__ = ["load"]
 
@@ -39,8 +39,34 @@ def _loaded(folder: Path) -> Catalogue:
     families, rules = _families(folder, known)
     ambiguities = _register(folder, known, rules)
     return Catalogue(
-        families=families, rules=rules, ambiguities=ambiguities, editions=editions, sources=sources
+        families=families,
+        rules=rules,
+        ambiguities=ambiguities,
+        editions=editions,
+        sources=sources,
+        releases=_releases(read_file(folder, "changes.yaml")),
     )
+
+
+def _releases(top: Fields) -> tuple[Release, ...]:
+    releases = tuple(_release(fields) for fields in top.entries("releases", "version"))
+    top.end()
+    checks.check_unique(top, "version", [release.version for release in releases])
+    numbers = [tuple(map(int, release.version.split("."))) for release in releases]
+    if numbers != sorted(numbers, reverse=True):
+        raise top.wrong("releases", releases[0].version, "the newest version first")
+    return releases
+
+
+def _release(fields: Fields) -> Release:
+    release = Release(
+        version=checks.matching(fields, "version", r"\d{1,4}\.\d{1,4}\.\d{1,4}"),
+        dated=checks.matching(fields, "dated", r"\d{4}-\d\d-\d\d"),
+        sha256=checks.matching(fields, "sha256", r"[0-9a-f]{64}"),
+        changes=fields.texts("changes"),
+    )
+    fields.end()
+    return release
 
 
 def _origins(top: Fields) -> tuple[tuple[Edition, ...], tuple[Source, ...]]:
@@ -67,6 +93,7 @@ def _edition(fields: Fields) -> Edition:
         sha256=checks.matching(fields, "sha256", r"[0-9a-f]{64}"),
         anchored_by=fields.choice("anchored_by", terms.ANCHORED_BY),
         anchors=fields.texts("anchors"),
+        link=_link(fields),
         note=fields.text_or_none("note"),
     )
     fields.end()
@@ -80,9 +107,14 @@ def _source(fields: Fields) -> Source:
         title=fields.text("title"),
         as_of=checks.matching(fields, "as_of", r"\d{4}(-\d\d(-\d\d)?)?"),
         status=fields.choice("status", terms.STATUSES),
+        link=_link(fields),
     )
     fields.end()
     return source
+
+
+def _link(fields: Fields) -> str | None:
+    return checks.matching_or_none(fields, "link", r"https://[a-z.]+/[A-Za-z0-9/_.-]+")
 
 
 def _families(folder: Path, known: checks.Origins) -> tuple[tuple[Family, ...], tuple[Rule, ...]]:

@@ -15,7 +15,7 @@ from rich.table import Table
 from busproof.spec.catalogue import Catalogue
 from busproof.spec.values import Ambiguity, Citation, Diff, Rule
 
-__all__ = ["print_ambiguities", "print_diff", "print_rule", "print_rules"]
+__all__ = ["print_ambiguities", "print_changes", "print_diff", "print_rule", "print_rules"]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
 _NARROW: Final = 100
@@ -39,6 +39,8 @@ def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
     console.print()
     marks = ", ".join(f"{edition.mark} {edition.id}" for edition in catalogue.editions)
     console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
+    newest = catalogue.releases[0]
+    console.print(f"Catalogue {newest.version} of {newest.dated}; busproof rules --changes tells more.")
 
 
 def _cells(catalogue: Catalogue, rule: Rule, *, narrow: bool) -> tuple[str, ...]:
@@ -97,6 +99,15 @@ def print_diff(catalogue: Catalogue, diff: Diff) -> None:
         table.add_section()
     if diff.changed:
         console.print(table)
+
+
+def print_changes(catalogue: Catalogue) -> None:
+    """Print the versions of the catalogue, newest first."""
+    table = _table("version", "dated", "changes", whole=("version", "dated"))
+    for release in catalogue.releases:
+        table.add_row(release.version, release.dated, "\n".join(release.changes))
+        table.add_section()
+    _console().print(table)
 
 
 def _rules_in_words(number: int) -> str:

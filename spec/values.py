@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import attrs
 
-__all__ = ["Ambiguity", "Change", "Citation", "Diff", "Edition", "Family", "Rule", "Said", "Source"]
+__all__ = ["Ambiguity", "Change", "Citation", "Diff", "Edition", "Family", "Release", "Rule", "Said", "Source"]
 
 
 @attrs.frozen(kw_only=True)
@@ -22,6 +22,7 @@ class Edition:
         sha256: of the document, in hexadecimal.
         anchored_by: how its sections are found, see `terms.ANCHORED_BY`.
         anchors: of its headings, in document order.
+        link: where the article stands today in that language; its text may have moved since.
         note: what a reader of its citations should know, if anything.
     """
 
@@ -35,18 +36,52 @@ class Edition:
     sha256: str
     anchored_by: str
     anchors: tuple[str, ...]
+    link: str | None
     note: str | None
+
+    def link_to(self, anchor: str | None) -> str | None:
+        """Where a section of it can be read, as far as the article still has it."""
+        if self.link is None or anchor is None or self.anchored_by != "name":
+            return self.link
+        return f"{self.link}#{anchor}"
 
 
 @attrs.frozen(kw_only=True)
 class Source:
-    """A source outside the five documents; `as_of` is a year, month or day."""
+    """A source outside the five documents.
+
+    Attributes:
+        id: begins with `facts-`.
+        kind: see `terms.SOURCE_KINDS`.
+        title: of the page, or what it says.
+        as_of: the year, month or day of the state that was read.
+        status: of what is taken from it.
+        link: where it stands today, `None` where that is not known.
+    """
 
     id: str
     kind: str
     title: str
     as_of: str
     status: str
+    link: str | None
+
+
+@attrs.frozen(kw_only=True)
+class Release:
+    """One version of the catalogue.
+
+    Attributes:
+        version: `major.minor.patch`; what moves which is told in `changes.yaml`.
+        dated: when it was made, as `2027-01-31`.
+        sha256: of all that its rules and its register said, in hexadecimal.
+        changes: what is other than in the version before, a sentence each.
+    """
+
+    version: str
+    dated: str
+    sha256: str
+    changes: tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)

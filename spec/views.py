@@ -5,9 +5,9 @@ from typing import Any
 
 import attrs
 
-from busproof.spec.values import Ambiguity, Citation, Diff, Rule
+from busproof.spec.values import Ambiguity, Citation, Diff, Release, Rule
 
-__all__ = ["view_ambiguity", "view_diff", "view_rule"]
+__all__ = ["view_ambiguity", "view_diff", "view_release", "view_rule"]
 
 
 def view_rule(rule: Rule) -> dict[str, Any]:
@@ -32,6 +32,11 @@ def view_diff(diff: Diff) -> dict[str, Any]:
             for change in diff.changed
         ],
     }
+
+
+def view_release(release: Release) -> dict[str, Any]:
+    """A version of the catalogue, and what it changed."""
+    return attrs.asdict(release)
 
 
 def _places(citations: Iterable[Citation]) -> list[dict[str, Any]]:

@@ -160,6 +160,11 @@ def rules() -> Iterator[tuple[str, str]]:
         lines.append(f"| [{family.id}]({family.id}.md) | {len(members)} | {family.title} |\n")
         parts = (described(catalogue, rule, shown[rule.id]) for rule in members)
         yield f"reference/rules/{family.id}.md", f"# {family.title}\n\n" + "\n".join(parts)
+    lines += ["\n## Versions of the catalogue\n\n", "| version | dated | changes |\n| --- | --- | --- |\n"]
+    lines += [
+        f"| {each.version} | {each.dated} | {' '.join(each.changes)} |\n"
+        for each in catalogue.releases
+    ]
     yield "reference/rules/index.md", "".join(lines)
 
 
@@ -187,6 +192,10 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
     }
     rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
+    online = overview.links(catalogue, rule.id, catalogue.editions[-1].id).items()
+    if online:
+        read = ", ".join(f"[{plain(name)}]({address})" for name, address in online)
+        rows.append(f"| read it, as it stands today | {read} |\n")
     heading = f"## {rule.id} {plain(rule.title)} {{ #{rule.id.lower()} }}"
     table = f"| {rule.id} | |\n| --- | --- |\n{''.join(rows)}"
     return f"{heading}\n\n{plain(rule.statement)}\n\n{table}"

@@ -89,9 +89,17 @@ async function copy(text, shown, button) {
 function stated(rule) {
   if (!rule.citations) return null;
   const rows = rule.citations.map(([source, anchor, remark]) => [
-    page.sources[source] || source, anchor ? make("code", {}, `#${anchor}`) : "–", remark || "",
+    page.sources[source] || source, section(source, anchor), remark || "",
   ]);
   return table(["document", "section", "how it differs"], rows, `Where ${rule.id} is stated`);
+}
+
+function section(source, anchor) {
+  const told = anchor ? make("code", {}, `#${anchor}`) : "as it stands today";
+  const address = page.links[source];
+  if (!address) return anchor ? told : "–";
+  const to = anchor && page.anchored.includes(source) ? `${address}#${anchor}` : address;
+  return make("a", { href: to, rel: "noreferrer" }, told);
 }
 
 function reading(id) {

@@ -29,6 +29,7 @@ function card(run) {
     facts([
       ["Edition, tier", `${run.edition}, ${run.tier}`],
       ["Judged by", judged],
+      ["Rules", run.catalogue && `catalogue ${run.catalogue}`],
       ["Scenarios", run.scenarios],
       ["Explored", run.explored],
     ]),

@@ -94,6 +94,7 @@ class _Checking:
         problems = (*self._problems(events), *endings.problems(self._header))
         self._write(checked)
         return Conformance(
+            catalogue=self._catalogue.version,
             subject=subject_of(self._header, self._terms),
             oracle=self._terms.oracle.value,
             rules=rules,

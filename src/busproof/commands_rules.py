@@ -34,6 +34,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="what the documents leave open, and the readings of it",
     )
     view.add_argument(
+        "--changes", action="store_true", help="the catalogue's versions, and what each changed"
+    )
+    view.add_argument(
         "--documents", type=Path, metavar="DIR", help="check hashes and anchors by the originals"
     )
     parser.add_argument("--edition", metavar="ID", help="only the rules in force in this edition")
@@ -55,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         return _print_findings(spec.verify_documents(catalogue, args.documents), args.format)
     if args.diff is not None:
         _print_diff(catalogue, catalogue.diff(*args.diff), args.format)
+    elif args.changes:
+        _print_changes(catalogue, args.format)
     elif args.rule is not None:
         _print_rule(catalogue, catalogue.rule(args.rule), args.format)
     else:
@@ -63,12 +68,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_idle_filters(args: argparse.Namespace) -> None:
-    listing = args.rule is None and args.diff is None and args.documents is None
+    views = (args.rule, args.diff, args.documents, args.changes or None)
+    listing = all(view is None for view in views)
     filtered = args.edition is not None or args.family is not None
     if filtered and not listing:
         raise UsageError(
             "--edition and --family choose from the list of rules or ambiguities; "
-            "leave them out beside an ID, --diff or --documents."
+            "leave them out beside an ID, --diff, --changes or --documents."
         )
 
 
@@ -119,6 +125,15 @@ def _print_diff(catalogue: spec.Catalogue, diff: spec.Diff, form: str) -> None:
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
     tables.print_diff(catalogue, diff)
+
+
+def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
+    if form == "json":
+        _print_json({"releases": [spec.view_release(each) for each in catalogue.releases]})
+        return
+    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+
+    tables.print_changes(catalogue)
 
 
 def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:

@@ -79,6 +79,7 @@ def judged(catalogue: spec.Catalogue, about: Subject, special: dict[str, RuleVer
             told = attrs.evolve(told, verdict=Verdict.NOT_APPLICABLE, events=0, cause=cause)
         rules.append(special.get(rule.id, told))
     return Conformance(
+        catalogue=catalogue.version,
         subject=about, oracle="strict", rules=tuple(rules), scenarios={"passed": 60}, events=4321
     )
 

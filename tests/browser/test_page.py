@@ -32,6 +32,7 @@ def test_each_implementation_has_the_counts_of_its_report(visit, runs) -> None:
         for verdict, count in counts.items():
             assert str(count) == told.get(verdict.value, "0"), verdict
         expect(card).to_contain_text(overview.conclusion(run))
+        expect(card).to_contain_text(f"catalogue {run.catalogue}")
 
 
 def test_what_was_claimed_and_not_shown_stands_out(visit) -> None:
@@ -177,6 +178,15 @@ def test_a_rule_tells_all_about_itself(visit, catalogue) -> None:
     tested = page.locator(".part", has=page.get_by_role("heading", name="Would the tests notice?"))
     expect(tested).to_contain_text("1 of 1 seeded fault noticed by the tests of this rule")
     expect(tested).to_contain_text("mismatch-accepted")
+
+
+def test_what_is_cited_is_linked_to_where_it_stands_today(visit) -> None:
+    """Of the Portuguese edition the article, whose headings have no names to go to."""
+    cited = visit("#KEY-08").page.get_by_role("region", name="Where KEY-08 is stated")
+    article = "azure/service-bus-messaging/service-bus-partitioning"
+    for locale, end in (("de-de", "#using-a-partition-key"), ("pt-pt", "")):
+        address = f"https://learn.microsoft.com/{locale}/{article}{end}"
+        expect(cited.locator(f'a[href="{address}"]')).to_have_text("#using-a-partition-key")
 
 
 def test_a_rule_tells_its_readings(visit, catalogue) -> None:

@@ -97,6 +97,7 @@ def conformance(catalogue, subject, events) -> Conformance:
         if rule.shown_by != "never"
     )
     return Conformance(
+        catalogue="1.4.0",
         subject=subject,
         oracle="strict",
         rules=rules,

@@ -80,6 +80,14 @@ def test_a_case_is_filed_by_family_and_rule(case_of, conformance, catalogue) -> 
     assert "Stated in:" in case.description
 
 
+def test_a_case_links_to_what_it_cites_of_its_edition(case_of, conformance) -> None:
+    case = case_of(conformance, "KEY-08")
+    article = "azure/service-bus-messaging/service-bus-partitioning#using-a-partition-key"
+    assert case.links == (
+        ("de-2021-04 using-a-partition-key", f"https://learn.microsoft.com/de-de/{article}"),
+    )
+
+
 def test_a_violation_has_its_steps_and_what_is_needed_to_ask_it_again(case_of, conformance) -> None:
     case = case_of(conformance, "KEY-08")
     assert [passed for _, passed in case.steps] == [True, True, True, False]

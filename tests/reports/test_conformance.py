@@ -55,6 +55,7 @@ def test_the_keys_stand_in_the_order_of_the_format(conformance) -> None:
     expected = [
         "schema",
         "busproof",
+        "catalogue",
         "implementation",
         "adapter",
         "capabilities",
@@ -78,8 +79,9 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
     written = view(conformance)
     del written["rules"]
     assert written == {
-        "schema": 2,
+        "schema": 3,
         "busproof": __version__,
+        "catalogue": "1.4.0",
         "implementation": {"name": "Acme Bus", "version": "2.1", "language": "Go"},
         "adapter": "acme.adapter:make",
         "capabilities": ["duplicate-detection", "peek", "peek-lock", "sessions"],
@@ -168,10 +170,10 @@ PLACE = [rule.id for rule in load().rules if rule.shown_by != "never"].index("KE
 KEY_08 = ("rules", PLACE)
 EVENT = (*KEY_08, "counterexample", "events", 0)
 WRONG = [
-    (("schema",), ..., "schema is null, and must be 2"),
-    (("schema",), True, "schema is true, and must be 2"),
-    (("schema",), 0, "schema is 0, and must be 2"),
-    (("schema",), 3, "schema is 3, and this busproof reads up to 2: upgrade busproof"),
+    (("schema",), ..., "schema is null, and must be 3"),
+    (("schema",), True, "schema is true, and must be 3"),
+    (("schema",), 0, "schema is 0, and must be 3"),
+    (("schema",), 4, "schema is 4, and this busproof reads up to 3: upgrade busproof"),
     (("implementation", "name"), ..., "implementation.name is missing"),
     (("implementation", "host"), "vm1", 'implementation has the unknown field "host"'),
     (("slack",), 1.5, "slack is 1.5, and must be a whole number"),
@@ -313,6 +315,13 @@ def test_known_failures_are_written_and_read_back(conformance, validator, tmp_pa
 def test_a_report_of_the_first_format_is_still_read(conformance) -> None:
     """It knew of no known failures."""
     old = view(conformance) | {"schema": 1}
-    del old["known_failures"]
+    del old["known_failures"], old["catalogue"]
     del old["summary"]["known failure"]
-    assert conformance == conformance_of(old)
+    assert attrs.evolve(conformance, catalogue="") == conformance_of(old)
+
+
+def test_a_report_of_the_second_format_is_still_read(conformance) -> None:
+    """It did not tell by which rules."""
+    old = view(conformance) | {"schema": 2}
+    del old["catalogue"]
+    assert attrs.evolve(conformance, catalogue="") == conformance_of(old)
