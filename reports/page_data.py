@@ -67,9 +67,8 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
         "editions": [edition.id for edition in catalogue.editions],
         "families": [[family.id, family.title] for family in catalogue.families],
         "sources": {source.id: f"{source.title} ({source.as_of})" for source in catalogue.sources},
-        "links": {
-            each.id: each.link for each in (*catalogue.editions, *catalogue.sources) if each.link
-        },
+        "links": {each.id: each.link for each in catalogue.editions if each.link}
+        | {each.id: each.link for each in catalogue.sources if each.link},
         "anchored": [each.id for each in catalogue.editions if each.anchored_by == "name"],
         "ambiguities": {each.id: _ambiguity(each) for each in catalogue.ambiguities},
         "rules": [*_rules(comparison), *_unknown(comparison)],

@@ -40,7 +40,8 @@ def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
     marks = ", ".join(f"{edition.mark} {edition.id}" for edition in catalogue.editions)
     console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
     newest = catalogue.releases[0]
-    console.print(f"Catalogue {newest.version} of {newest.dated}; busproof rules --changes tells more.")
+    told = "busproof rules --changes tells more."
+    console.print(f"Catalogue {newest.version} of {newest.dated}; {told}")
 
 
 def _cells(catalogue: Catalogue, rule: Rule, *, narrow: bool) -> tuple[str, ...]:

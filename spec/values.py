@@ -4,7 +4,18 @@ from collections.abc import Collection, Mapping
 
 import attrs
 
-__all__ = ["Ambiguity", "Change", "Citation", "Diff", "Edition", "Family", "Release", "Rule", "Said", "Source"]
+__all__ = [
+    "Ambiguity",
+    "Change",
+    "Citation",
+    "Diff",
+    "Edition",
+    "Family",
+    "Release",
+    "Rule",
+    "Said",
+    "Source",
+]
 
 
 @attrs.frozen(kw_only=True)

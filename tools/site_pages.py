@@ -160,7 +160,8 @@ def rules() -> Iterator[tuple[str, str]]:
         lines.append(f"| [{family.id}]({family.id}.md) | {len(members)} | {family.title} |\n")
         parts = (described(catalogue, rule, shown[rule.id]) for rule in members)
         yield f"reference/rules/{family.id}.md", f"# {family.title}\n\n" + "\n".join(parts)
-    lines += ["\n## Versions of the catalogue\n\n", "| version | dated | changes |\n| --- | --- | --- |\n"]
+    lines += ["\n## Versions of the catalogue\n\n"]
+    lines += ["| version | dated | changes |\n| --- | --- | --- |\n"]
     lines += [
         f"| {each.version} | {each.dated} | {' '.join(each.changes)} |\n"
         for each in catalogue.releases

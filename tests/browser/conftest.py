@@ -80,7 +80,11 @@ def judged(catalogue: spec.Catalogue, about: Subject, special: dict[str, RuleVer
         rules.append(special.get(rule.id, told))
     return Conformance(
         catalogue=catalogue.version,
-        subject=about, oracle="strict", rules=tuple(rules), scenarios={"passed": 60}, events=4321
+        subject=about,
+        oracle="strict",
+        rules=tuple(rules),
+        scenarios={"passed": 60},
+        events=4321,
     )
 
 

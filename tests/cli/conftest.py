@@ -22,7 +22,7 @@ from busproof.reports import conformance as reports
 
 BUS = Path(__file__).parent / "children" / "bus.py"
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-FOREVER = 240
+FOREVER = 480
 """Seconds after which a command is taken to hang, however busy the machine is."""
 
 
