@@ -5,6 +5,7 @@
 PYTHON ?= python3
 # Four more than there are cores: many tests wait for a broker or for a process of theirs.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 MATRIX ?= own
 ADAPTER ?= model
 RUNS ?=
@@ -25,7 +26,7 @@ TESTS = $(DEV)/bin/python -m pytest -n $(JOBS)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lint types check format nightly modelcheck audit bench schemas diagrams licences dist wheel allure docs site lock base dev clean \
+.PHONY: results help run test lint types check format nightly modelcheck audit bench schemas diagrams licences vulnerabilities dist wheel pythons allure docs site lock base dev clean \
 	python-there compiler-there node-there
 
 help: ## list the targets
@@ -56,7 +57,7 @@ format: $(DEV)/.installed ## let ruff format and mend what it can
 
 nightly: export BUSPROOF_SIZE = full
 nightly: ## everything at full size: all tests, all kills of the audit, all specs, the benchmarks
-	@failed=; for each in "audit MATRIX=full" modelcheck test bench; do \
+	@failed=; for each in "audit MATRIX=full" modelcheck test pythons bench; do \
 		echo "== make $$each, at $$(date +%H:%M)"; \
 		$(MAKE) $$each || failed="$$failed; make $$each"; \
 	done; \
@@ -97,6 +98,14 @@ wheel: $(DEV)/.installed ## build the wheel into dist/
 	$(DEV)/bin/python -m build --quiet --no-isolation --wheel
 	@ls -l dist
 
+pythons: dist ## try the wheel with each Python from 3.11 on that is here (PYTHONS=… for others)
+	@tried=; failed=; for each in $(PYTHONS); do \
+		$$each -c '' 2>/dev/null || continue; \
+		echo "== $$each"; tried="$$tried $$each"; \
+		bash .ci/wheel $$each || failed="$$failed $$each"; \
+	done; echo "make pythons: tried$$tried"; \
+	test -n "$$tried" -a -z "$$failed" || { echo "make pythons: failed:$$failed" >&2; exit 1; }
+
 allure: $(DEV)/.installed node-there ## make reports/allure.html of the newest run (RUNS=… for others)
 	@test -n '$(RUNS)' || test -e reports/runs/latest || $(DEV)/bin/busproof run || true
 	rm -rf reports/allure-results
@@ -136,6 +145,18 @@ site: docs node-there ## build all that is published into site/: documents, the 
 
 lock: .venv-lock/.installed ## pin all dependencies anew (UPGRADE=--upgrade takes newer versions)
 	tools/lock .venv-lock/bin/uv $(UPGRADE)
+
+vulnerabilities: .venv-lock/.installed node-there ## ask the package indexes of what pinned versions are known to be vulnerable
+	@failed=; for each in requirements/*.lock; do \
+		echo "== $$each"; \
+		.venv-lock/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
+			--requirement $$each || failed="$$failed $$each"; \
+	done; \
+	for each in tools/*/package-lock.json; do \
+		echo "== $$each"; \
+		(cd $$(dirname $$each) && npm audit --package-lock-only) || failed="$$failed $$each"; \
+	done; \
+	test -z "$$failed" || { echo "make vulnerabilities: some are found, or could not be asked for, in$$failed" >&2; exit 1; }
 
 base: $(BASE)/.installed ## make .venv: busproof and what it needs
 

@@ -44,6 +44,19 @@ def test_every_rule_has_its_place(site: Path) -> None:
         assert f'id="{rule.id.lower()}"' in page, rule.id
 
 
+def test_every_open_question_is_told_with_all_readings(site: Path) -> None:
+    page = (site / "reference" / "ambiguities.html").read_text(encoding="utf-8")
+    for each in spec.load().ambiguities:
+        part = page.partition(f'id="{each.id.lower()}"')[2].partition("<h2")[0]
+        assert part.count(", the default</td>") == 1, each.id
+        for name in each.readings:
+            assert f"<code>{name}</code>" in part, (each.id, name)
+        for said in each.said:
+            assert said.source in part.partition("what is said")[2], (each.id, said)
+        for rule in each.rules:
+            assert f'#{rule.lower()}">{rule}<' in part, (each.id, rule)
+
+
 def test_every_document_is_there(site: Path) -> None:
     documents = [each.relative_to(ROOT / "docs") for each in (ROOT / "docs").rglob("*.md")]
     taken = ["index", "contributing", "changes", "results", "examples/node-adapter"]

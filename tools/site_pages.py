@@ -103,7 +103,9 @@ Of this very revision, by `make site`:
 
 def reference() -> Iterator[tuple[str, str]]:
     """The generated pages, and the schemas that they link to."""
-    yield from rules()
+    catalogue = spec.load()
+    yield from rules(catalogue)
+    yield "reference/ambiguities.md", "".join(ambiguities(catalogue))
     yield "reference/commands.md", "".join(commands())
     told = {file.name: file for file in schema_files()}
     lines = [f"- [{name}](schemas/{name}): {title(file)}\n" for name, file in told.items()]
@@ -146,9 +148,8 @@ def said(*arguments: str) -> str:
     return printed.getvalue()
 
 
-def rules() -> Iterator[tuple[str, str]]:
+def rules(catalogue: spec.Catalogue) -> Iterator[tuple[str, str]]:
     """The catalogue: a page for each family, and one that leads there."""
-    catalogue = spec.load()
     shown = evidence(catalogue.rules)
     lines = [
         "# Rules\n\n",
@@ -160,6 +161,15 @@ def rules() -> Iterator[tuple[str, str]]:
         lines.append(f"| [{family.id}]({family.id}.md) | {len(members)} | {family.title} |\n")
         parts = (described(catalogue, rule, shown[rule.id]) for rule in members)
         yield f"reference/rules/{family.id}.md", f"# {family.title}\n\n" + "\n".join(parts)
+    lines += ["\n## Editions of the documents\n\n"]
+    lines += ["| edition | dated | rules in force | what there is to know |\n"]
+    lines += ["| --- | --- | ---: | --- |\n"]
+    lines += [
+        f"| [{each.id}]({each.link}) | {each.dated or 'no date'} | {len(held)} "
+        f"| {plain(each.note or '')} |\n"
+        for each in catalogue.editions
+        for held in [[rule for rule in catalogue.rules if each.id in rule.editions]]
+    ]
     lines += ["\n## Versions of the catalogue\n\n"]
     lines += ["| version | dated | changes |\n| --- | --- | --- |\n"]
     lines += [
@@ -167,6 +177,40 @@ def rules() -> Iterator[tuple[str, str]]:
         for each in catalogue.releases
     ]
     yield "reference/rules/index.md", "".join(lines)
+
+
+def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
+    """The register of what the documents leave open."""
+    yield (
+        "# Open questions\n\n"
+        f"{len(catalogue.ambiguities)} questions that the documents leave open, or answer in two "
+        "ways. `busproof run --reading QUESTION=READING` holds a run to another reading than the "
+        "default, which is the one marked so.\n"
+    )
+    for each in catalogue.ambiguities:
+        rows = {
+            f"`{name}`" + (", the default" if name == each.default else ""): meaning
+            for name, meaning in each.readings.items()
+        }
+        rows["why"] = each.why
+        rows["told apart by"] = each.told_apart_by
+        rows["out of reach"] = each.out_of_reach or ""
+        told = "".join(f"| {name} | {plain(fact)} |\n" for name, fact in rows.items() if fact)
+        touched = ", ".join(
+            f"[{rule}](rules/{rule.partition('-')[0]}.md#{rule.lower()})" for rule in each.rules
+        )
+        yield (
+            f"\n## {each.id}\n\n{plain(each.question)}\n\n| reading | |\n| --- | --- |\n"
+            f"{told}| what is said | {'<br>'.join(said_by(each))} |\n| touches | {touched} |\n"
+        )
+
+
+def said_by(ambiguity: spec.Ambiguity) -> list[str]:
+    """What the sources say of a question, each thing once with all that say it."""
+    sources: dict[str, list[str]] = {}
+    for each in ambiguity.said:
+        sources.setdefault(each.what, []).append(each.source)
+    return [f"{plain(what)} ({', '.join(names)})" for what, names in sources.items()]
 
 
 def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any]) -> str:

@@ -1,0 +1,20 @@
+# What `.ci/run` and `.ci/wheel` are made of: named steps, of which the one that failed is told.
+
+finish() {
+  local code=$?
+  rm -rf "${scratch:-}"
+  if [ "$code" -ne 0 ]; then echo "CI FAILED in: $step" >&2; fi
+  exit "$code"
+}
+trap finish EXIT
+
+begin() {
+  step=$1
+  echo
+  echo "=== $step ($((SECONDS - begun)) s)"
+}
+
+fail() {
+  echo "$(basename "$0"): $1" >&2
+  exit 1
+}
