@@ -87,11 +87,13 @@ async def _converse(
                 return
     except TimeoutError:
         conversation.writer.transport.abort()
-    except (OSError, h11.RemoteProtocolError) as error:
-        _say_goodbye(conversation.connection, conversation.writer, error)
+    except h11.RemoteProtocolError as error:
+        conversation.refuse(error)
+    except OSError:
+        return  # nobody is left to be told
 
 
-@attrs.frozen
+@attrs.define
 class Conversation:
     """One client's requests, one after another, none of which may take too long."""
 
@@ -99,6 +101,7 @@ class Conversation:
     writer: asyncio.StreamWriter
     limits: Limits
     connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
+    asks_for_no_body: bool = False
 
     async def request(self) -> Request | None:
         """The next request; `None` if there is none.
@@ -107,9 +110,7 @@ class Conversation:
             TimeoutError: it does not come to an end.
         """
         async with asyncio.timeout(self.limits.http_idle):
-            request = await _read(
-                self.connection, self.reader, _peer_of(self.writer), self.limits.http_body
-            )
+            request = await self._read(_peer_of(self.writer))
         if request is not None and request.headers.get("content-encoding", "") not in PLAIN:
             raise h11.RemoteProtocolError("the body is compressed", error_status_hint=415)
         return request
@@ -120,60 +121,53 @@ class Conversation:
         Raises:
             TimeoutError: the client does not read it.
         """
-        _write(self.connection, self.writer, answer)
+        self._write(answer)
         async with asyncio.timeout(self.limits.http_idle):
             await self.writer.drain()
         if self.connection.our_state is h11.DONE and self.connection.their_state is h11.DONE:
             self.connection.start_next_cycle()
+            self.asks_for_no_body = False
             return True
         return False
+
+    def refuse(self, error: h11.RemoteProtocolError) -> None:
+        """Answer what is no HTTP, while somebody may still listen."""
+        if self.connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            status = error.error_status_hint or 400
+            self._write(Answer(status, f"{error}\n".encode(), "text/plain"))
+
+    async def _read(self, peer: str) -> Request | None:
+        head: h11.Request | None = None
+        body = b""
+        while True:
+            event = self.connection.next_event()
+            if event is h11.NEED_DATA:
+                self.connection.receive_data(await self.reader.read(65_536))
+            elif isinstance(event, h11.Request):
+                head = event
+                self.asks_for_no_body = event.method == b"HEAD"
+            elif isinstance(event, h11.Data):
+                body += bytes(event.data)
+                if len(body) > self.limits.http_body:
+                    raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
+            elif isinstance(event, h11.EndOfMessage) and head is not None:
+                headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+                return Request(head.method.decode(), head.target.decode(), headers, body, peer)
+            else:
+                return None
+
+    def _write(self, answer: Answer) -> None:
+        headers = [("Content-Length", str(len(answer.body))), ("Server", "busproof")]
+        if answer.body:
+            headers.append(("Content-Type", answer.content_type))
+        headers += answer.headers
+        reason = HTTPStatus(answer.status).phrase
+        response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
+        body = b"" if self.asks_for_no_body else answer.body
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            self.writer.write(self.connection.send(event) or b"")
 
 
 def _peer_of(writer: asyncio.StreamWriter) -> str:
     known = writer.get_extra_info("peername")
     return str(known[0]) if known else ""
-
-
-async def _read(
-    connection: h11.Connection, reader: asyncio.StreamReader, peer: str, most: int
-) -> Request | None:
-    head: h11.Request | None = None
-    body = b""
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(65_536))
-        elif isinstance(event, h11.Request):
-            head = event
-        elif isinstance(event, h11.Data):
-            body += bytes(event.data)
-            if len(body) > most:
-                raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
-        elif isinstance(event, h11.EndOfMessage) and head is not None:
-            headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-            return Request(head.method.decode(), head.target.decode(), headers, body, peer)
-        else:
-            return None
-
-
-def _write(connection: h11.Connection, writer: asyncio.StreamWriter, answer: Answer) -> None:
-    headers = [("Content-Length", str(len(answer.body))), ("Server", "busproof")]
-    if answer.body:
-        headers.append(("Content-Type", answer.content_type))
-    headers += answer.headers
-    reason = HTTPStatus(answer.status).phrase
-    response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
-    for event in (response, h11.Data(data=answer.body), h11.EndOfMessage()):
-        writer.write(connection.send(event) or b"")
-
-
-def _say_goodbye(
-    connection: h11.Connection, writer: asyncio.StreamWriter, error: Exception
-) -> None:
-    """Answer what is no HTTP, while somebody may still listen."""
-    if isinstance(error, h11.RemoteProtocolError) and connection.our_state in (
-        h11.IDLE,
-        h11.SEND_RESPONSE,
-    ):
-        status = error.error_status_hint or 400
-        _write(connection, writer, Answer(status, f"{error}\n".encode(), "text/plain"))

@@ -68,7 +68,7 @@ class Wire:
         if self._transport is None:
             return
         if self._hub.saver is None:
-            self._transport.write(data)
+            _write(self._transport, data)
         else:
             self._unsent += len(data)
             self._hub.tell(partial(self._sent, self._transport, data))
@@ -96,9 +96,15 @@ class Wire:
     def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
         """What these bytes tell is kept for good."""
         was_paused = self.paused
-        transport.write(data)
+        _write(transport, data)
         self._unsent -= len(data)
         if self._waiting() <= self._hub.limits.unread:
             self._listen()
         if was_paused and not self.paused:
             self._hub.loop.call_soon(self._give)
+
+
+def _write(transport: asyncio.Transport, data: bytes) -> None:
+    """Write, unless the way is closed: a reset is found while writing, and told of later."""
+    if not transport.is_closing():
+        transport.write(data)
