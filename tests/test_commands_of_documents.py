@@ -57,6 +57,10 @@ ELSEWHERE: Final = {
     ),
     r"busproof modelcheck( --size full| --mutants.*)?$": ("Makefile", r"busproof modelcheck --mut"),
     r"busproof check HISTORY --engine spark": (".ci/wheel", r"check --engine spark"),
+    r"busproof check --engine spark --follow DIR": (
+        "tests/pipeline/test_folder_followed.py",
+        r'"--follow", str\(folder\)',
+    ),
     r"busproof run --from tla": (".ci/run", r"run --from tla"),
     r".*dialect=plain": ("tests/adapters/amqp/test_rabbitmq.py", r"dialect=plain"),
     r"docker build": ("tests/broker/test_container.py", r"Containerfile"),

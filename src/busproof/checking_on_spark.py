@@ -32,7 +32,7 @@ from busproof.saying import write_aside
 from busproof.spec import Catalogue, Rule
 from busproof.spec import load as load_catalogue
 
-__all__ = ["judged"]
+__all__ = ["Checking", "judged"]
 
 UNJUDGED: Final = "the engine spark has no query for it: {}; --engine local judges it"
 _LINES_TOLD: Final = 3
@@ -57,26 +57,34 @@ def judged(args: argparse.Namespace) -> Conformance:
     conf = settings_from(args.conf or [])
     with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
         try:
-            return _Checking(spark, source, args).conformance()
+            return Checking(spark, source, args).conformance()
         except Exception as error:
             if (said := said_by_spark(error)) is None:
                 raise
             raise SparkError(f"Spark broke off: {said}") from None
 
 
-class _Checking:
-    """One history being checked."""
+class Checking:
+    """Histories of one implementation being checked.
+
+    Attributes:
+        header: what they say of themselves.
+
+    Raises:
+        UsageError: they were held to different terms, or name what is not known here.
+        HistoryError: one of them cannot be read.
+    """
 
     def __init__(self, spark: SparkSession, source: Source, args: argparse.Namespace) -> None:
         self._spark = spark
         self._args = args
         self._catalogue: Catalogue = load_catalogue()
-        self._read, self._header = opened(spark, source)
-        profile = profile_of(self._catalogue, self._header)
+        self._read, self.header = opened(spark, source)
+        profile = profile_of(self._catalogue, self.header)
         asked = None if args.oracle is None else Oracle(args.oracle)
-        oracle = asked or self._header.oracle or auto_oracle(self._header.capabilities)
-        self._terms = Terms.of(self._catalogue, self._header, profile, oracle)
-        self._held = Held.of(self._catalogue, self._header)
+        oracle = asked or self.header.oracle or auto_oracle(self.header.capabilities)
+        self._terms = Terms.of(self._catalogue, self.header, profile, oracle)
+        self._held = Held.of(self._catalogue, self.header)
 
     def conformance(self) -> Conformance:
         """Every verdict; what was asked for besides is written."""
@@ -91,11 +99,11 @@ class _Checking:
             for rule in self._catalogue.rules
             if rule.shown_by != "never"
         )
-        problems = (*self._problems(events), *endings.problems(self._header))
+        problems = (*self._problems(events), *endings.problems(self.header))
         self._write(checked)
         return Conformance(
             catalogue=self._catalogue.version,
-            subject=subject_of(self._header, self._terms),
+            subject=subject_of(self.header, self._terms),
             oracle=self._terms.oracle.value,
             rules=rules,
             scenarios=endings.counts,
@@ -215,7 +223,7 @@ class _Checking:
             write_aside(f"Violations: {place}")
         if self._args.as_table is not None:
             _save(self._read.events, self._args.as_table, "parquet")
-            write_header(self._args.as_table, unstructure(self._header, union=Record))
+            write_header(self._args.as_table, unstructure(self.header, union=Record))
             write_aside(f"Table: {self._args.as_table}")
         if self._args.explain:
             write_aside(_explained(checked.plans))

@@ -28,6 +28,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "history",
+        nargs="?",
         metavar="HISTORY",
         help="a history file or the folder of a run; by Spark also a folder of files, or a table",
     )
@@ -69,6 +70,22 @@ def _add_spark(parser: argparse.ArgumentParser) -> None:
     spark.add_argument(
         "--as-table", type=Path, metavar="DIR", help="write the history there, as a table"
     )
+    spark.add_argument(
+        "--follow",
+        type=Path,
+        metavar="DIR",
+        help="in the place of HISTORY: judge each history file that comes into DIR, once, until "
+        "Ctrl-C; what was judged is known after a restart, too",
+    )
+    spark.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="with --follow: where it is kept what was judged (default: _busproof in its DIR)",
+    )
+    spark.add_argument(
+        "--once", action="store_true", help="with --follow: end when all files there are judged"
+    )
     spark.add_argument("--explain", action="store_true", help="tell how much the plan moves about")
 
 
@@ -79,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
         HistoryError: the history cannot be read.
         UsageError: there is no such file, or it names what the catalogue does not have.
     """
+    _refuse_what_does_not_fit(args)
     from busproof.commands_run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
@@ -92,17 +110,27 @@ def run(args: argparse.Namespace) -> int:
     return published(conformance, args, write_where_asked, failures)
 
 
+def _refuse_what_does_not_fit(args: argparse.Namespace) -> None:
+    if (args.history is None) is (args.follow is None):
+        raise UsageError("name a HISTORY, or with --follow a folder into which histories come")
+    for name in ("checkpoint", "once"):
+        if getattr(args, name) and args.follow is None:
+            raise UsageError(f"--{name} is of no use without --follow")
+    if args.follow is not None and args.as_table is not None:
+        raise UsageError("--as-table writes one history; leave it out beside --follow")
+
+
 def _takes_spark(args: argparse.Namespace) -> bool:
     """Whether Spark is asked for, or by `auto` the better choice.
 
     Raises:
         UsageError: local is to do what only Spark does.
     """
-    if args.engine == "spark":
+    if args.engine == "spark" or (args.engine == "auto" and args.follow is not None):
         return True
     if args.engine == "auto" and _is_large(str(args.history)):
         return True
-    asked = ("master", "remote", "conf", "violations", "as_table", "explain")
+    asked = ("follow", "master", "remote", "conf", "violations", "as_table", "explain")
     for name in asked:
         if getattr(args, name):
             option = name.replace("_", "-")
@@ -121,6 +149,10 @@ def _by_spark(args: argparse.Namespace) -> "Conformance":
     from busproof.pipeline.session import need_pyspark  # noqa: PLC0415
 
     need_pyspark()
+    if args.follow is not None:
+        from busproof.folder_followed import followed  # noqa: PLC0415
+
+        return followed(args)
     from busproof.checking_on_spark import judged  # noqa: PLC0415
 
     with busy("Judging by Spark"):

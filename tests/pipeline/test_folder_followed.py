@@ -1,0 +1,247 @@
+"""`busproof check --engine spark --follow DIR`: each file once, whatever happens in between."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Final
+
+import attrs
+import pytest
+import recorded_cases as cases
+from pyspark.sql import SparkSession
+from spark_samples import SMALL
+
+from busproof import folder_followed
+from busproof.cli import main
+from busproof.folder_followed import Ledger
+from busproof.history.conformance import Conformance, ExitCode
+from busproof.reports import conformance as reports
+
+pytestmark = pytest.mark.slow
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+PATIENCE: Final = 1_200
+FEW: Final = ("sequence-numbers", "witness")
+"""Capabilities to which few rules apply, and these by plans that are soon made."""
+HEADER: Final = attrs.evolve(cases.header(), capabilities=FEW)
+
+
+@attrs.frozen
+class Ended:
+    """What the command came to."""
+
+    code: int
+    err: str
+    told: Conformance | None
+
+
+@pytest.fixture
+def folder(spark: SparkSession, tmp_path: Path) -> Path:
+    """A folder of two files, of which one breaks KEY-02; Spark is there."""
+    assert spark.version
+    come(tmp_path / "clean.jsonl", list(cases.clean("round-robin", (1,))))
+    come(tmp_path / "deep" / "broken.jsonl", list(cases.corrupted("key moved", 4, 1)))
+    return tmp_path
+
+
+def come(file: Path, histories: list[cases.Case], header: object = HEADER) -> None:
+    """Let a whole file be there, as though for a while."""
+    file.parent.mkdir(exist_ok=True)
+    cases.write(file, histories, header)  # type: ignore[arg-type]
+    os.utime(file, (time.time() - 60,) * 2)
+
+
+def follow(folder: Path, *options: str) -> Ended:
+    report = folder / "_told"
+    words = ["check", "--engine", "spark", "--follow", str(folder), "--once", *options]
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        code = main([*words, "--report", str(report)])
+    there = (report / "conformance.json").exists()
+    return Ended(code, err.getvalue(), reports.read(report) if there else None)
+
+
+def at_once(folder: Path) -> Conformance:
+    """What is told of the same files when they are judged together."""
+    report = folder / "_together"
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["check", str(folder), "--engine", "spark", "--report", str(report)])
+    return reports.read(report)
+
+
+def alike(one: Conformance | None, other: Conformance) -> None:
+    """The same was found; which example is shown may differ."""
+    assert one is not None
+    told = [{each.id: (each.verdict, each.events) for each in run.rules} for run in (one, other)]
+    assert told[0] == told[1]
+    assert (one.events, one.scenarios) == (other.events, other.scenarios)
+    assert one.exit_code is other.exit_code
+
+
+def test_what_comes_later_is_judged_alone_and_told_together(folder: Path) -> None:
+    """As if all had been judged at once; a file that was judged is not judged again."""
+    before = follow(folder)
+    assert (1, 1) == (before.code, before.err.count(" events: "))
+    assert "2 files, " in before.err
+    assert "violated: KEY-02" in before.err
+    come(folder / "later.jsonl", list(cases.clean("hostile", (2,))))
+    after = follow(folder)
+    assert "1 file, " in after.err
+    assert "nothing violated" in after.err
+    assert 1 == after.code, "what was violated stays so"
+    alike(after.told, at_once(folder))
+    again = follow(folder)
+    assert "" == again.err
+    assert after.told is not None
+    alike(again.told, after.told)
+
+
+def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
+    """A kill leaves a part of a record, and violations that no record tells of."""
+    found = folder / "_found"
+    first = follow(folder, "--violations", str(found))
+    ledger = folder / "_busproof"
+    record = ledger / "batch-000001.json"
+    record.rename(ledger / "batch-000001.part")
+    (found / "batch-000001" / "violations" / "half").write_text("{")
+    second = follow(folder, "--violations", str(found))
+    assert first.told is not None
+    alike(second.told, first.told)
+    assert not (found / "batch-000001" / "violations" / "half").exists()
+    assert ["batch-000001"] == [each.name for each in found.iterdir()]
+    assert ["batch-000001.json"] == [each.name for each in ledger.glob("batch-*")]
+
+
+@pytest.mark.skipif(not FULL, reason="three processes with a Spark of their own: nightly")
+def test_a_file_is_judged_once_though_the_process_was_killed(folder: Path) -> None:
+    """By kill -9 while its first batch is being judged."""
+    settings = [word for name, value in SMALL.items() for word in ("--conf", f"{name}={value}")]
+    words = [sys.executable, "-m", "busproof", "check", "--engine", "spark", *settings]
+    words += ["--follow", str(folder), "--master", "local[1]"]
+    killed = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603
+    time.sleep(20)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait(20)
+    assert killed.stderr is not None
+    assert "events" not in killed.stderr.read(), "it was killed too late to show anything"
+    ended = subprocess.run(  # noqa: S603 - our own command
+        [*words, "--once"], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert (1, 1) == (ended.returncode, ended.stderr.count("2 files, "))
+    alike(follow(folder).told, at_once(folder))
+
+
+def test_who_follows_ends_it_and_is_told_the_verdicts(folder: Path, monkeypatch) -> None:
+    """By Ctrl-C while it waits for more."""
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    clock = SimpleNamespace(time=time.time, sleep=interrupt)
+    monkeypatch.setattr(folder_followed, "time", clock)
+    report = folder / "_told"
+    words = ["check", "--engine", "auto", "--follow", str(folder), "--report", str(report)]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert 1 == main(words)
+    assert "KEY-02" in out.getvalue()
+    assert reports.read(report).exit_code is ExitCode.VIOLATION
+
+
+def test_a_file_that_is_being_written_is_waited_for(tmp_path: Path, monkeypatch) -> None:
+    """Also where all that is there is to be judged and no more; hidden ones are nobody's."""
+    waited = []
+    monkeypatch.setattr(
+        folder_followed, "time", SimpleNamespace(time=time.time, sleep=waited.append)
+    )
+    for name in ("new.jsonl", ".hidden.jsonl", "_busproof/kept.jsonl", "notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    ledger = Ledger(tmp_path / "_busproof")
+    coming = folder_followed.coming(tmp_path, ledger, once=True)
+    assert {"new.jsonl": 2} == next(coming)
+    assert waited
+    ledger.files["new.jsonl"] = 2
+    assert [] == [*coming]
+
+
+def test_a_file_that_changed_after_it_was_judged_is_told(tmp_path: Path) -> None:
+    """Nobody takes its new events for judged; one that is gone has changed nothing."""
+    (tmp_path / "one.jsonl").write_text("1234")
+    ledger = Ledger(tmp_path / "_busproof")
+    ledger.files |= {"gone.jsonl": 3, "one.jsonl": 4}
+    assert () == folder_followed.changed_since(tmp_path, ledger)
+    (tmp_path / "one.jsonl").write_text("12345")
+    (problem,) = folder_followed.changed_since(tmp_path, ledger)
+    assert problem.startswith("1 file changed after being judged")
+    assert "one.jsonl" in problem
+
+
+def test_a_file_of_other_terms_is_refused_and_nothing_is_lost(folder: Path) -> None:
+    first = follow(folder)
+    other = attrs.evolve(HEADER, implementation={"name": "another"})
+    come(folder / "other.jsonl", list(cases.clean("round-robin", (3,))), other)
+    ended = follow(folder)
+    assert 2 == ended.code
+    assert "clean.jsonl and other.jsonl are of different implementations" in ended.err
+    assert first.told is not None
+    kept = Ledger(folder / "_busproof")
+    assert (2, 1) == (len(kept.files), kept.count)
+    alike(kept.total, first.told)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["check"], "name a HISTORY, or with --follow a folder"),
+        (["check", "x", "--follow", "."], "name a HISTORY, or with --follow a folder"),
+        (["check", "x", "--once"], "--once is of no use without --follow"),
+        (["check", "x", "--checkpoint", "y"], "--checkpoint is of no use without --follow"),
+        (["check", "--follow", "."], "--follow is for --engine spark"),
+        (["check", "--engine", "spark", "--follow", ".", "--as-table", "t"], "--as-table writes"),
+        (["check", "--engine", "spark", "--follow", "nowhere"], "there is no folder nowhere"),
+        (["check", "--engine", "spark", "--follow", ".", "--checkpoint", "f/x"], "--checkpoint"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_a_sentence(
+    tmp_path: Path, monkeypatch, capsys, words: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f").write_text("a file, and no folder")
+    with contextlib.suppress(SystemExit):
+        assert main(words) in (2, 3)
+    said = capsys.readouterr().err
+    assert told in said
+    assert "Traceback" not in said
+    assert ["f"] == [each.name for each in tmp_path.iterdir() if each.name != "_busproof"]
+
+
+def test_an_empty_folder_is_nothing_judged(spark: SparkSession, tmp_path: Path) -> None:
+    assert spark.version
+    ended = follow(tmp_path)
+    assert 2 == ended.code
+    assert "no history file (*.jsonl) has come into" in ended.err
+
+
+def test_two_do_not_follow_by_one_record(folder: Path) -> None:
+    with Ledger(folder / "_busproof").held():
+        ended = follow(folder)
+    assert 2 == ended.code
+    assert "another process follows the same folder" in ended.err
+
+
+def test_a_record_that_is_none_is_told(folder: Path) -> None:
+    (folder / "_busproof").mkdir()
+    for text in ("{", "[]", json.dumps({"files": {}, "header": {}, "conformance": {}})):
+        (folder / "_busproof" / "batch-000001.json").write_text(text)
+        ended = follow(folder)
+        assert ended.code in (2, 3)
+        assert "cannot keep what was judged in" in ended.err
