@@ -6,21 +6,30 @@ from pyspark.sql import SparkSession
 
 from busproof.errors import HistoryError
 from busproof.history.records import Header
+from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.reading import Read, read_lines, read_table
 from busproof.pipeline.sources import Source, header_of, header_of_table, one_header
 
 __all__ = ["opened"]
 
 
-def opened(spark: SparkSession, source: Source) -> tuple[Read, Header]:
+def opened(
+    spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED
+) -> tuple[Read, Header]:
     """What is to be judged, and the header of it all.
+
+    Args:
+        spark: a session.
+        source: where it lies.
+        naming: how the columns of a table are called.
 
     Raises:
         HistoryError: a file has no header, or one that cannot be read.
-        UsageError: two files were held to different terms.
+        UsageError: two files were held to different terms, or the names are not those of the
+            table.
     """
     if source.is_table:
-        return read_table(spark, source.paths[0]), header_of_table(source.paths[0])
+        return read_table(spark, source.paths[0], naming), header_of_table(source.paths[0])
     read = read_lines(spark, source.paths)
     return read, _shared(read, source)
 

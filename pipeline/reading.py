@@ -1,6 +1,6 @@
 """Reading histories of any size, as files in JSON lines or as a table; no event vanishes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 from pyspark.sql import DataFrame, SparkSession
@@ -8,7 +8,7 @@ from pyspark.sql import functions as sf
 
 from busproof.pipeline import lines
 from busproof.pipeline.keeping import kept
-from busproof.pipeline.schema import EVENTS, ddl
+from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.unusable import unheard_of
 
 __all__ = ["Read", "read_lines", "read_table"]
@@ -24,7 +24,8 @@ class Read:
         headers: the first line of each file: file, text.
         quarantine: what could not be read or is not known here: file, line, history_id, why, text.
         texts: the lines of events, where there are any: history_id, line, text.
-        absent: columns of the published schema that a table does not have.
+        lacking: what a table does not have of a column of the published schema, by column: the
+            column itself, or fields of it.
     """
 
     events: DataFrame
@@ -32,7 +33,12 @@ class Read:
     headers: DataFrame | None
     quarantine: DataFrame
     texts: DataFrame | None = None
-    absent: frozenset[str] = frozenset()
+    lacking: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The columns that it does not have, or not whole."""
+        return frozenset(self.lacking)
 
 
 def read_lines(spark: SparkSession, paths: Sequence[str]) -> Read:
@@ -54,15 +60,14 @@ def read_lines(spark: SparkSession, paths: Sequence[str]) -> Read:
     )
 
 
-def read_table(spark: SparkSession, path: str) -> Read:
-    """A history in the published schema, as Parquet; raises Spark's errors where it is none."""
-    table = spark.read.parquet(path)
-    absent = frozenset(EVENTS) - frozenset(table.columns)
-    wanted = sf.lit(None)
-    for name in sorted(absent):
-        table = table.withColumn(name, wanted.cast(EVENTS[name]))
-    schema = spark.createDataFrame([], ddl(EVENTS)).schema
-    events = table.select(*EVENTS).to(schema)
+def read_table(spark: SparkSession, path: str, naming: Naming = AS_PUBLISHED) -> Read:
+    """A history as Parquet, in the published schema or one of other names.
+
+    Raises:
+        UsageError: the names are not those of the table.
+        Exception: Spark's own errors where it is no table.
+    """
+    events, lacking = naming.published(spark.read.parquet(path))
     placeless = (
         sf.col("history_id").isNull()
         | sf.col("seq").isNull()
@@ -90,7 +95,7 @@ def read_table(spark: SparkSession, path: str) -> Read:
             "why",
             sf.col("op").alias("text"),
         ),
-        absent=absent,
+        lacking=lacking,
     )
 
 

@@ -61,6 +61,10 @@ ELSEWHERE: Final = {
         "tests/pipeline/test_folder_followed.py",
         r'"--follow", str\(folder\)',
     ),
+    r"busproof check FOLDER --engine spark --mapping": (
+        "tests/pipeline/test_naming.py",
+        r'"--mapping", str\(names\)',
+    ),
     r"busproof run --from tla": (".ci/run", r"run --from tla"),
     r".*dialect=plain": ("tests/adapters/amqp/test_rabbitmq.py", r"dialect=plain"),
     r"docker build": ("tests/broker/test_container.py", r"Containerfile"),

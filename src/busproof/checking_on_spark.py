@@ -23,6 +23,7 @@ from busproof.judging.verdicts import NEVER_AROSE, exit_code, profile_of, subjec
 from busproof.model.outcomes import Event
 from busproof.pipeline.checking import Checked, Told, check
 from busproof.pipeline.coverage import without_query
+from busproof.pipeline.naming import AS_PUBLISHED, Naming, read_naming
 from busproof.pipeline.opening import opened
 from busproof.pipeline.rules import RULES, missing_columns
 from busproof.pipeline.session import said_by_spark, settings_from, spark_session_for_now
@@ -79,7 +80,7 @@ class Checking:
         self._spark = spark
         self._args = args
         self._catalogue: Catalogue = load_catalogue()
-        self._read, self.header = opened(spark, source)
+        self._read, self.header = opened(spark, source, _naming_of(args, source))
         profile = profile_of(self._catalogue, self.header)
         asked = None if args.oracle is None else Oracle(args.oracle)
         oracle = asked or self.header.oracle or auto_oracle(self.header.capabilities)
@@ -125,7 +126,8 @@ class Checking:
         if cause := self._terms.inapplicable(rule):
             return _with(told, verdict=Verdict.NOT_APPLICABLE, cause=cause, oracle="")
         if absent := missing_columns(rule.id, self._read.absent):
-            cause = f"columns: the history has no {', '.join(sorted(absent))}"
+            names = sorted(name for each in absent for name in self._read.lacking[each])
+            cause = f"columns: the history has no {', '.join(names)}"
             return _with(told, verdict=Verdict.NOT_APPLICABLE, cause=cause, oracle="")
         found = checked.rules.get(rule.id)
         if found is not None and found.violations:
@@ -227,6 +229,14 @@ class Checking:
             write_aside(f"Table: {self._args.as_table}")
         if self._args.explain:
             write_aside(_explained(checked.plans))
+
+
+def _naming_of(args: argparse.Namespace, source: Source) -> Naming:
+    if args.mapping is None:
+        return AS_PUBLISHED
+    if not source.is_table:
+        raise UsageError("--mapping names the columns of a table, and the history is none")
+    return read_naming(args.mapping)
 
 
 def _tried_again() -> Column:

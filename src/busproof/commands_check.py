@@ -61,6 +61,12 @@ def _add_spark(parser: argparse.ArgumentParser) -> None:
         "--conf", action="append", metavar="NAME=VALUE", help="a setting of Spark's (repeatable)"
     )
     spark.add_argument(
+        "--mapping",
+        type=Path,
+        metavar="FILE",
+        help="how the columns of a table are called, in TOML, where that is not as published",
+    )
+    spark.add_argument(
         "--violations",
         type=Path,
         metavar="DIR",
@@ -130,7 +136,7 @@ def _takes_spark(args: argparse.Namespace) -> bool:
         return True
     if args.engine == "auto" and _is_large(str(args.history)):
         return True
-    asked = ("follow", "master", "remote", "conf", "violations", "as_table", "explain")
+    asked = ("follow", "mapping", "master", "remote", "conf", "violations", "as_table", "explain")
     for name in asked:
         if getattr(args, name):
             option = name.replace("_", "-")
