@@ -18,7 +18,7 @@ from .crashing import Round, Victim, dying, moments
 
 pytestmark = pytest.mark.slow
 
-KILLS = 200 if FULL else 10
+KILLS = 200 if FULL else 20
 SLACK = MICROSECONDS // 2
 
 

@@ -112,7 +112,7 @@ def test_a_name_that_is_none_is_told(table, columns, told) -> None:
         ("columns = 3", "must have a table"),
         ("[columns]\nseq = 3", "must have a table"),
         ("never = 'sent'", "must have a table"),
-        ("[colums]\nseq = 'n'", "must have a table"),
+        ("[names]\nseq = 'n'", "must have a table"),
         ("[columns", "is no TOML"),
         (None, "cannot read"),
     ],

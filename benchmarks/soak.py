@@ -1,0 +1,159 @@
+"""Whether `busproof serve` needs more and more memory, under clients that never stop.
+
+Sixteen clients send, receive, and settle in every way over one partitioned queue; what is rejected
+is taken from the dead-letter queue, and each client leaves now and then and comes again. The
+messages are ever new and the queue holds about as many at any time, so that whatever grows is left
+behind. Looked at each second; the first tenth of the time is for warming up. `--store` keeps the
+messages in databases.
+"""
+
+import os
+import random
+import sys
+import tempfile
+import time
+from typing import Any, Final
+
+from figures import Figure, at_most, parser, tell
+from proton import Delivery, Handler, Message
+from proton.handlers import MessagingHandler
+from proton.reactor import Container
+from serving import LOGIN, Target, memory, ours
+
+FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
+MINUTES: Final = 20.0 if FULL else 3.0
+CLIENTS: Final = 16
+ON_THE_WAY: Final = 20
+"""Messages that each client has sent at first; for each that it settles for good it sends one."""
+STAYS: Final = 1_000
+"""After how many messages a client leaves and comes again."""
+MOST_GROWTH: Final = 1.05
+DEAD: Final = "/$deadletterqueue"
+
+
+class Client(MessagingHandler):
+    """One that sends as much as it takes away."""
+
+    def __init__(self, soak: "Soak", number: int) -> None:
+        super().__init__(prefetch=10, auto_accept=False)
+        self.soak = soak
+        self.chance = random.Random(number)  # noqa: S311 - the same messages each time
+        self.owed = ON_THE_WAY
+        self.settled = 0
+        self.connection: Any = None
+
+    def come(self, container: Container) -> None:
+        """Connect, and attach all links."""
+        target = self.soak.target
+        self.connection = container.connect(
+            f"amqp://127.0.0.1:{target.port}",
+            allowed_mechs="PLAIN",
+            allow_insecure_mechs=True,
+            reconnect=False,
+            handler=self,
+            **LOGIN,
+        )
+        self.sender = container.create_sender(self.connection, target.address)
+        for address in (target.address, target.address + DEAD):
+            container.create_receiver(self.connection, address)
+
+    def on_sendable(self, _: Any) -> None:
+        """Send what is owed."""
+        self.send()
+
+    def send(self) -> None:
+        """Send what is owed, as far as there is credit."""
+        while self.owed and self.sender.credit:
+            self.owed -= 1
+            body = self.chance.randbytes(256)
+            self.sender.send(Message(body, inferred=True, id=body[:16].hex()))
+
+    def on_message(self, event: Any) -> None:
+        """Settle what came in one of the ways; dead letters for good."""
+        ways = (Delivery.ACCEPTED, Delivery.RELEASED, Delivery.REJECTED)
+        dead = (event.link.source.address or "").endswith(DEAD)
+        how = Delivery.ACCEPTED if dead else self.chance.choices(ways, (8, 1, 1))[0]
+        event.delivery.update(how)
+        event.delivery.settle()
+        if how != Delivery.ACCEPTED:
+            return
+        self.soak.settled += 1
+        self.settled += 1
+        self.owed += 1
+        if self.settled % STAYS == 0 or self.soak.is_over:
+            self.connection.close()
+        else:
+            self.send()
+
+    def on_connection_closed(self, event: Any) -> None:
+        """Come again; what was on the way when it left is not sent anew."""
+        if not self.soak.is_over:
+            self.come(event.container)
+
+
+class Soak(Handler):
+    """All clients, and what is looked at meanwhile."""
+
+    def __init__(self, target: Target, seconds: float) -> None:
+        super().__init__()
+        self.target = target
+        self.seconds = seconds
+        self.settled = 0
+        self.began = time.monotonic()
+        self.clients = [Client(self, number) for number in range(CLIENTS)]
+        self.looks: list[tuple[float, float]] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has lasted long enough."""
+        return time.monotonic() - self.began > self.seconds
+
+    def on_reactor_init(self, event: Any) -> None:
+        """Let all come."""
+        for each in self.clients:
+            each.come(event.container)
+        event.reactor.schedule(1, self)
+
+    def on_timer_task(self, event: Any) -> None:
+        """Look at the broker's memory."""
+        self.looks.append((time.monotonic() - self.began, memory(self.target.process)))
+        if self.is_over:
+            for each in self.clients:
+                each.connection.close()
+        else:
+            event.reactor.schedule(1, self)
+
+
+def soaked(minutes: float, *options: str) -> tuple[Soak, float, float]:
+    """What came of it, and the most memory in its first tenth and after that, in MB."""
+    with ours(*options) as (target, _, _):
+        soak = Soak(target, minutes * 60)
+        Container(soak).run()
+    first = soak.seconds / 10
+    early = max(size for at, size in soak.looks if at <= first)
+    return soak, early, max(size for at, size in soak.looks if at > first)
+
+
+def main() -> int:
+    """Measure and print; 1 if a bound does not hold."""
+    options = parser(__doc__)
+    options.add_argument("--minutes", type=float, default=MINUTES, metavar="N")
+    options.add_argument("--store", action="store_true", help="keep the messages in databases")
+    args = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        more = ("--store", f"{folder}/store") if args.store else ()
+        soak, early, late = soaked(args.minutes, *more)
+    figures = [
+        at_most(
+            "most memory beside that of the first tenth of the time", late / early, MOST_GROWTH
+        ),
+        Figure("MB in the first tenth", early),
+        Figure("MB after it", late),
+        Figure("messages settled", soak.settled),
+        Figure("messages settled a second", soak.settled / soak.seconds),
+    ]
+    return tell(figures, as_json=args.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
