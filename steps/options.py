@@ -3,8 +3,7 @@
 import math
 from contextlib import suppress
 from random import SystemRandom
-
-import pytest
+from typing import Any, Protocol
 
 from busproof.errors import HistoryError, UsageError
 from busproof.history.commands import CommandFile, read_commands
@@ -15,6 +14,8 @@ from busproof.spec import Catalogue, load
 from busproof.steps.sizes import Size, size_named
 
 __all__ = [
+    "Given",
+    "check",
     "commands_of",
     "option",
     "oracle_of",
@@ -40,14 +41,35 @@ LONGEST_TIMEOUT = 86400
 """A day, in seconds."""
 
 
-def option(config: pytest.Config, name: str, default: str | None = None) -> str | None:
+class Given(Protocol):
+    """What was given for the options of the plugin: pytest's configuration, or what becomes it."""
+
+    def getoption(self, name: str) -> Any:
+        """What was given for one, such as `--bus-tier`; `None` or nothing where it was not."""
+
+
+def check(given: Given) -> None:
+    """Look at all that can be looked at before the adapter is there.
+
+    Raises:
+        UsageError: an option names what does not exist.
+    """
+    rules_asked_for(given)
+    profile_of(given, load(), commands_of(given))
+    if size_of(given) is not None:
+        seed_of(given)
+    oracle_of(option(given, "oracle"))
+    timeout_of(given)
+
+
+def option(given: Given, name: str, default: str | None = None) -> str | None:
     """What was given for an option of the plugin, as text, or else the default."""
-    value = config.getoption(f"--bus-{name}")
+    value = given.getoption(f"--bus-{name}")
     return default if value is None else str(value)
 
 
-def _partitions(config: pytest.Config, default: str) -> int:
-    text = option(config, "partitions", default) or ""
+def _partitions(given: Given, default: str) -> int:
+    text = option(given, "partitions", default) or ""
     number = int(text[:9]) if text.isascii() and text.isdecimal() else 0
     if not FEWEST_PARTITIONS <= number <= MOST_PARTITIONS:
         raise UsageError(
@@ -57,13 +79,13 @@ def _partitions(config: pytest.Config, default: str) -> int:
     return number
 
 
-def timeout_of(config: pytest.Config) -> float:
+def timeout_of(given: Given) -> float:
     """How many seconds an answer may take.
 
     Raises:
         UsageError: it is no such number.
     """
-    text = option(config, "timeout", DEFAULT_TIMEOUT) or ""
+    text = option(given, "timeout", DEFAULT_TIMEOUT) or ""
     seconds = math.nan
     with suppress(ValueError):
         seconds = float(text)
@@ -95,57 +117,55 @@ def oracle_of(text: str | None) -> Oracle | None:
         raise UsageError(f"there is no oracle {text!r}; choose strict or client") from None
 
 
-def profile_of(
-    config: pytest.Config, catalogue: Catalogue, commands: CommandFile | None
-) -> Profile:
+def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None) -> Profile:
     """What was asked for; what was not is as it was where commands to replay were found.
 
     Raises:
         UsageError: an edition, tier, reading or number of partitions does not exist.
     """
     before = None if commands is None else commands.profile
-    given = _readings(config.getoption("--bus-reading"))
+    readings = _readings(given.getoption("--bus-reading"))
     return profile_for(
         catalogue,
-        edition=option(config, "edition", None if before is None else before.edition),
-        tier=_tier(option(config, "tier", before.tier.value if before else "standard")),
-        readings={**(before.readings if before else {}), **given},
-        partitions=_partitions(config, str(before.partitions) if before else DEFAULT_PARTITIONS),
+        edition=option(given, "edition", None if before is None else before.edition),
+        tier=_tier(option(given, "tier", before.tier.value if before else "standard")),
+        readings={**(before.readings if before else {}), **readings},
+        partitions=_partitions(given, str(before.partitions) if before else DEFAULT_PARTITIONS),
     )
 
 
-def commands_of(config: pytest.Config) -> CommandFile | None:
+def commands_of(given: Given) -> CommandFile | None:
     """The commands that are to be replayed; `None` where none are.
 
     Raises:
         UsageError: the file holds no commands that could be read.
     """
-    path = option(config, "replay")
+    path = option(given, "replay")
     try:
         return None if path is None else read_commands(path)
     except HistoryError as error:
         raise UsageError(str(error)) from None
 
 
-def size_of(config: pytest.Config) -> Size | None:
+def size_of(given: Given) -> Size | None:
     """How much is to be explored; `None` where nothing is.
 
     Raises:
         UsageError: there is no profile of this name, or it takes no minutes.
     """
-    name, minutes = option(config, "profile"), option(config, "minutes")
+    name, minutes = option(given, "profile"), option(given, "minutes")
     if name is None and minutes is not None:
         raise UsageError("--minutes is for --profile soak")
     return None if name is None else size_named(name, minutes)
 
 
-def seed_of(config: pytest.Config) -> int:
+def seed_of(given: Given) -> int:
     """What random choices begin from: the number given, or else any.
 
     Raises:
         UsageError: it is no number that a seed can be.
     """
-    text = option(config, "seed")
+    text = option(given, "seed")
     if text is None:
         return SystemRandom().getrandbits(32)
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
@@ -161,13 +181,13 @@ def _tier(text: str | None) -> str:
     return text
 
 
-def rules_asked_for(config: pytest.Config) -> frozenset[RuleId]:
+def rules_asked_for(given: Given) -> frozenset[RuleId]:
     """The rules whose scenarios alone are to run; none for all of them.
 
     Raises:
         UsageError: there is no such rule, or none that a scenario could show.
     """
-    asked = list(config.getoption("--bus-rule") or ())
+    asked = list(given.getoption("--bus-rule") or ())
     if not asked:
         return frozenset()
     catalogue = load()

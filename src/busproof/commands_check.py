@@ -118,7 +118,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_what_does_not_fit(args: argparse.Namespace) -> None:
     if (args.history is None) is (args.follow is None):
-        raise UsageError("name a HISTORY, or with --follow a folder into which histories come")
+        raise UsageError(
+            "name a HISTORY, or with --follow a folder into which histories come; "
+            "see busproof check --help"
+        )
     for name in ("checkpoint", "once"):
         if getattr(args, name) and args.follow is None:
             raise UsageError(f"--{name} is of no use without --follow")

@@ -157,11 +157,13 @@ def run(args: argparse.Namespace) -> int:
     """
     from busproof import runs  # noqa: PLC0415
     from busproof.following import Following  # noqa: PLC0415
+    from busproof.steps import options  # noqa: PLC0415
 
     failures = known.Known(args)
     request = request_from(args, args.adapter)
     if args.rule and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
+    options.check(request)
     with agreed(request, yes=args.yes) as agreed_request:
         folder = runs.run_folder(args.name, args.adapter)
         with Following(folder / runs.HISTORY) as following:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -92,6 +92,12 @@ class Request:
         given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
         given += [f"--bus-rule={rule}" for rule in self.rules]
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
+
+    def getoption(self, name: str) -> Any:
+        """What an option of our pytest plugin will be given, such as `--bus-tier`."""
+        several = {"from": self.source, "rule": self.rules, "reading": self.readings}
+        short = name.removeprefix("--bus-")
+        return several[short] if short in several else getattr(self, short)
 
 
 @attrs.frozen(kw_only=True)

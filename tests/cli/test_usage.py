@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from busproof import runs
+from busproof.cli import main
 from busproof.history.conformance import Verdict
 from busproof.reports import conformance as reports
 
@@ -50,6 +52,24 @@ WRONG = {
     "judge": ["'judge'", "'run', 'check'", "busproof --help"],
     "": ["COMMAND", "busproof --help"],
 }
+
+
+def test_what_needs_no_adapter_is_told_before_anything_begins(monkeypatch, capsys, tmp_path):
+    """At once: no process of its own finds out what can be seen here."""
+
+    def record(*_: object) -> None:
+        raise AssertionError("a run has begun")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(runs, "record", record)
+    asked = ("rule", "edition", "tier", "oracle", "reading", "partitions", "timeout")
+    lines = [line for line in WRONG if line.startswith(tuple(f"run --{name}" for name in asked))]
+    assert len(lines) == 12
+    for line in lines:
+        assert main(line.split()) == 2
+        assert all(each in capsys.readouterr().err for each in WRONG[line][:1])
+    with pytest.raises(AssertionError, match="has begun"):
+        main(["run", "--adapter", "nope"])
 
 
 @pytest.mark.parametrize("line", WRONG)
