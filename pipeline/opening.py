@@ -1,5 +1,6 @@
 """A history as it lies somewhere: its events, and the terms that its header states."""
 
+from collections import Counter
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -38,11 +39,12 @@ def _shared(read: Read, source: Source) -> Header:
     if read.headers is None:
         raise AssertionError("history files have headers")
     rows = read.headers.orderBy("file").collect()
-    found = {Path(row["file"]).name for row in rows}
-    lacking = [path for path in source.paths if Path(path).name not in found]
+    # Files of different folders may have one name.
+    found = Counter(Path(row["file"]).name for row in rows)
+    lacking = Counter(Path(path).name for path in source.paths) - found
     if lacking or not rows:
         raise HistoryError(
-            f"{lacking[0] if lacking else source.paths[0]}: a history must begin with a header, "
+            f"{min(lacking, default=source.paths[0])}: a history must begin with a header, "
             '{"record":"header",…}'
         )
     return one_header(

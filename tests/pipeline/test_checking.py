@@ -10,14 +10,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from spark_samples import SHOWN_BY_WORK, Sample, by_history, held
 
+from busproof.errors import HistoryError
 from busproof.model.outcomes import Refused
 from busproof.model.values import Error
 from busproof.pipeline import messages, ordering, reading, rules
 from busproof.pipeline.checking import check
 from busproof.pipeline.frames import Frames
+from busproof.pipeline.opening import opened
 from busproof.pipeline.ordering import entities
 from busproof.pipeline.reading import read_lines, read_table
 from busproof.pipeline.session import said_by_spark
+from busproof.pipeline.sources import find_source
 
 pytestmark = pytest.mark.slow
 
@@ -160,6 +163,20 @@ def test_a_file_that_is_read_in_blocks_is_the_same(spark, sample: Sample) -> Non
         assert whole.count() == blocks.events.count()
     finally:
         spark.conf.set(name, before)
+
+
+def test_each_file_of_a_folder_has_a_header_of_its_own(spark, tmp_path) -> None:
+    """Found where two files of different folders had one name."""
+    (one,) = cases.clean("round-robin", (1,))
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        cases.write(tmp_path / name / "h.jsonl", [one], cases.header())
+    read, _ = opened(spark, find_source(str(tmp_path)))
+    assert 2 * len(one.events) == read.events.count()
+    headless = (tmp_path / "b" / "h.jsonl").read_text().partition("\n")[2]
+    (tmp_path / "b" / "h.jsonl").write_text(headless)
+    with pytest.raises(HistoryError, match=r"h\.jsonl: a history must begin with a header"):
+        opened(spark, find_source(str(tmp_path)))
 
 
 def test_a_table_says_the_same_as_the_lines(spark, sample: Sample, tmp_path) -> None:
