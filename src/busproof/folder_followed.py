@@ -191,18 +191,20 @@ def followed(args: argparse.Namespace) -> Conformance:
 
 def coming(folder: Path, ledger: Ledger, *, once: bool) -> Iterator[dict[str, int]]:
     """The files of each batch, as they come; with `once` until all that are there were judged."""
-    while True:
-        files, unsettled = _new_in(folder, ledger.files)
-        if files:
-            yield dict(sorted(files.items())[:MOST])
-        elif once and not unsettled:
-            return
-        else:
-            with busy(f"Waiting for files in {folder}; Ctrl-C ends this"):
-                while not _new_in(folder, ledger.files)[0]:
-                    time.sleep(LOOKS)
-                    if once and not _new_in(folder, ledger.files)[1]:
-                        break
+    while files := _awaited(folder, ledger, once=once):
+        yield dict(sorted(files.items())[:MOST])
+
+
+def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
+    """Files that were not judged, as soon as there are some; none where there will be no more."""
+    files, unsettled = _new_in(folder, ledger.files)
+    if files or (once and not unsettled):
+        return files
+    with busy(f"Waiting for files in {folder}; Ctrl-C ends this"):
+        while not files and (unsettled or not once):
+            time.sleep(LOOKS)
+            files, unsettled = _new_in(folder, ledger.files)
+    return files
 
 
 def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
