@@ -45,6 +45,8 @@ __all__ = ["LOCK", "Round", "Victim", "dying", "moments"]
 LOCK: Final = 1.0
 """How long a message stays locked, in seconds."""
 TIMEOUT: Final = 10.0
+PATIENCE: Final = 60.0
+"""How long a round waits for its answers, in seconds."""
 
 
 class Victim:
@@ -263,13 +265,15 @@ class Round:
             assert isinstance(maker.ask(command), Done), command
         maker.close()
 
-    def run(self, kill: Callable[[], None], after: float) -> None:
-        """Ask from four clients, and kill the broker so many seconds later."""
+    def run(self, kill: Callable[[], None], after: int) -> None:
+        """Ask from four clients, and kill the broker once so many answers have come."""
         asking = (self._send_plain, self._send_on, self._receive_plain, self._receive_on)
         threads = [threading.Thread(target=each) for each in asking]
         for each in threads:
             each.start()
-        time.sleep(after)
+        asked, until = len(self.events), time.monotonic() + PATIENCE
+        while len(self.events) - asked < after and time.monotonic() < until:
+            time.sleep(0.001)
         kill()
         self._over.set()
         for each in threads:
@@ -379,7 +383,7 @@ class Round:
             number += 1
 
 
-def moments(seed: int, count: int) -> Iterator[float]:
-    """When to kill, in seconds after the load has begun."""
+def moments(seed: int, count: int) -> Iterator[int]:
+    """When to kill, in answers since the load has begun: so much is done on a slow machine too."""
     chance = random.Random(seed)
-    return (chance.uniform(0.05, 0.5) for _ in range(count))
+    return (chance.randint(20, 400) for _ in range(count))

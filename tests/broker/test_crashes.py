@@ -1,5 +1,6 @@
 """A broker that is killed under load, again and again: what it has answered is so."""
 
+import random
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +24,23 @@ SLACK = MICROSECONDS // 2
 
 
 def free_ports() -> tuple[int, int]:
-    """Two ports that nobody uses just now."""
-    with socket.socket() as one, socket.socket() as other:
-        for each in (one, other):
-            each.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
+    """Two ports that nobody uses, also not while the broker is down.
+
+    The system gives those above 32768 to connections, and would give away what the broker needs
+    anew when it comes back.
+    """
+    free = (each for each in random.sample(range(20_000, 32_000), 200) if is_free(each))
+    return next(free), next(free)
+
+
+def is_free(port: int) -> bool:
+    """Whether somebody could listen there."""
+    with socket.socket() as one:
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 @pytest.fixture
