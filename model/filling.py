@@ -121,9 +121,16 @@ def _fullest(room: Room, dead: Room, where: Partitions) -> int:
     return max(held.values(), default=0)
 
 
-def has_plenty(queue: Queue, size: int) -> bool:
-    """Whether a bus of its own need not look at what each partition holds."""
-    return queue.room.taken + size < LEAST_GB
+def has_plenty(namespace: Namespace, queue: Queue, size: int) -> bool:
+    """Whether a bus of its own need not look at what each partition holds.
+
+    However an entity's size is shared out, none of its partitions has less than a gigabyte.
+    """
+    room = queue.room
+    if room.taken + size < LEAST_GB:
+        return True
+    kept = room.held, grave(namespace, queue).held, queue.calendar.sizes
+    return size + sum(max(each.values(), default=0) for each in kept) < LEAST_GB
 
 
 def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:
@@ -136,7 +143,11 @@ def has_room_for(namespace: Namespace, queue: Queue, arrival: Arrival) -> bool:
     """FWD-21: whether a bus of its own has room for what is forwarded to where it would go."""
     size = arrival.message.size or 0
     dropped = not arrival.certain
-    return dropped or has_plenty(queue, size) or has_room(namespace, queue, arrival.where, size)
+    return (
+        dropped
+        or has_plenty(namespace, queue, size)
+        or has_room(namespace, queue, arrival.where, size)
+    )
 
 
 def surely_has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:

@@ -46,7 +46,7 @@ def with_room(
     """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
     if namespace.vantage.decides:
         size = message.size or 0
-        if has_plenty(queue, size):
+        if has_plenty(namespace, queue, size):
             return spared
         return sum(bit for bit in bits(spared) if has_room(namespace, queue, bit, size))
     # A copy of an earlier message takes no room, for it is dropped.
@@ -156,7 +156,7 @@ def _own_refusals(
     Where it is not said whether something fits, it may refuse it or take it.
     """
     size = (message.size or 0) + staged
-    if has_plenty(queue, size):
+    if has_plenty(namespace, queue, size):
         return
     up = queue.outages.spared(where)
     full = [bit for bit in bits(up) if not has_room(namespace, queue, bit, size)]

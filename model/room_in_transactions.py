@@ -52,14 +52,14 @@ def has_room_within(
     if not namespace.vantage.decides:
         return True
     size = _waiting(namespace, queue, transaction) + least(message)
-    if has_plenty(queue, size):
+    if has_plenty(namespace, queue, size):
         return True
     return any(has_room(namespace, queue, bit, size) for bit in bits(where))
 
 
 def _waiting(namespace: Namespace, queue: Queue, transaction: Transaction) -> int:
     """How many bytes wait in the transaction for the queue, where a bus of its own counts them."""
-    if not namespace.vantage.decides or has_plenty(queue, transaction.bytes):
+    if not namespace.vantage.decides or has_plenty(namespace, queue, transaction.bytes):
         return 0
     return waiting_for(transaction, queue.settings.queue)
 

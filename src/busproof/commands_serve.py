@@ -169,6 +169,8 @@ async def _serve(args: argparse.Namespace) -> int:
     told.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()
     await broker.stop()
+    # Looking through a million messages once more, only to end, would take half a minute.
+    gc.freeze()
     told.info("stopped")
     if kept is not None:
         kept.check()
