@@ -154,4 +154,5 @@ def _without_collecting() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()
         gc.enable()

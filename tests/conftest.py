@@ -4,6 +4,12 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = (
+    (
+        "tests/pipeline/test_bus.py",
+        "tests/pipeline/test_features_on_spark.py",
+        "tests/pipeline/test_simulating.py",
+    ),
+    ("tests/pipeline/test_folder_followed.py",),
     ("tests/pipeline/",),
     ("tests/browser/",),
     ("tests/workflows/",),
