@@ -1,6 +1,6 @@
 # What a developer runs; `make help` lists it.
-# `make run` and `make test` need nothing done before: each makes the virtual environment it needs,
-# and makes it anew when pyproject.toml or its lock changes.
+# `make run` and `make test` need nothing but Python: each makes the virtual environment it needs,
+# and makes it again when pyproject.toml or its lock changes (tools/environment.py).
 
 PYTHON ?= python3
 # Four more than there are cores: many tests wait for a broker or for a process of theirs.
@@ -11,12 +11,11 @@ ADAPTER ?= model
 RUNS ?=
 RESULTS ?=
 LABEL ?=
+PART ?=
 
 BASE := .venv
 DEV := .venv-dev
-BASE_LOCKS := requirements/build.lock requirements/base.lock
-DEV_LOCKS := requirements/dev.lock
-INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
+ENVIRONMENT := $(PYTHON) tools/environment.py
 RUFF_FILES := .
 # What else was found is told, where it was kept: busproof audit --format json > reports/audit.json
 TOLD = $(foreach each,audit modelcheck,$(if $(wildcard reports/$(each).json),--$(each) reports/$(each).json))
@@ -26,74 +25,71 @@ TESTS = $(DEV)/bin/python -m pytest -n $(JOBS)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lint types check format nightly modelcheck audit bench schemas diagrams licences vulnerabilities dist wheel pythons allure docs site lock base dev clean \
-	python-there compiler-there node-there
+.PHONY: results help run test lint types check format nightly nightly-status modelcheck audit bench schemas diagrams licences vulnerabilities dist wheel pythons allure docs site lock base dev clean \
+	python-there node-there
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-run: $(BASE)/.installed ## run the suite on the embedded model (ADAPTER=… for another)
+run: base ## run the suite on the embedded model (ADAPTER=… for another)
 	$(BASE)/bin/busproof run --adapter '$(ADAPTER)'
 
-test: node-there $(DEV)/.installed ## run every test at gate size (BUSPROOF_SIZE=full for all of it)
-	@cd examples/node-adapter && said=$$(node --test 2>&1) || { echo "$$said"; exit 1; }; \
-		echo "examples/node-adapter: node --test"; echo "$$said" | tail -n 8
-	$(if $(PYTEST),,$(TESTS) tests/model --cov --cov-report=term-missing:skip-covered)
+test: dev ## run every test at gate size (PYTEST='…' for some of them)
+	$(if $(PYTEST),,COVERAGE_FILE=$(DEV)/coverage.$$$$ \
+		$(TESTS) tests/model --cov --cov-report=term-missing:skip-covered)
 	$(TESTS) $(or $(PYTEST),--ignore=tests/model)
 
-lint: $(DEV)/.installed ## ruff and codespell
+lint: dev ## ruff and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)
 	$(DEV)/bin/ruff format --check $(RUFF_FILES)
 	$(DEV)/bin/codespell
 
-types: $(DEV)/.installed ## mypy
+types: dev ## mypy
 	$(DEV)/bin/mypy
 
 check: lint types ## lint and types
 
-format: $(DEV)/.installed ## let ruff format and mend what it can
+format: dev ## let ruff format and mend what it can
 	$(DEV)/bin/ruff check --fix-only --quiet $(RUFF_FILES)
 	$(DEV)/bin/ruff format $(RUFF_FILES)
 
-nightly: export BUSPROOF_SIZE = full
-nightly: ## everything at full size: all tests, all kills of the audit, all specs, the benchmarks
-	@failed=; for each in "audit MATRIX=full" modelcheck test pythons bench; do \
-		echo "== make $$each, at $$(date +%H:%M)"; \
-		$(MAKE) $$each || failed="$$failed; make $$each"; \
-	done; \
-	test -z "$$failed" || { echo "make nightly: failed:$${failed#;}" >&2; exit 1; }
+nightly: dev ## run at full size what is missing or out of date (PART=… for one part)
+	@$(DEV)/bin/python tools/nightly.py $(PART)
 
-modelcheck: $(DEV)/.installed ## let TLC check the specs, and the model against their graphs
+nightly-status: dev ## print what is known of each part of the nightly checks
+	@$(DEV)/bin/python tools/nightly.py --status
+
+modelcheck: dev ## let TLC check the specs, and the model against their graphs
 	$(DEV)/bin/busproof modelcheck; code=$$?; \
 	$(DEV)/bin/busproof modelcheck --mutants $(if $(filter full,$(BUSPROOF_SIZE)),,--changed) || code=$$?; \
 	exit $$code
 
-audit: $(DEV)/.installed ## run the suite on every seeded fault (MATRIX=full: every scenario on each)
+audit: dev ## run the suite on every seeded fault (MATRIX=full: every scenario on each)
 	$(DEV)/bin/busproof audit --matrix $(MATRIX)
 
-bench: $(DEV)/.installed ## run every benchmark
+bench: dev ## run every benchmark
 	@failed=; for each in benchmarks/*.py; do \
 		echo "== $$each"; \
 		$(DEV)/bin/python "$$each" || failed="$$failed $$each"; \
 	done; \
 	test -z "$$failed" || { echo "make bench: failed:$$failed" >&2; exit 1; }
 
-schemas: $(DEV)/.installed ## write the JSON Schemas anew
+schemas: dev ## write the JSON Schemas anew
 	$(DEV)/bin/python -m busproof.history.schemas
 	$(DEV)/bin/python -m busproof.reports.schemas
 
-diagrams: $(DEV)/.installed ## draw the states in docs/states.md anew
+diagrams: dev ## draw the states in docs/states.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
 
-licences: $(DEV)/.installed ## list the licences of all packages in docs/licences.md anew
+licences: dev ## list the licences of all packages in docs/licences.md anew
 	$(DEV)/bin/python tools/licences.py > docs/licences.md
 
-dist: $(DEV)/.installed ## build the wheel and the source distribution into dist/, the same bytes each time
+dist: dev ## build the wheel and the source distribution into dist/, the same bytes each time
 	rm -rf dist build
 	$(DEV)/bin/python tools/dist.py
 	@ls -l dist
 
-wheel: $(DEV)/.installed ## build the wheel into dist/
+wheel: dev ## build the wheel into dist/
 	rm -rf dist build
 	$(DEV)/bin/python -m build --quiet --no-isolation --wheel
 	@ls -l dist
@@ -102,11 +98,11 @@ pythons: dist ## try the wheel with each Python from 3.11 on that is here (PYTHO
 	@tried=; failed=; for each in $(PYTHONS); do \
 		$$each -c '' 2>/dev/null || continue; \
 		echo "== $$each"; tried="$$tried $$each"; \
-		bash .ci/wheel $$each || failed="$$failed $$each"; \
+		BUSPROOF_SIZE=full bash .ci/wheel $$each || failed="$$failed $$each"; \
 	done; echo "make pythons: tried$$tried"; \
 	test -n "$$tried" -a -z "$$failed" || { echo "make pythons: failed:$$failed" >&2; exit 1; }
 
-allure: $(DEV)/.installed node-there ## make reports/allure.html of the newest run (RUNS=… for others)
+allure: dev node-there ## make reports/allure.html of the newest run (RUNS=… for others)
 	@test -n '$(RUNS)' || test -e reports/runs/latest || $(DEV)/bin/busproof run || true
 	rm -rf reports/allure-results
 	$(DEV)/bin/busproof report $(RUNS) --allure reports/allure-results $(TOLD) \
@@ -114,7 +110,7 @@ allure: $(DEV)/.installed node-there ## make reports/allure.html of the newest r
 	$(DEV)/bin/python tools/allure_page.py reports/allure-results \
 		--output reports/allure.html --history reports/allure-history.jsonl
 
-results: $(DEV)/.installed node-there ## run the suite on all that is here, and write docs/results.md anew
+results: dev node-there ## run the suite on all that is here, and write docs/results.md anew
 	rm -rf reports/runs/results-*
 	# Whatever the verdicts are, they are told; a run that came to none is left out.
 	-$(DEV)/bin/busproof run --name results-model
@@ -127,7 +123,7 @@ results: $(DEV)/.installed node-there ## run the suite on all that is here, and 
 	$(DEV)/bin/python tools/results_page.py --audit reports/audit.json \
 		$$(dirname reports/runs/results-*/conformance.json)
 
-docs: $(DEV)/.installed ## build the documents into site/, and complain about every link that leads nowhere
+docs: dev ## build the documents into site/, and complain about every link that leads nowhere
 	NO_MKDOCS_2_WARNING=1 $(DEV)/bin/mkdocs build --strict
 
 site: docs node-there ## build all that is published into site/: documents, the conformance page, Allure's
@@ -158,9 +154,11 @@ vulnerabilities: .venv-lock/.installed node-there ## ask the package indexes of 
 	done; \
 	test -z "$$failed" || { echo "make vulnerabilities: some are found, or could not be asked for, in$$failed" >&2; exit 1; }
 
-base: $(BASE)/.installed ## make .venv: busproof and what it needs
+base: python-there ## make .venv: busproof and what it needs
+	@$(ENVIRONMENT) $(BASE) build base
 
-dev: $(DEV)/.installed ## make .venv-dev: busproof and what its developers need
+dev: python-there ## make .venv-dev: busproof and what its developers need
+	@$(ENVIRONMENT) $(DEV) dev
 
 clean: ## remove everything that is made here
 	rm -rf .venv .venv-dev .venv-lock build dist src/*.egg-info .hypothesis .pytest_cache \
@@ -168,23 +166,10 @@ clean: ## remove everything that is made here
 		reports/allure.html reports/allure-results site tools/*/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The environments. Their stamps are made last, so that a broken one is made again.
-
-$(BASE)/.installed: pyproject.toml $(BASE_LOCKS) | python-there
-	$(PYTHON) -m venv --clear $(BASE)
-	$(BASE)/bin/python $(INSTALL) --require-hashes $(BASE_LOCKS:%=-r %)
-	$(BASE)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
-	@touch $@
-
-$(DEV)/.installed: pyproject.toml $(DEV_LOCKS) | python-there compiler-there
-	$(PYTHON) -m venv --clear $(DEV)
-	$(DEV)/bin/python $(INSTALL) --require-hashes $(DEV_LOCKS:%=-r %)
-	$(DEV)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
-	@touch $@
-
+# `make lock` alone takes its tools unpinned: it is what pins.
 .venv-lock/.installed: requirements/lock.in | python-there
 	$(PYTHON) -m venv --clear .venv-lock
-	.venv-lock/bin/python $(INSTALL) -r requirements/lock.in
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/lock.in
 	@touch $@
 
 python-there:
@@ -192,12 +177,6 @@ python-there:
 		echo "make: $(PYTHON) must be Python 3.11 or later with its venv module (Debian, Ubuntu:" \
 		"apt-get install python3-venv); PYTHON=… names another one" >&2; exit 1; }
 
-compiler-there:
-	@command -v cc >/dev/null || { \
-		echo "make: a C compiler is missing, which python-qpid-proton is built with (Debian, Ubuntu:" \
-		"apt-get install gcc python3-dev pkg-config libssl-dev)" >&2; exit 1; }
-
 node-there:
 	@node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || { \
-		echo "make test: Node.js 18 or later is missing, which the adapter in examples/node-adapter" \
-		"needs; install it (Debian, Ubuntu: apt-get install nodejs) and try again" >&2; exit 1; }
+		echo "make: Node.js 18 or later is missing; install it (Debian, Ubuntu: apt-get install nodejs) and try again" >&2; exit 1; }

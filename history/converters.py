@@ -10,7 +10,6 @@ from typing import Any, Final, get_args, get_origin
 import attrs
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
-from cattrs.strategies import configure_tagged_union
 from immutables import Map
 
 from busproof.history.complaints import Mismatch, one_of
@@ -56,25 +55,28 @@ def frozen_map(entries: Mapping[str, str]) -> Map[str, str]:
 
 
 def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str, type]) -> None:
-    """Write each member of `union` with its name under `tag` in front, and read it by that."""
+    """Write each member of `union` with its name under `tag` in front, and read it by that.
+
+    The code for a member is generated when the first one comes: generating it for all commands and
+    outcomes would take a third of a second of every start.
+    """
     by_class = {kind: name for name, kind in names.items()}
-    configure_tagged_union(union, converter, tag_generator=by_class.__getitem__, tag_name=tag)
-    read = converter.get_structure_hook(union)
-    writers = {kind: converter.get_unstructure_hook(kind) for kind in by_class}
 
-    def checked(value: object, kind: object) -> object:
-        _check_tag(value, tag, names)
-        return read(value, kind)
+    def read(value: object, _: object) -> object:
+        fields = _tagged(value, tag, names)
+        kind = names[fields.pop(tag)]
+        return converter.get_structure_hook(kind)(fields, kind)
 
-    def tag_first(value: object) -> dict[str, Any]:
+    def write(value: object) -> dict[str, Any]:
         kind = type(value)
-        return {tag: by_class[kind], **writers[kind](value)}
+        return {tag: by_class[kind], **converter.get_unstructure_hook(kind)(value)}
 
-    converter.register_structure_hook(union, checked)
-    converter.register_unstructure_hook(union, tag_first)
+    converter.register_structure_hook(union, read)
+    converter.register_unstructure_hook(union, write)
 
 
-def _check_tag(value: object, tag: str, names: Mapping[str, type]) -> None:
+def _tagged(value: object, tag: str, names: Mapping[str, type]) -> dict[str, Any]:
+    """Return a copy of the fields, under whose `tag` one of the names stands."""
     if type(value) is not dict:
         raise Mismatch.of(value, "an object")
     if tag not in value:
@@ -82,6 +84,7 @@ def _check_tag(value: object, tag: str, names: Mapping[str, type]) -> None:
     name = value[tag]
     if type(name) is not str or name not in names:
         raise Mismatch.of(name, one_of(names, name), tag)
+    return dict(value)
 
 
 def _text(value: object, _: object) -> str:

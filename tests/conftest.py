@@ -1,6 +1,10 @@
-"""Tests that share what takes long to make are run by one process, which makes it once."""
+"""How tests are spread over processes, and what becomes of those whose programs are missing."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from programs import Tally, lacking, needs_of_file, refuse
 from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = (
@@ -26,11 +30,11 @@ TOGETHER = (
     ("tests/test_packaging.py",),
     ("tests/test_site.py",),
 )
-"""Where those tests are that ask for the same Spark, the same browser, the same whole run."""
+"""Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
 
 
 class Together(LoadScopeScheduling):
-    """Each test by itself, but for those that are told here.
+    """Schedule each test by itself, but the groups of `TOGETHER` as wholes.
 
     Marks of xdist's own, by which `--dist loadgroup` goes, are without effect since pytest 9.2.
     """
@@ -43,3 +47,50 @@ class Together(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
     """Let whole groups go to one process, the largest first."""
     return Together(config, log)
+
+
+class FileNotImported(pytest.File):
+    """A file of tests whose imports this machine lacks: one item, which is skipped."""
+
+    need = ""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        yield NotImported.from_parent(self, name="the whole file")
+
+
+class NotImported(pytest.Item):
+    """Stands for all tests of such a file."""
+
+    def runtest(self) -> None:
+        assert isinstance(self.parent, FileNotImported)
+        refuse(self.parent.need)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> FileNotImported | None:
+    """Collect no file that cannot be imported here."""
+    need = needs_of_file(module_path.relative_to(parent.config.rootpath).as_posix())
+    if need is None:
+        return None
+    file = FileNotImported.from_parent(parent, path=module_path)
+    file.need = need
+    return file
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test before its fixtures begin, if something is missing that it needs."""
+    if (need := lacking(item)) is not None:
+        refuse(need)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List what was not run for lack of a program, and what brings that."""
+    lines = list(Tally(terminalreporter.stats.get("skipped", [])).lines())
+    if lines:
+        terminalreporter.section("not run: a program is missing")
+        for line in lines:
+            terminalreporter.write_line(line)

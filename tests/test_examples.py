@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from node_packages import program
 
 from busproof.history.conformance import Conformance, Verdict
 from busproof.reports.conformance import read
@@ -52,6 +53,14 @@ def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> No
     assert ((), 0) == (bus.problems, bus.exit_code)
     assert shown == rules(bus, *set(Verdict) - {Verdict.NOT_APPLICABLE})
     assert len(shown & asked) >= len(asked) / 2, "it shows less than half of what the model can"
+
+
+@pytest.mark.needs("node")
+def test_the_adapter_in_javascript_passes_its_own_tests() -> None:
+    ended = subprocess.run(
+        [program("node"), "--test"], cwd=NODE, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from .crashing import Round, Victim, dying, moments
 
 pytestmark = pytest.mark.slow
 
-KILLS = 200 if FULL else 20
+KILLS = 200 if FULL else 8
 SLACK = MICROSECONDS // 2
 
 

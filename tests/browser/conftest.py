@@ -35,11 +35,7 @@ HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1
 def browser() -> Iterator[Browser]:
     """Of a module, not of the session: while it is open, no other test could use asyncio."""
     found = chromium()
-    if found is None:
-        pytest.fail(
-            "Chromium is missing, which the tests of the page need; install it (Debian: "
-            "apt-get install chromium) and try again"
-        )
+    assert found is not None, "mark the test with needs('chromium')"
     # Its sandbox refuses to be started by root, as in a container.
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
@@ -49,9 +45,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+def axe() -> str:
     """The script of axe-core."""
-    folder = installed(Path(__file__).parent, tmp_path_factory.mktemp("axe"))
+    folder = installed(Path(__file__).parent)
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 

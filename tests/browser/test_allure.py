@@ -26,6 +26,7 @@ def made(results: Path, output: Path, history: Path) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.needs("node")
 def test_a_failing_rule_is_found_with_its_steps(
     browser: Browser, runs, catalogue, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def failure(broken, rule) -> Path:
     return broken / "reports/runs/it/failures" / rule
 
 
+@pytest.mark.skipif(not FULL, reason="a whole run, which .ci/run makes too: BUSPROOF_SIZE=full")
 def test_features_and_exploration_are_one_verdict(busproof, recorded) -> None:
     """With the seed told, which repeats the very events."""
     told = json.loads((recorded.folder / "printed.json").read_text())["explored"]

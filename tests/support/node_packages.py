@@ -1,51 +1,36 @@
-"""Packages of npm that tests need, by the registry that npm is set up for."""
+"""npm packages that tests need, installed as their package-lock.json pins them."""
 
-import json
+import fcntl
+import hashlib
 import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 __all__ = ["installed", "program"]
-
-_LEAST_NODE = 20
 
 
 def program(name: str) -> str:
-    """Where a program of Node.js is; there is no skipping without it."""
+    """Return the path of a program that the test is marked to need."""
     found = shutil.which(name)
-    if found is None:
-        pytest.fail(
-            f"{name} is missing, which this test needs; install Node.js {_LEAST_NODE} or later "
-            "with npm (Debian, Ubuntu: apt-get install nodejs npm)"
-        )
+    assert found is not None, f"{name} is missing: mark the test with needs('node')"
     return found
 
 
-def installed(home: Path, scratch: Path) -> Path:
-    """A folder with the packages that `home/package.json` names, exactly in those versions.
+def installed(home: Path) -> Path:
+    """Return `home`, its npm packages installed in `home/node_modules`.
 
-    Args:
-        home: where the package.json is; if it has them in `node_modules`, that is the folder.
-        scratch: an empty folder, where they are put otherwise.
+    They stay there for the next session; several processes may ask at once.
     """
-    described = json.loads((home / "package.json").read_text(encoding="utf-8"))
-    wanted: dict[str, str] = described["dependencies"]
-    if all(_version(home / "node_modules" / name) == each for name, each in wanted.items()):
-        return home
-    shutil.copy(home / "package.json", scratch)
-    command = [program("npm"), "install", "--no-package-lock", "--no-audit", "--no-fund"]
-    done = subprocess.run(  # noqa: S603 - a fixed command
-        command, cwd=scratch, capture_output=True, text=True, check=False
-    )
-    assert 0 == done.returncode, done.stderr
-    return scratch
-
-
-def _version(package: Path) -> str | None:
-    described = package / "package.json"
-    if not described.exists():
-        return None
-    version: str = json.loads(described.read_text(encoding="utf-8"))["version"]
-    return version
+    modules = home / "node_modules"
+    stamp = modules / ".installed"
+    pinned = hashlib.sha256((home / "package-lock.json").read_bytes()).hexdigest()
+    with (home / ".npm.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (stamp.exists() and stamp.read_text() == pinned):
+            command = [program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+            ended = subprocess.run(  # noqa: S603 - a fixed command
+                command, cwd=home, capture_output=True, text=True, check=False
+            )
+            assert ended.returncode == 0, ended.stderr
+            stamp.write_text(pinned)
+    return home

@@ -1,7 +1,6 @@
 """A broker that nobody here wrote and that has no dialect: RabbitMQ with its AMQP 1.0 plugin."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,13 +18,12 @@ from busproof.model.profiles import profile_for
 from busproof.model.values import Message, MessageView, ReceiveMode
 from busproof.spec import load
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 """Debian's, without the script around it that wants a system service."""
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FULL, reason="RabbitMQ takes a while to start: BUSPROOF_SIZE=full"),
+    pytest.mark.needs("rabbitmq"),
 ]
 
 
@@ -37,8 +35,6 @@ def free_port() -> int:
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Where a RabbitMQ of our own listens, in a folder of its own."""
-    assert SERVER.exists(), "this needs RabbitMQ: apt install rabbitmq-server"
-    assert shutil.which("erl"), "this needs Erlang: apt install rabbitmq-server"
     home, port = tmp_path_factory.mktemp("rabbitmq"), free_port()
     (home / "enabled").write_text("[rabbitmq_amqp1_0].\n", encoding="utf-8")
     settings = {

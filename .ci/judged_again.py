@@ -1,0 +1,15 @@
+"""Judge a recorded run again, with `busproof check`, and compare: `judged_again.py RUN`."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from busproof.cli import main
+from busproof.reports import conformance
+
+run = Path(sys.argv[1])
+with tempfile.TemporaryDirectory() as scratch:
+    code = main(["check", str(run), "--format", "json", "--report", f"{scratch}/again"])
+    before, after = conformance.read(run), conformance.read(Path(scratch, "again"))
+assert code == before.exit_code, (code, before.exit_code)
+assert before.rules == after.rules, "the recorded history is judged otherwise than the run was"

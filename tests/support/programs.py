@@ -1,0 +1,127 @@
+"""Programs and packages that some tests need and a machine may lack.
+
+A test that needs one is marked `needs("node")`; a whole file that cannot even be imported without
+a package stands in `FILES`. What is missing is skipped, counted and listed at the end of a session
+with the package that brings it. `BUSPROOF_REQUIRE_ALL=1`, which `.ci/run` sets, makes it a failure.
+"""
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+import pytest
+
+from busproof.machine import chromium
+
+__all__ = ["NEEDS", "Tally", "lacking", "needs_of_file", "refuse"]
+
+REQUIRE_ALL: Final = "BUSPROOF_REQUIRE_ALL"
+OLDEST_NODE: Final = 20
+
+
+@attrs.frozen
+class Need:
+    """Something that a machine may lack.
+
+    Attributes:
+        there: returns whether the machine has it.
+        brought_by: what installs it, for a person to type.
+    """
+
+    there: Callable[[], bool]
+    brought_by: str
+
+
+def _on_path(*names: str) -> Callable[[], bool]:
+    return lambda: all(shutil.which(name) for name in names)
+
+
+def _importable(*names: str) -> Callable[[], bool]:
+    return lambda: all(importlib.util.find_spec(name) for name in names)
+
+
+def _node() -> bool:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        return False
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    version = re.match(r"v(\d+)", said.stdout)
+    return version is not None and int(version[1]) >= OLDEST_NODE
+
+
+def _rabbitmq() -> bool:
+    return shutil.which("erl") is not None and Path("/usr/lib/rabbitmq/bin").exists()
+
+
+NEEDS: Final = {
+    "bash": Need(_on_path("bash"), "apt-get install bash"),
+    "chromium": Need(lambda: chromium() is not None, "apt-get install chromium"),
+    "git": Need(_on_path("git"), "apt-get install git"),
+    "index": Need(lambda: True, "a package index that pip can reach; the test itself finds out"),
+    "node": Need(_node, f"apt-get install nodejs npm (Node.js {OLDEST_NODE} or later)"),
+    "proton": Need(
+        _importable("proton"),
+        "apt-get install gcc libc6-dev python3-dev pkg-config libssl-dev, then make dev",
+    ),
+    "ps": Need(_on_path("ps"), "apt-get install procps"),
+    "rabbitmq": Need(_rabbitmq, "apt-get install rabbitmq-server"),
+}
+"""Each need by the name that tests are marked with."""
+
+FILES: Final = {"tests/adapters/amqp/": "proton", "tests/broker/": "proton"}
+"""Where tests import something at once that may be missing, and what that is."""
+
+FIXTURES: Final = {"axe": "node", "browser": "chromium", "lint": "node"}
+"""What fixtures need, and so every test that uses them."""
+
+
+@functools.cache
+def _is_there(need: str) -> bool:
+    return NEEDS[need].there()
+
+
+def needs_of_file(file: str) -> str | None:
+    """Return what is missing without which this file cannot be imported."""
+    found = (need for start, need in FILES.items() if file.startswith(start))
+    return next((need for need in found if not _is_there(need)), None)
+
+
+def lacking(item: pytest.Item) -> str | None:
+    """Return the first thing missing that a test is marked to need."""
+    asked = [need for mark in item.iter_markers("needs") for need in mark.args]
+    asked += [FIXTURES[name] for name in getattr(item, "fixturenames", ()) if name in FIXTURES]
+    return next((need for need in asked if not _is_there(need)), None)
+
+
+def refuse(need: str) -> None:
+    """Skip a test for lack of something, or fail where nothing may be lacking."""
+    said = f"needs {need}: {NEEDS[need].brought_by}"
+    if os.environ.get(REQUIRE_ALL):
+        pytest.fail(f"{said} ({REQUIRE_ALL} is set)", pytrace=False)
+    pytest.skip(said)
+
+
+class Tally:
+    """Lists at the end of a session what was skipped for lack of something."""
+
+    def __init__(self, reports: list[pytest.TestReport]) -> None:
+        self._reports = reports
+
+    def lines(self) -> Iterator[str]:
+        """Yield one line a need: how many tests, of which files, and what brings it."""
+        for need, known in NEEDS.items():
+            files = [
+                report.nodeid.partition("::")[0]
+                for report in self._reports
+                if isinstance(report.longrepr, tuple) and f"needs {need}: " in report.longrepr[2]
+            ]
+            if files:
+                named = ", ".join(sorted(set(files)))
+                yield f"{need}: {len(files)} not run ({named}); {known.brought_by}"

@@ -1,0 +1,106 @@
+"""`tools/nightly.py`: parts of the nightly checks are resumed, kept and repeated when due."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def nightly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The tool, with results in an empty folder and two parts of one and two steps."""
+    spec = importlib.util.spec_from_file_location("nightly", ROOT / "tools" / "nightly.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(module, "PRODUCT", ("pyproject.toml",))
+    monkeypatch.setattr(module, "PARTS", {"short": (step(module, "a"),), "long": ()})
+    return module
+
+
+def step(nightly: ModuleType, name: str, code: str = "print('rows: 3 (at most 4)')"):
+    return nightly.Step(name, f'"{sys.executable}" -c "{code}"')
+
+
+def ran(nightly: ModuleType, monkeypatch, capsys, *arguments: str) -> tuple[int, list[str]]:
+    """Call the tool; return its exit code and the steps that were run."""
+    monkeypatch.setattr(sys, "argv", ["nightly.py", *arguments])
+    code = nightly.main()
+    out = capsys.readouterr().out
+    return code, [line.partition(": ")[2] for line in out.splitlines() if line.startswith("== ")]
+
+
+def test_a_part_keeps_commit_date_and_figures_with_their_bounds(
+    nightly, monkeypatch, capsys, tmp_path
+) -> None:
+    assert (0, ["a"]) == ran(nightly, monkeypatch, capsys, "short")
+    kept = json.loads((tmp_path / "short.json").read_text())
+    assert [] == kept["failed"]
+    (result,) = kept["steps"].values()
+    assert {"commit", "date", "digest", "seconds"} <= result.keys()
+    assert [{"figure": "rows", "value": 3.0, "bound": 4.0, "holds": True}] == result["figures"]
+
+
+def test_only_what_is_missing_failed_or_out_of_date_is_run(nightly, monkeypatch, capsys) -> None:
+    fails = step(nightly, "b", "raise SystemExit('rows: 5 (at most 4, which does not hold)')")
+    nightly.PARTS["long"] = (step(nightly, "a"), fails)
+    assert (1, ["a", "a", "b"]) == ran(nightly, monkeypatch, capsys)
+    assert ["rows"] == nightly.known("long")["b"]["failed"]
+    assert (1, ["b"]) == ran(nightly, monkeypatch, capsys)
+    nightly.PARTS["long"] = (step(nightly, "a"), step(nightly, "b"))
+    assert (0, ["b"]) == ran(nightly, monkeypatch, capsys)
+    assert (0, []) == ran(nightly, monkeypatch, capsys)
+    nightly.PRODUCT = ("README.md",)
+    assert "out of date" == nightly.state("short")
+    assert (0, ["a", "a", "b"]) == ran(nightly, monkeypatch, capsys)
+
+
+def test_a_part_that_was_broken_off_goes_on_where_it_was(nightly, monkeypatch, capsys) -> None:
+    interrupts = step(nightly, "b", "import os, signal; os.kill(os.getppid(), signal.SIGINT)")
+    nightly.PARTS["long"] = (step(nightly, "a"), interrupts, step(nightly, "c"))
+    assert (130, ["a", "b"]) == ran(nightly, monkeypatch, capsys, "long")
+    assert "broken off" == nightly.state("long")
+    nightly.PARTS["long"] = (step(nightly, "a"), step(nightly, "b"), step(nightly, "c"))
+    assert (0, ["b", "c"]) == ran(nightly, monkeypatch, capsys, "long")
+
+
+def test_a_whole_part_is_run_again_when_it_is_asked_for(nightly, monkeypatch, capsys) -> None:
+    for _ in range(2):
+        assert (0, ["a"]) == ran(nightly, monkeypatch, capsys, "short")
+
+
+def test_a_result_that_cannot_be_read_counts_as_none(nightly, tmp_path) -> None:
+    (tmp_path / "short.json").write_text('{"steps": ')
+    assert "not run" == nightly.state("short")
+
+
+def test_the_status_runs_nothing_and_names_what_failed(nightly, monkeypatch, capsys) -> None:
+    nightly.PARTS["long"] = (step(nightly, "b", "raise SystemExit(1)"),)
+    ran(nightly, monkeypatch, capsys)
+    monkeypatch.setattr(sys, "argv", ["nightly.py", "--status"])
+    assert 0 == nightly.main()
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert " passed " in rows["short"]
+    assert " failed " in rows["long"]
+    assert rows["long"].endswith(" b")
+
+
+def test_an_unknown_part_is_refused_with_those_there_are(nightly, monkeypatch, capsys) -> None:
+    with pytest.raises(SystemExit):
+        ran(nightly, monkeypatch, capsys, "longer")
+    assert "unknown part 'longer'; parts: short, long" in capsys.readouterr().err
+
+
+def test_every_test_at_full_size_is_in_a_part() -> None:
+    """No folder of tests is forgotten."""
+    source = (ROOT / "tools" / "nightly.py").read_text(encoding="utf-8")
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/*/test_*.py")}
+    assert {"tests/model"} <= folders
+    assert set() == {folder for folder in folders if f'"{folder}"' not in source}

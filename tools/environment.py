@@ -1,0 +1,253 @@
+"""Make a virtual environment with the packages of a lock: `environment.py HOME LOCK...`.
+
+`make run` and `make test` call this; it needs nothing but Python and its venv module.
+
+A lock names every package with its version and hashes, so pip has nothing to resolve: it installs
+with `--no-deps`, and `pip check` proves afterwards that the lock is complete. Without `--no-deps`
+older versions of pip look past a pin for a requirement with an extra, and refuse a good lock as
+soon as the index has a newer release.
+
+The stamp `HOME/.installed` is written last and holds a digest of what was installed, so a broken
+environment is never taken for a whole one. A second call in the same checkout waits for the first.
+"""
+
+import argparse
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+
+BUILT_HERE: Final = {
+    "python-qpid-proton": "a C compiler (apt-get install gcc libc6-dev python3-dev pkg-config "
+    "libssl-dev)",
+}
+"""Packages that may have no wheel for this machine, and what building them needs.
+
+Where that is missing they are left out, and the tests that need them are skipped.
+"""
+
+REQUIRE_ALL: Final = "BUSPROOF_REQUIRE_ALL"
+"""With this variable set, what would be left out or skipped is a failure."""
+
+STAMP: Final = ".installed"
+LEFT_OUT: Final = "left out:"
+SECONDS_BETWEEN_LINES: Final = 10
+
+UNREACHABLE: Final = re.compile(
+    r"WARNING: Retrying|NewConnectionError|Max retries exceeded|NameResolutionError|"
+    r"Temporary failure in name|Network is unreachable|ConnectTimeout|ReadTimeout|ProxyError"
+)
+
+
+class InstallError(Exception):
+    """The environment could not be made; the message is one sentence for the user."""
+
+
+def main() -> int:
+    """Make or keep the environment; return the exit code."""
+    parser = argparse.ArgumentParser(description="Make a virtual environment from locks.")
+    parser.add_argument("home", type=Path, help="the environment's folder")
+    parser.add_argument("locks", nargs="+", help="names of locks in requirements/")
+    parser.add_argument("--index", help="another package index than the one pip is set up for")
+    parser.add_argument(
+        "--no-project", action="store_true", help="install the packages of the locks only"
+    )
+    args = parser.parse_args()
+    try:
+        with only_one_at_a_time(args.home):
+            make(args.home, args.locks, index=args.index, project=not args.no_project)
+    except InstallError as error:
+        print(f"make: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"make: {args.home} could not be made: {reason(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def reason(error: OSError) -> str:
+    """Return why a file could not be written, with the way out."""
+    if error.errno == errno.ENOSPC:
+        return f"the disk is full ({free(ROOT)} free); it needs about 2 GB"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return f"{error.filename or ROOT} cannot be written; use a checkout that can"
+    return f"{error.strerror} ({error.filename})"
+
+
+def free(folder: Path) -> str:
+    """Return the free space on a folder's disk."""
+    return f"{shutil.disk_usage(folder).free / 1e9:.1f} GB"
+
+
+@contextlib.contextmanager
+def only_one_at_a_time(home: Path) -> Iterator[None]:
+    """Hold the environment's lock file, waiting for whoever holds it now."""
+    with home.with_name(f"{home.name}.lock").open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"{home}: another process is making it; waiting", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def make(home: Path, locks: list[str], *, index: str | None, project: bool) -> None:
+    """Make the environment, unless the one that is there is the same."""
+    wanted = digest(locks)
+    if is_made(home, wanted):
+        return
+    begun = time.monotonic()
+    (home / STAMP).unlink(missing_ok=True)
+    print(f"{home}: installing {', '.join(locks)}; this takes some two minutes", flush=True)
+    run([sys.executable, "-m", "venv", "--clear", str(home)], "the environment", {})
+    pip = Pip(home, index)
+    left_out = [name for lock in locks for name in pip.install(ROOT / "requirements" / lock)]
+    if project:
+        pip.run("install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    pip.check(left_out)
+    stamp = home / f"{STAMP}.new"
+    stamp.write_text("\n".join([wanted, *(f"{LEFT_OUT} {name}" for name in left_out), ""]))
+    stamp.rename(home / STAMP)
+    print(f"{home}: made in {time.monotonic() - begun:.0f} s", flush=True)
+
+
+def digest(locks: list[str]) -> str:
+    """Return a digest of all that an environment depends on."""
+    digested = hashlib.sha256(f"{sys.version} {ROOT} {locks}".encode())
+    for path in [ROOT / "pyproject.toml", *(lock_file(name) for name in locks), Path(__file__)]:
+        digested.update(path.read_bytes())
+    return digested.hexdigest()
+
+
+def lock_file(name: str) -> Path:
+    """Return the file of a lock."""
+    return ROOT / "requirements" / f"{name}.lock"
+
+
+def is_made(home: Path, wanted: str) -> bool:
+    """Return whether the environment is whole, current, and as complete as it can be here."""
+    try:
+        made, *left_out = (home / STAMP).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return False
+    return made == wanted and not (left_out and (can_compile() or requires_all()))
+
+
+def can_compile() -> bool:
+    """Return whether C extensions of this Python can be built here."""
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return shutil.which(os.environ.get("CC", "cc")) is not None and header.exists()
+
+
+def requires_all() -> bool:
+    """Return whether nothing may be left out."""
+    return bool(os.environ.get(REQUIRE_ALL))
+
+
+class Pip:
+    """The pip of an environment, which says what it does and fails in one sentence."""
+
+    def __init__(self, home: Path, index: str | None) -> None:
+        self._command = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+        self._settings = {"PIP_INDEX_URL": index} if index else {}
+
+    def install(self, lock: Path) -> list[str]:
+        """Install what a lock pins; return the packages that had to be left out."""
+        lock = lock.with_suffix(".lock")
+        whole, apart = divided(lock.read_text(encoding="utf-8"))
+        self._install_pinned(whole, lock)
+        left_out = []
+        for name, pin in apart.items():
+            try:
+                self._install_pinned(pin, lock)
+            except InstallError as error:
+                lacked = f"{name} has no wheel for this machine, and building it needs"
+                if can_compile() or requires_all():
+                    raise InstallError(f"{error} ({lacked} {BUILT_HERE[name]})") from None
+                print(f"left out: {lacked} {BUILT_HERE[name]}", flush=True)
+                left_out.append(name)
+        return left_out
+
+    def _install_pinned(self, pins: str, lock: Path) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            pinned = Path(scratch) / lock.name
+            pinned.write_text(pins, encoding="utf-8")
+            self.run("install", "--no-deps", "--require-hashes", "--requirement", str(pinned))
+
+    def check(self, left_out: list[str]) -> None:
+        """Refuse an environment in which a package lacks another.
+
+        Raises:
+            InstallError: a lock is not complete.
+        """
+        ended = subprocess.run(  # noqa: S603 - pip of the environment
+            [*self._command, "check"], capture_output=True, text=True, check=False
+        )
+        lines = ended.stdout.splitlines() if ended.returncode else []
+        lacking = [line for line in lines if not any(name in line for name in left_out)]
+        if lacking:
+            raise InstallError(f"a lock is not complete: {lacking[0]}; `make lock` pins anew")
+
+    def run(self, *arguments: str) -> None:
+        """Run pip; what it prints is kept back, but for how far it is."""
+        run([*self._command, *arguments], "the packages", self._settings)
+
+
+def divided(lock: str) -> tuple[str, dict[str, str]]:
+    """Return a lock without the packages that may have to be built, and each of these."""
+    pins = re.findall(r"^[^\s#].*\n(?:[ \t].*\n)*", lock, re.MULTILINE)
+    named = [(re.split(r"[=\s]", pin, maxsplit=1)[0], pin) for pin in pins]
+    whole = "".join(pin for name, pin in named if name not in BUILT_HERE)
+    return whole, {name: pin for name, pin in named if name in BUILT_HERE}
+
+
+def run(command: list[str], what: str, settings: Mapping[str, str]) -> None:
+    """Run a command of the installation, and print now and then how far it is.
+
+    Raises:
+        InstallError: it failed.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        process = subprocess.Popen(  # noqa: S603 - commands of this file
+            command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **settings}
+        )
+        while process.returncode is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(SECONDS_BETWEEN_LINES)
+            output.seek(0)
+            said = output.read()
+            fetched = len(re.findall("^Collecting ", said, re.MULTILINE))
+            if process.returncode is None and fetched:
+                print(f"  {fetched} packages fetched", flush=True)
+    if process.returncode:
+        raise InstallError(f"{what} could not be installed: {why(said)}")
+
+
+def why(said: str) -> str:
+    """Return what went wrong, of all that pip has printed."""
+    if UNREACHABLE.search(said):
+        return "no package index can be reached; is there a network, and is pip set up for it?"
+    if "No space left on device" in said:
+        return f"the disk is full ({free(ROOT)} free); it needs about 2 GB"
+    if "DO NOT MATCH THE HASHES" in said:
+        files = re.findall(r"^ {4}(\S+) from ", said, re.MULTILINE)
+        return f"the index has another file of {' '.join(files) or 'a package'} than the lock"
+    lines = re.findall(r"^ERROR: (.*)$", said, re.MULTILINE) or said.strip().splitlines()
+    return lines[-1] if lines else "no reason was given"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

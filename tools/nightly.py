@@ -1,0 +1,296 @@
+"""Run the checks at full size, part by part: `nightly.py [PART]`, `nightly.py --status`.
+
+Each part is a list of steps. What a step came to is kept in `reports/nightly/PART.json` with a
+digest of the files it depends on, so a part that was broken off goes on where it was, and without
+PART only what is missing, failed or older than its files is run. `make nightly` and
+`make nightly-status` call this.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+RESULTS: Final = ROOT / "reports" / "nightly"
+BIN: Final = Path(sys.executable).parent
+LONGEST: Final = 45 * 60
+"""Seconds that a part may take on two cores."""
+
+PRODUCT: Final = (
+    "pyproject.toml",
+    "requirements",
+    "src",
+    *sorted(path.name for path in (ROOT / "src" / "busproof").iterdir() if path.is_symlink()),
+)
+"""What everything depends on: the package, whose rooms are linked into it, and its locks."""
+
+FIGURE: Final = re.compile(
+    r"^(?P<figure>\S.*): (?P<value>[\d,.]+)"
+    r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?P<missed>, which does not hold)?\))?$",
+    re.MULTILINE,
+)
+"""A line of `benchmarks/figures`."""
+
+
+@attrs.frozen
+class Step:
+    """A command of a part.
+
+    Attributes:
+        name: what it is called in results.
+        command: what is run, in the folder of the checkout.
+        files: what its result depends on, beside the product.
+    """
+
+    name: str
+    command: str
+    files: tuple[str, ...] = ()
+
+
+def tests(*paths: str, leave_out: tuple[str, ...] = (), jobs: int = 4) -> Step:
+    """Return a step that runs these tests at full size."""
+    ignored = " ".join(f"--ignore={path}" for path in leave_out)
+    what = " ".join(paths)
+    command = f"{BIN / 'python'} -m pytest -q -n {jobs} {what} {ignored}"
+    return Step(f"tests of {what}", command.strip(), ("tests", "benchmarks", "docs", "tools"))
+
+
+def benchmark(name: str) -> Step:
+    """Return a step that runs a benchmark."""
+    return Step(name, f"{BIN / 'python'} benchmarks/{name}.py", ("benchmarks",))
+
+
+def busproof(arguments: str) -> Step:
+    """Return a step that runs our own command."""
+    return Step(f"busproof {arguments}", f"{BIN / 'busproof'} {arguments}")
+
+
+SEARCHED: Final = (
+    "tests/judging/test_soundness.py",
+    "tests/judging/test_overlapping_histories.py",
+    "tests/judging/test_pairs_of_readings.py",
+)
+PARTS: Final[dict[str, tuple[Step, ...]]] = {
+    "tests": (
+        tests("tests/model", "tests/spec", "tests/history", "tests/reports"),
+        tests("tests/adapters", leave_out=("tests/adapters/amqp",)),
+        tests("tests/judging", leave_out=SEARCHED),
+        tests("tests/steps"),
+        tests("tests/tla"),
+        tests("tests/cli"),
+        tests("tests/browser", "tests/workflows"),
+        Step(
+            "tests of documents and packaging",
+            f"{BIN / 'python'} -m pytest -q -n 4 "
+            + " ".join(sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/*.py"))),
+            ("tests", "docs", "tools", "examples", "README.md", "Makefile", ".ci"),
+        ),
+    ),
+    "audit": (busproof("audit --matrix full"), benchmark("exploring_faults")),
+    "modelcheck": (busproof("modelcheck --size full"), busproof("modelcheck --mutants")),
+    "exploration": (*(tests(path) for path in SEARCHED), benchmark("exploring")),
+    "spark": (tests("tests/pipeline", jobs=3),),
+    "broker": (tests("tests/broker"), tests("tests/adapters/amqp"), busproof("audit --wire")),
+    "benchmarks": tuple(
+        benchmark(path.stem)
+        for path in sorted(ROOT.glob("benchmarks/*.py"))
+        if path.stem not in ("exploring", "exploring_faults")
+    ),
+    "pythons": (
+        Step("make pythons", "make pythons", (".ci", "examples", "Makefile")),
+        tests("tests/test_environment.py"),
+    ),
+}
+
+
+def main() -> int:
+    """Run parts, or print the table; return 1 if something failed."""
+    parser = argparse.ArgumentParser(description="Run the checks at full size, part by part.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--status", action="store_true", help="print what is known of each part")
+    args = parser.parse_args()
+    unknown = [part for part in args.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"unknown part {unknown[0]!r}; parts: {', '.join(PARTS)}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if not args.status:
+        try:
+            for part in args.parts or PARTS:
+                run_part(part, again=bool(args.parts))
+        except KeyboardInterrupt:
+            print("\nbroken off; the same command goes on from here", file=sys.stderr)
+            return 130
+    print_table()
+    asked = args.parts or PARTS
+    return 0 if args.status or all(state(part) == "passed" for part in asked) else 1
+
+
+def run_part(part: str, *, again: bool) -> None:
+    """Run the steps of a part whose results are missing, out of date, or failed.
+
+    Args:
+        part: its name.
+        again: whether a part that is whole and current is run once more.
+    """
+    kept = known(part)
+    if again and state(part) == "passed":
+        kept = {}
+    for step in PARTS[part]:
+        current = digest(step)
+        before = kept.get(step.name)
+        if before is not None and before["passed"] and before["digest"] == current:
+            continue
+        print(f"== {part}: {step.name}", flush=True)
+        kept[step.name] = result(step, current)
+        write(part, kept)
+
+
+def result(step: Step, current: str) -> dict[str, Any]:
+    """Run a step, passing on what it prints, and return what it came to."""
+    environment = {**os.environ, "BUSPROOF_SIZE": "full", "PATH": f"{BIN}:{os.environ['PATH']}"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    begun = time.monotonic()
+    process = subprocess.Popen(  # noqa: S603 - commands of this file
+        shlex.split(step.command),
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    said = []
+    assert process.stdout is not None  # noqa: S101 - it was asked for
+    try:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            said.append(line)
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
+    code = process.wait()
+    text = "".join(said)
+    return {
+        "commit": commit(),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "digest": current,
+        "seconds": round(time.monotonic() - begun),
+        "passed": code == 0,
+        "exit_code": code,
+        "figures": list(figures(text)),
+        "failed": failures(text) if code else [],
+    }
+
+
+def figures(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the figures that a step printed, each with its bound."""
+    for found in FIGURE.finditer(text):
+        bound = found["bound"]
+        yield {
+            "figure": found["figure"],
+            "value": float(found["value"].replace(",", "")),
+            "bound": float(bound.replace(",", "")) if bound else None,
+            "holds": found["missed"] is None,
+        }
+
+
+def failures(text: str) -> list[str]:
+    """Return what failed: tests and bounds by name, or else the last lines."""
+    named = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
+    named += [found["figure"] for found in FIGURE.finditer(text) if found["missed"]]
+    return named or text.strip().splitlines()[-3:]
+
+
+def digest(step: Step) -> str:
+    """Return a digest of the files that a step's result depends on."""
+    git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
+    listed = subprocess.run(  # noqa: S603 - a fixed command
+        [*git, *PRODUCT, *step.files], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    digested = hashlib.sha256(step.command.replace(str(BIN), "").encode())
+    for name in sorted(filter(None, listed.split("\0"))):
+        path = ROOT / name
+        if path.is_file() and not path.is_symlink():
+            digested.update(name.encode() + path.read_bytes())
+    return digested.hexdigest()
+
+
+def commit() -> str:
+    """Return the commit that is checked out."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    return ended.stdout.strip()
+
+
+def known(part: str) -> dict[str, dict[str, Any]]:
+    """Return what is kept of a part, by step; nothing if the file cannot be read."""
+    try:
+        steps: dict[str, dict[str, Any]] = json.loads((RESULTS / f"{part}.json").read_text())[
+            "steps"
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return steps
+
+
+def write(part: str, steps: dict[str, dict[str, Any]]) -> None:
+    """Keep what is known of a part, whole or not at all."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    content = {
+        "part": part,
+        "commit": commit(),
+        "seconds": sum(step["seconds"] for step in steps.values()),
+        "failed": [name for name, step in steps.items() if not step["passed"]],
+        "steps": steps,
+    }
+    scratch = RESULTS / f"{part}.json.new"
+    scratch.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    scratch.replace(RESULTS / f"{part}.json")
+
+
+def state(part: str) -> str:
+    """Return how a part stands: passed, failed, out of date, broken off or not run."""
+    kept = known(part)
+    if not kept:
+        return "not run"
+    if len(kept) < len(PARTS[part]):
+        return "broken off"
+    found = [(kept.get(step.name), step) for step in PARTS[part]]
+    if any(step is not None and not step["passed"] for step, _ in found):
+        return "failed"
+    if any(step is None or step["digest"] != digest(of) for step, of in found):
+        return "out of date"
+    return "passed"
+
+
+def print_table() -> None:
+    """Print each part: state, commit, age, minutes, and what failed."""
+    now = datetime.datetime.now(datetime.UTC)
+    print(f"{'part':<12} {'result':<12} {'commit':<10} {'age':>8} {'minutes':>8}  failed")
+    for part in PARTS:
+        kept = known(part).values()
+        dates = [datetime.datetime.fromisoformat(step["date"]) for step in kept]
+        age = f"{(now - min(dates)).total_seconds() / 3600:.1f} h" if dates else "-"
+        commits = ",".join(sorted({step["commit"] for step in kept})) or "-"
+        seconds = sum(step["seconds"] for step in kept)
+        minutes = f"{seconds / 60:.0f}{'!' if seconds > LONGEST else ''}" if kept else "-"
+        failed = "; ".join(name for name, step in known(part).items() if not step["passed"])
+        print(f"{part:<12} {state(part):<12} {commits:<10} {age:>8} {minutes:>8}  {failed}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
