@@ -11,5 +11,5 @@ run = Path(sys.argv[1])
 with tempfile.TemporaryDirectory() as scratch:
     code = main(["check", str(run), "--format", "json", "--report", f"{scratch}/again"])
     before, after = conformance.read(run), conformance.read(Path(scratch, "again"))
-assert code == before.exit_code, (code, before.exit_code)
-assert before.rules == after.rules, "the recorded history is judged otherwise than the run was"
+if (code, after.rules) != (before.exit_code, before.rules):
+    sys.exit(f"{run}: the recorded history is not judged as the run was")

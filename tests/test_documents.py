@@ -131,6 +131,7 @@ def test_an_address_is_answered_as_the_readme_says() -> None:
     )
 
 
+@pytest.mark.needs("node")
 @pytest.mark.slow
 def test_the_adapter_in_javascript_conforms(tmp_path: Path) -> None:
     """As the README runs it."""

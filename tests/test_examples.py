@@ -38,6 +38,7 @@ def rules(found: Conformance, *verdicts: Verdict) -> set[str]:
     return {rule.id for rule in found.rules if rule.verdict in verdicts}
 
 
+@pytest.mark.needs("node")
 def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> None:
     """All that applies to it, and of what applies to the model all but what it lists."""
     (tmp_path / "model").mkdir()

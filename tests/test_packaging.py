@@ -18,6 +18,7 @@ import pytest
 from mypy.main import process_options
 from packaging.requirements import Requirement
 from packaging.version import Version
+from programs import refuse
 
 import busproof
 
@@ -99,7 +100,9 @@ def is_within(name: str, allowed: set[str]) -> bool:
 def files() -> list[Path]:
     """The files of the repository: those in git, and those that could be added to it."""
     git = shutil.which("git")
-    if git is None or not (ROOT / ".git").exists():
+    if git is None:
+        refuse("git")
+    if not (ROOT / ".git").exists():
         pytest.skip("no git repository to look at")
     listed = subprocess.run(  # noqa: S603 - a fixed command
         [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

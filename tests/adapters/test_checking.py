@@ -124,6 +124,7 @@ def test_a_conforming_adapter_is_failed_by_nothing_however_hostile() -> None:
         assert set() == failed(found), seed
 
 
+@pytest.mark.needs("node")
 def test_the_adapter_in_javascript_passes_everything() -> None:
     assert set() == failed(findings(f"exec:node {NODE}"))
 

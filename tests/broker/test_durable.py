@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -262,19 +261,7 @@ def on_a_small_disk(folder: Path, *options: str) -> "subprocess.Popen[str]":
     )
 
 
-def may_mount() -> bool:
-    """Whether this machine lets us have a disk of our own."""
-    return (
-        bool(shutil.which("unshare"))
-        and not subprocess.run(
-            ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"],  # noqa: S607
-            capture_output=True,
-            check=False,
-        ).returncode
-    )
-
-
-@pytest.mark.skipif(not may_mount(), reason="no disk of its own can be mounted on this machine")
+@pytest.mark.needs("own-mount")
 def test_a_full_disk_refuses_sends_and_goes_on_serving_receives(
     config: Path, tmp_path: Path
 ) -> None:

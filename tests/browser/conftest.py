@@ -184,7 +184,7 @@ def visit(browser: Browser, address: str) -> Iterator[Open]:
         seen.page.on("pageerror", lambda error: seen.said.append(str(error)))
         seen.page.on("request", lambda request: seen.asked.append(request.url))
         seen.page.goto(f"{address}{fragment}")
-        seen.page.wait_for_selector("html[data-ready]", state="attached", timeout=5000)
+        seen.page.wait_for_selector("html[data-ready]", state="attached", timeout=30_000)
         return seen
 
     yield to

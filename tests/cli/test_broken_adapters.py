@@ -107,6 +107,7 @@ def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
     assert busproof.run("it").rules(Verdict.ERRORED)
 
 
+@pytest.mark.needs("bash")
 def test_an_adapter_that_cannot_be_started_is_told_with_its_log(busproof):
     """There was nothing to record."""
     ended = busproof(

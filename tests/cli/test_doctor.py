@@ -19,6 +19,7 @@ def told(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> dict
     return {each["name"]: each for each in json.loads(capsys.readouterr().out)}
 
 
+@pytest.mark.needs("node", "chromium", "proton")
 def test_a_developers_machine_lacks_nothing(capsys) -> None:
     found = told(capsys, 0, *machine.NEEDS)
     assert [] == [name for name, each in found.items() if not each["there"]]

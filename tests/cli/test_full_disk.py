@@ -4,6 +4,7 @@ import resource
 import subprocess
 
 import pytest
+from programs import refuse
 
 from busproof.history.conformance import Verdict
 from busproof.history.files import load
@@ -41,13 +42,14 @@ def test_where_not_even_a_header_fits_nothing_is_left(busproof):
     assert set() == busproof.runs
 
 
+@pytest.mark.needs("mount")
 def test_a_full_disk_keeps_what_was_recorded_and_prints_the_verdicts(busproof, tmp_path):
     """Not even the report finds room, so that it is said and not written."""
     disk = tmp_path / "disk"
     disk.mkdir()
     small = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(disk)]
     if subprocess.run(small, check=False, capture_output=True).returncode:  # noqa: S603
-        pytest.skip("a small disk is mounted, which takes root; CI is root, and runs this")
+        refuse("root")
     try:
         ended = busproof("run", "--only", "features", "--name", "it", folder=disk)
         history = load(disk / "reports/runs/it/history.jsonl")

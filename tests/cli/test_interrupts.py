@@ -101,6 +101,7 @@ def test_a_terminated_run_is_an_interrupted_run(busproof, slow_run):
     assert ended.problems.startswith(INTERRUPTED)
 
 
+@pytest.mark.needs("bash")
 def test_a_run_that_is_interrupted_before_it_began_leaves_nothing(busproof, tmp_path):
     """The adapter has not even said what it is."""
     begun = tmp_path / "begun"

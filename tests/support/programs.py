@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import attrs
 import pytest
@@ -56,27 +56,42 @@ def _node() -> bool:
     return version is not None and int(version[1]) >= OLDEST_NODE
 
 
+def _own_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
 def _rabbitmq() -> bool:
     return shutil.which("erl") is not None and Path("/usr/lib/rabbitmq/bin").exists()
 
 
 NEEDS: Final = {
-    "bash": Need(_on_path("bash"), "apt-get install bash"),
+    "bash": Need(_on_path("bash", "sh", "dirname"), "apt-get install bash coreutils"),
     "chromium": Need(lambda: chromium() is not None, "apt-get install chromium"),
     "git": Need(_on_path("git"), "apt-get install git"),
     "index": Need(lambda: True, "a package index that pip can reach; the test itself finds out"),
+    "mount": Need(_on_path("mount"), "apt-get install mount"),
     "node": Need(_node, f"apt-get install nodejs npm (Node.js {OLDEST_NODE} or later)"),
+    "own-mount": Need(
+        _own_mount, "apt-get install util-linux mount, and a kernel where unshare -rm may mount"
+    ),
     "proton": Need(
         _importable("proton"),
         "apt-get install gcc libc6-dev python3-dev pkg-config libssl-dev, then make dev",
     ),
     "ps": Need(_on_path("ps"), "apt-get install procps"),
+    "root": Need(lambda: os.geteuid() == 0, "sudo make test: a small disk is mounted"),
     "rabbitmq": Need(_rabbitmq, "apt-get install rabbitmq-server"),
 }
 """Each need by the name that tests are marked with."""
 
 FILES: Final = {"tests/adapters/amqp/": "proton", "tests/broker/": "proton"}
 """Where tests import something at once that may be missing, and what that is."""
+
+FOLDERS: Final = {"tests/pipeline/": "bash"}
+"""What all tests of a folder need: Spark is started by a script of bash."""
 
 FIXTURES: Final = {"axe": "node", "browser": "chromium", "lint": "node"}
 """What fixtures need, and so every test that uses them."""
@@ -96,11 +111,12 @@ def needs_of_file(file: str) -> str | None:
 def lacking(item: pytest.Item) -> str | None:
     """Return the first thing missing that a test is marked to need."""
     asked = [need for mark in item.iter_markers("needs") for need in mark.args]
+    asked += [need for start, need in FOLDERS.items() if item.nodeid.startswith(start)]
     asked += [FIXTURES[name] for name in getattr(item, "fixturenames", ()) if name in FIXTURES]
     return next((need for need in asked if not _is_there(need)), None)
 
 
-def refuse(need: str) -> None:
+def refuse(need: str) -> NoReturn:
     """Skip a test for lack of something, or fail where nothing may be lacking."""
     said = f"needs {need}: {NEEDS[need].brought_by}"
     if os.environ.get(REQUIRE_ALL):

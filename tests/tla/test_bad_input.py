@@ -131,6 +131,7 @@ def test_what_does_not_fit_is_a_usage_error(
     assert sentence in said(capsys, 2, "--specs", str(manifest.folder), *arguments)
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_no_process_and_no_folder(
