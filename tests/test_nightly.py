@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.needs("git")
+
 ROOT = Path(__file__).parent.parent
 
 
