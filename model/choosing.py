@@ -38,6 +38,7 @@ CHOICES_WEIGHED: Final = 64
 OWN_CHOICES: Final = {
     "DEAD-LETTER-DELAY": ("bounded", "at-once"),
     "SCHEDULE-DELAY": ("bounded", "at-once"),
+    "OUTAGE-CLOCK": ("either", "runs"),
     "DUPLICATE-PROLONGS": ("either", "first"),
     "DLQ-PARTITIONS": ("either", "same-partition"),
     "DEAD-LETTER-COUNT": ("either", "anew"),
