@@ -348,7 +348,7 @@ Feature: Automatic forwarding
       And a message with SessionId "a" is sent
       And receivers turn to "end"
       And session "a" is accepted
-      And messages of session "a" are awaited until there are 2
+      And messages of session "a" are awaited until there are 1
       Then exactly 1 message was received
       And it has SessionId "a"
 

@@ -227,7 +227,7 @@ Feature: The life of a message
 
   Rule: What a client may notice of partitions
 
-    @LIFE-08
+    @LIFE-08 @LIFE-13
     Scenario: Another connection may find nothing while a front end has messages in its cache
       Given a partitioned queue with locks of 5 seconds
       And 32 messages without key were sent

@@ -59,7 +59,7 @@ Feature: Creating and managing queues
       Examples:
         | version |
         | 2014-01 |
-        | 2024-05 |
+        | 2021-05 |
 
     @MGMT-08
     Scenario Outline: A request of an earlier api-version may be refused

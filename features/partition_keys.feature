@@ -262,7 +262,7 @@ Feature: Partition keys
       When a message without key is sent with a timeout of 15 seconds
       Then it is accepted or refused
 
-    @KEY-18
+    @KEY-25
     Scenario: Without an outage, a short timeout changes nothing
       Given a partitioned queue
       When a message without key is sent with a timeout of 1 second

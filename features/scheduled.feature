@@ -1,7 +1,7 @@
 Feature: Scheduled messages
   A message can be sent now and arrive later. Until then nobody receives it, and whoever scheduled
   it can take it back by the number that scheduling told. How soon after its time it can be had
-  nobody states, so that a scenario waits for a while.
+  nobody states, so that a scenario waits for two minutes (SCHEDULE-DELAY).
 
   Rule: It comes at its time, and not before
 
@@ -227,7 +227,7 @@ Feature: Scheduled messages
 
   Rule: Outages and transactions
 
-    @SCHED-10
+    @SCHED-10 @LIFE-01
     Scenario: Scheduling may fail while the partition of its key is down
       Given a partitioned queue
       And a message with PartitionKey "a" was sent
@@ -238,7 +238,7 @@ Feature: Scheduled messages
       And 5 seconds pass
       Then it comes if it was scheduled, and otherwise never
 
-    @SCHED-10
+    @SCHED-10 @LIFE-01
     Scenario: Scheduling may fail while any partition is down where there is no key
       Given a partitioned queue
       And 1 partitions are down
@@ -258,7 +258,7 @@ Feature: Scheduled messages
       Then exactly 1 message was received
       And a receive finds nothing
 
-    @SCHED-15
+    @SCHED-15 @TXN-12
     Scenario: Scheduled in a transaction, it comes with the commit
       Given a partitioned queue
       And a transaction
@@ -267,7 +267,7 @@ Feature: Scheduled messages
       And 5 seconds pass
       Then it comes if it was scheduled, and otherwise never
 
-    @SCHED-15
+    @SCHED-15 @TXN-13
     Scenario: What was rolled back never comes
       Given a partitioned queue
       And a transaction

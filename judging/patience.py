@@ -1,8 +1,8 @@
 """How long a receiver waits for what has to come in the end, though nobody says when.
 
-One empty answer is no violation. A row of them is, if they came over so long a time that the
-scenarios would have given up as well, and if nothing has happened since that might keep what is
-owed.
+One empty answer is no violation. A row of them is, by the readings `bounded` of SCHEDULE-DELAY and
+FORWARD-DELAY, if they came over two minutes, and if nothing has happened since that might keep what
+is owed. Readings without a bound accuse nobody.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,13 @@ from busproof.model.owing import owed
 from busproof.model.state import Namespace
 from busproof.model.values import MICROSECONDS, RuleId
 
-__all__ = ["PAUSE", "TRIES", "Overdue", "Patience"]
+__all__ = ["BOUND", "PAUSE", "TRIES", "Overdue", "Patience"]
 
+BOUND: Final = 120 * MICROSECONDS
+"""How late something may come by a reading `bounded`; the scenarios wait as long."""
 TRIES: Final = 20
-"""Empty answers in a row after which a receiver gives up, as the scenarios do."""
-PAUSE: Final = 1 * MICROSECONDS
+"""Empty answers in a row after which a receiver gives up, if they came over that time."""
+PAUSE: Final = 7 * MICROSECONDS
 """Between two of them, in microseconds."""
 
 DISTURBING: Final = (
@@ -100,7 +102,7 @@ class Patience:
         before = self._waiting.get(command, _Waiting(event.called))
         row = attrs.evolve(before, answers=before.answers + 1)
         self._waiting[command] = row
-        if row.answers < TRIES or event.called - row.since < (TRIES - 1) * PAUSE:
+        if row.answers < TRIES or event.called - row.since < BOUND:
             return None
         seconds = (event.called - row.since) / MICROSECONDS
         why = (

@@ -210,14 +210,20 @@ def _hear(scenario: Scenario, found: Judged, terms: Terms) -> _Heard:
         return _Heard(
             scenario=scenario,
             found=found,
-            blamed=scenario.rules,
+            blamed=tuple(rule for rule in scenario.rules if not _permits(rule, terms)),
             counterexample=_of_literal(scenario, scenario.ended.detail),
         )
     return _Heard(scenario=scenario, found=found)
 
 
+def _permits(rule: RuleId, terms: Terms) -> bool:
+    """Whether a rule permits answers and forbids none, so that nothing breaks it."""
+    return terms.catalogue.rule(rule).shown_by == "allowed"
+
+
 def to_blame(rules: Sequence[RuleId], about: Sequence[RuleId], terms: Terms) -> RuleId:
     """The rule broken that a scenario is about, or else the most specific one that applies."""
+    rules = [rule for rule in rules if not _permits(rule, terms)] or rules
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
     own = [rule for rule in applicable if rule in about]
     return (*own, *applicable, *rules)[0]
@@ -309,6 +315,10 @@ def _unbroken(told: RuleVerdict, own: Sequence[_Heard]) -> tuple[Verdict, str]:
     exhausted = [each.found.exhausted for each in own if each.found.exhausted]
     if exhausted:
         return Verdict.INCONCLUSIVE, exhausted[0]
+    unblamed = [each.scenario for each in own if each.counterexample and not each.blamed]
+    if unblamed:
+        cause = "each answer was permitted, and together they are not what the scenario expects"
+        return Verdict.INCONCLUSIVE, f"{cause}: {unblamed[0].name}"
     if endings["inconclusive"] and not endings["passed"]:
         return Verdict.INCONCLUSIVE, _said(endings["inconclusive"][0].scenario)
     if told.events:

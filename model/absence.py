@@ -16,6 +16,7 @@ __all__ = ["absence"]
 _BESIDES: Final[dict[RuleId, tuple[RuleId, ...]]] = {
     "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
     "PART-03": ("KEY-03",),
+    "SCHED-10": ("LIFE-01",),
 }
 """What is broken besides where what a rule kept out is shown: a copy, or what was refused."""
 
@@ -82,7 +83,7 @@ def _from_dead_letters(namespace: Namespace, dead: Queue, view: MessageView) -> 
         return ("DLQ-06", "LIFE-12")
     if not any(is_unchanged(namespace, stored, view) for stored in reasonless):
         return ("DLQ-05", "DLQ-02")
-    return ("DLQ-13",)
+    return ("DLQ-13", "LIFE-01")
 
 
 def _is_spent(namespace: Namespace, dead: Queue, view: MessageView) -> bool:

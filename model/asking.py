@@ -1,8 +1,13 @@
 """What a queue that is asked for may become in its tier, and why it may be refused."""
 
 from collections.abc import Iterator
-from typing import Final
 
+from busproof.model.api_versions import (
+    is_old,
+    knows_partitions,
+    must_refuse_version,
+    version_shown,
+)
 from busproof.model.commands import CreateQueue, CreateTopic
 from busproof.model.duplicates import lawful_windows
 from busproof.model.measures import is_long_name, is_longest_name, must_refuse_beyond
@@ -20,9 +25,6 @@ __all__ = [
     "windows_of",
     "with_basic",
 ]
-
-PARTITIONS_KNOWN_SINCE: Final = "2013-10"
-"""MGMT-06: the first api-version that knows partitioned entities."""
 
 
 def is_beyond_basic(command: CreateQueue) -> bool:
@@ -55,8 +57,10 @@ def objections(
     if True in asked and profile.tier is Tier.PREMIUM and may:
         surely = must and False not in asked
         yield Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
-    if wanted and not _knows_partitions(profile, command.api_version):
-        yield Error.INVALID_OPERATION, ("MGMT-08",), False
+    version = command.api_version
+    if is_old(version) or (wanted and not knows_partitions(profile, version)):
+        why = ("MGMT-08",) if wanted and version_shown(version or "") else ()
+        yield Error.INVALID_OPERATION, why, must_refuse_version(profile, version)
     if profile.tier is Tier.BASIC and is_beyond_basic(command):
         reading = profile.readings.get("BASIC-FEATURES")
         if reading != "offered":
@@ -74,24 +78,13 @@ def _of_premium(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
     return ("PREM-06", "PREM-01") if again else ("PREM-01",)
 
 
-def _knows_partitions(profile: Profile, version: str | None) -> bool:
-    """MGMT-06, MGMT-07: whether requests of this api-version must know partitioned entities.
-
-    `None` is the version that the implementation's own requests name.
-    """
-    if version is None:
-        return True
-    rule = "MGMT-06" if version == PARTITIONS_KNOWN_SINCE else "MGMT-07"
-    return version >= PARTITIONS_KNOWN_SINCE and rule not in profile.silent
-
-
 def options_of(namespace: Namespace, command: CreateQueue) -> tuple[bool, ...]:
     """Whether the queue may become partitioned, not partitioned, or either."""
     profile = namespace.profile
     options = _asked_for(profile, command.partitioned)
     if profile.tier is Tier.PREMIUM:
         return options_in_premium(profile, options)
-    known = _knows_partitions(profile, command.api_version)
+    known = knows_partitions(profile, command.api_version)
     return with_basic(profile, options) if known or True not in options else (False, True)
 
 
@@ -120,11 +113,10 @@ def created_rules(
     if partitioned and profile.tier is not Tier.PREMIUM:
         rules = ("MGMT-02",)
     if partitioned and command.api_version is not None:
-        old = command.api_version < PARTITIONS_KNOWN_SINCE
-        same = command.api_version == PARTITIONS_KNOWN_SINCE
-        rules = ("MGMT-08" if old else "MGMT-06" if same else "MGMT-07", *rules)
-    elif command.partitioned and not _knows_partitions(profile, command.api_version):
-        rules = ("MGMT-08", *rules)
+        shown = version_shown(command.api_version)
+        rules = rules if shown is None else (shown, *rules)
+    elif command.partitioned and not knows_partitions(profile, command.api_version):
+        rules = ("MGMT-08", *rules) if version_shown(command.api_version or "") else rules
     if profile.tier is Tier.BASIC and is_beyond_basic(command):
         rules = ("MGMT-24", *rules)
     granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)

@@ -308,7 +308,7 @@ def _wrongly_refused(
     if key is None:
         if queue.outages.any:
             return ("KEY-15", "KEY-12")
-        return ("KEY-18",) if command.timeout <= REROUTING_TIMEOUT else ("KEY-12",)
+        return ("KEY-25",) if command.timeout <= REROUTING_TIMEOUT else ("KEY-12",)
     message = command.message
     both = message.session_id is not None and message.session_id == message.partition_key
     wrong_place = ("KEY-02", *rule_of(queue.settings, message, key)) if queue.outages.any else ()

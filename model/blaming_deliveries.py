@@ -180,7 +180,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     if len(queue.managed.before):
         rules = (*rules, "MGMT-15")
     if namespace.now.earliest > queue.receivers.others_until >= 0:
-        rules = ("LIFE-08", *rules)
+        rules = ("LIFE-13", *rules)
     return rules
 
 

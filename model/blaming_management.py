@@ -1,5 +1,6 @@
 """Which rules on the management of entities an event breaks that nothing allowed."""
 
+from busproof.model.api_versions import version_shown
 from busproof.model.census import MOST_PARTITIONED, Kind
 from busproof.model.commands import (
     Command,
@@ -109,8 +110,9 @@ def _wrongly_not_created(
         rules = ("SIZE-01", *rules)
     if command.queue in namespace.registry.buried:
         rules = ("MGMT-05", *rules)
-    if command.api_version is not None:
-        rules = ("MGMT-06", "MGMT-07", *rules)
+    shown = None if command.api_version is None else version_shown(command.api_version)
+    if shown is not None:
+        rules = (shown, *rules)
     return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
 
 

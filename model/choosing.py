@@ -36,8 +36,9 @@ CHOICES_WEIGHED: Final = 64
 """How many allowed answers a policy looks at."""
 
 OWN_CHOICES: Final = {
-    "DEAD-LETTER-DELAY": ("unbounded", "at-once"),
-    "SCHEDULE-DELAY": ("unbounded", "at-once"),
+    "DEAD-LETTER-DELAY": ("bounded", "at-once"),
+    "SCHEDULE-DELAY": ("bounded", "at-once"),
+    "OUTAGE-CLOCK": ("either", "runs"),
     "DUPLICATE-PROLONGS": ("either", "first"),
     "DLQ-PARTITIONS": ("either", "same-partition"),
     "DEAD-LETTER-COUNT": ("either", "anew"),
@@ -85,7 +86,7 @@ def decided(profile: Profile) -> Profile:
     """The profile, with a choice made wherever it leaves a bus one of `OWN_CHOICES`."""
     readings = profile.readings
     for name, (left_open, taken) in OWN_CHOICES.items():
-        if readings.get(name, left_open) == left_open:
+        if readings.get(name, left_open) in (left_open, "unbounded"):
             readings = readings.set(name, taken)
     return attrs.evolve(profile, readings=readings)
 

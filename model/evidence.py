@@ -110,8 +110,8 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
         rules = ("KEY-13", *rules)
     if len(queue.room.refused):
         rules = (*rules, "SIZE-11")
-    if cached and stored.since < queue.receivers.switched:
-        rules = (*rules, "LIFE-08")
+    if queue.receivers.others_until >= 0 and stored.since < queue.receivers.switched:
+        rules = (*rules, "LIFE-08" if cached else "LIFE-13")
     if queue.outages.any:
         rules = (*rules, "LIFE-11")
     elif not cached:

@@ -14,7 +14,7 @@ from busproof.model.calendar import NEVER
 from busproof.model.heap import push
 from busproof.model.ledger import replace
 from busproof.model.lifetimes import lifetimes
-from busproof.model.state import Namespace, Queue, with_queue
+from busproof.model.state import Namespace, Queue, Subscription, with_queue
 from busproof.model.stored import Stored
 from busproof.model.values import Message, RuleId, Window
 
@@ -26,6 +26,7 @@ __all__ = [
     "has_died",
     "is_mortal",
     "is_newer",
+    "is_surely_dead",
     "may_be_given",
     "may_have_died",
     "outlived",
@@ -80,11 +81,26 @@ def has_died(namespace: Namespace, stored: Stored) -> bool:
     return stored.dies is not None and stored.dies.latest < namespace.now.earliest
 
 
+def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """TTL-13: whether it has died even if its clock stood still in each outage (OUTAGE-CLOCK).
+
+    Nobody knows how long a clock stood still, so after an outage nothing has died for sure.
+    """
+    if not has_died(namespace, stored):
+        return False
+    topic = queue.role.topic if isinstance(queue.role, Subscription) else None
+    owner = namespace.queues.get(topic or "", queue)
+    disturbed = queue.managed.disturbed or owner.managed.disturbed
+    return not disturbed or namespace.profile.readings.get("OUTAGE-CLOCK") == "runs"
+
+
 def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """TTL-01, TTL-06, TTL-14: whether its age leaves it possible that a receive is given it."""
-    if stored.dies is None or not has_died(namespace, stored):
+    if stored.gone:
+        return False
+    if stored.dies is None or not is_surely_dead(namespace, queue, stored):
         return True
-    if stored.gone or not _may_be_cached(namespace, queue, stored, stored.dies):
+    if not _may_be_cached(namespace, queue, stored, stored.dies):
         return False
     return namespace.now.earliest <= _leaves_cache(namespace, queue, stored.dies)
 
@@ -146,7 +162,9 @@ def _perhaps(namespace: Namespace, queue: Queue, number: int) -> Queue:
 def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
     """The queue, in which this message has died, unless it is locked or in a cache."""
     stored = queue.messages.get(number)
-    if stored is None or stored.dies is None or stored.gone or not has_died(namespace, stored):
+    if stored is None or stored.dies is None or stored.gone:
+        return queue
+    if not is_surely_dead(namespace, queue, stored):
         return queue
     if stored.deferred:
         return attrs.evolve(queue, deaths=attrs.evolve(queue.deaths, aside=True))
@@ -202,7 +220,7 @@ def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[Ru
         yield "TTL-02"
         if _would_have_died(namespace, queue, stored):
             yield "MGMT-12"
-    if has_died(namespace, stored):
+    if is_surely_dead(namespace, queue, stored):
         yield "TTL-14"
 
 

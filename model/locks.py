@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from busproof.model.commands import RenewLock
 from busproof.model.evolving import evolve
-from busproof.model.expiry import has_died, may_have_died
+from busproof.model.expiry import is_surely_dead, may_have_died
 from busproof.model.heap import push
 from busproof.model.outcomes import Renewed
 from busproof.model.sessions import session_at
@@ -111,7 +111,7 @@ def _of_held(
 ) -> Iterator[Transition]:
     """The lock is renewed; or not, where only the lock keeps the message (RENEW-EXPIRED)."""
     reading = namespace.profile.readings.get("RENEW-EXPIRED")
-    if reading != "refused" or not has_died(namespace, stored):
+    if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, seen)
     if reading != "accepted" and may_have_died(namespace, stored):
         yield refusal(namespace, Error.LOCK_LOST, any_error=True)

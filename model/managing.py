@@ -85,6 +85,9 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
     if refused:
         kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
         yield refusal(kept, Error.INVALID_OPERATION, *rules, any_error=True)
+        reading = namespace.profile.readings.get("OPTION-UPDATE")
+        if reading == "refused" and "partitioned" in refused:
+            return
     if may_keep_as_it_is(namespace, queue):
         kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
         yield refusal(kept, Error.INVALID_OPERATION, "PREM-05", any_error=True)

@@ -23,6 +23,8 @@ OF_ARRIVAL: Final = frozenset(
     {"FWD-01", "FWD-02", "FWD-03", "FWD-06", "FWD-16", "FWD-26", "FWD-30"}
 )
 """The rules that say that what is forwarded arrives."""
+DELAYS: Final = ("SCHEDULE-DELAY", "FORWARD-DELAY")
+"""Nothing is ever too late where one of these is read as `unbounded`."""
 
 
 def is_owed(destination: Queue, arrival: Arrival) -> bool:
@@ -59,7 +61,7 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
             be kept.
     """
     queue = namespace.queues.get(name)
-    if queue is None or not _gives(queue) or _is_hurt(namespace):
+    if queue is None or not _gives(queue) or _is_hurt(namespace) or _is_unbounded(namespace):
         return None
     required = queue.settings.requires_session
     waiting = (
@@ -81,6 +83,11 @@ def _is_on_its_way(stored: Stored) -> bool:
 def _gives(queue: Queue) -> bool:
     """Whether whoever receives here is given what there is: nothing is full or disabled."""
     return queue.managed.status.gives and queue.room.taken < AMPLE
+
+
+def _is_unbounded(namespace: Namespace) -> bool:
+    """SCHEDULE-DELAY, FORWARD-DELAY: whether what has to come has no time by which it must."""
+    return any(namespace.profile.readings.get(name) == "unbounded" for name in DELAYS)
 
 
 def _is_hurt(namespace: Namespace) -> bool:

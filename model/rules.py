@@ -201,7 +201,9 @@ def _change_in_transaction(
         return
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
-        yield refusal(left, Error.INVALID_OPERATION, "FEAT-04", any_error=True)
+        supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
+        if not supported or transaction.doubtful or transaction.doomed:
+            yield refusal(left, Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
         # A commit that was never answered may come only now, and take effect with this change.
         at_once = _pending(namespace, command) if transaction.ending else namespace

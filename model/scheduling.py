@@ -274,7 +274,7 @@ def _staged(
     grown = with_staged(transaction, queue, staged)
     calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
     waited = attrs.evolve(occupied(queue, staged), calendar=calendar)
-    hidden = never_arrives(waited, waiting.message.body, "SCHED-15")
+    hidden = never_arrives(waited, waiting.message.body, "TXN-12")
     after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
     return with_transaction(after, command.transaction or "", grown)
 

@@ -206,9 +206,11 @@ def _spread_rules(
     rules: tuple[RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
     if not queue.settings.partitioned:
         return ()
+    short = command.timeout <= REROUTING_TIMEOUT
     if queue.outages.down:
-        short = command.timeout <= REROUTING_TIMEOUT
         rules = ("KEY-18", *rules) if short else ("KEY-15", *rules)
+    elif short and not queue.outages.doubt:
+        rules = ("KEY-25", *rules)
     if message.message_id is None:
         return rules
     earlier = queue.namesakes.get(message.message_id, where)

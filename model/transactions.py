@@ -256,8 +256,7 @@ def _forgotten(namespace: Namespace, transaction: Transaction, why: RuleId = "TX
         queue = namespace.queues.get(staged.queue)
         if queue is None:
             continue
-        rule = why if staged.waiting is None else "SCHED-15"
-        bodies = queue.bodies.set(staged.message.body, rule)
+        bodies = queue.bodies.set(staged.message.body, why)
         if isinstance(queue.bodies.get(staged.message.body), str):
             queue = attrs.evolve(queue, bodies=bodies)
             namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))

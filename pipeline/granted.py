@@ -37,9 +37,11 @@ def is_partitioned(kind: Column, asked: Column, version: Column, held: Held) -> 
     if held.profile.tier is Tier.PREMIUM:
         return sf.coalesce(restored, _in_premium(asked, regular, held))
     heard = version.isNull()
+    # Of this form, text and dates have the same order; what another one gets is left open.
+    is_dated = version.rlike("^[0-9]{4}-(0[1-9]|1[0-2])$")
     for rule, names in (
         ("MGMT-06", version == _PARTITIONS_KNOWN_SINCE),
-        ("MGMT-07", version > _PARTITIONS_KNOWN_SINCE),
+        ("MGMT-07", is_dated & (version > _PARTITIONS_KNOWN_SINCE)),
     ):
         if rule not in held.profile.silent:
             heard = heard | names

@@ -5,6 +5,7 @@ from pyspark.sql import functions as sf
 
 from busproof.pipeline.frames import Frames
 from busproof.pipeline.judgement import Judgement, Query
+from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
 
 __all__ = ["QUERIES"]
@@ -18,7 +19,8 @@ def _given_again() -> Column:
     """Receives that gave the message while another's lock surely lasted, as its later use shows."""
 
     def within(one: Column) -> Column:
-        uses = sf.filter(one["acts"], lambda act: act["done"])
+        waited = sf.exists(one["acts"], lambda act: act["hi"] == NEVER)
+        uses = sf.filter(one["acts"], lambda act: act["done"] & ~waited)
         others = sf.filter(
             "live", lambda other: (other["seq"] != one["seq"]) & (one["hi"] < other["lo"])
         )

@@ -62,12 +62,13 @@ def _too_late(held: Held) -> Column:
 def _given_too_late(concerned: Callable[[], Column]) -> Callable[[Held], Judgement]:
     """No receive is given the message for the first time after its time to live."""
 
-    def judge(_: Held) -> Judgement:
+    def judge(held: Held) -> Judgement:
         late = sf.col("late")
+        grows = sf.lit(held.reads("OUTAGE-CLOCK") == "runs") | (sf.col("downs") == 0)
         asked = sf.col("last_receive") > sf.col("dies_hi")
         unseen = (sf.size("live") == 0) & asked
         return Judgement(
-            situation=concerned() & (unseen | (sf.size(late) > 0)),
+            situation=concerned() & grows & (unseen | (sf.size(late) > 0)),
             broken=sf.size(late) > 0,
             seqs=sf.array(sf.col("send.seq"), sf.get(late, sf.lit(0))["seq"]),
             expected=named("", "is not received: its time to live is over"),
@@ -175,7 +176,8 @@ def ttl_06(held: Held) -> Judgement:
 
     found = pairs("live", "live", again)
     first = sf.get(found, sf.lit(0))
-    plain = ~sf.col("requires_session") & (sf.size("deferrals") == 0)
+    grows = sf.lit(held.reads("OUTAGE-CLOCK") == "runs") | (sf.col("downs") == 0)
+    plain = ~sf.col("requires_session") & (sf.size("deferrals") == 0) & grows
     return Judgement(
         situation=plain & sf.exists("live", ended),
         broken=sf.size(found) > 0,

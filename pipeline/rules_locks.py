@@ -7,6 +7,7 @@ from pyspark.sql import functions as sf
 
 from busproof.pipeline.frames import TERMINAL, locks
 from busproof.pipeline.judgement import Judgement, Query
+from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
 
 __all__ = ["QUERIES"]
@@ -16,7 +17,8 @@ def _lost_settles_nothing(*ops: str) -> Callable[[Held], Judgement]:
     """These requests are refused where the lock is surely lost.
 
     It is where no receive gave the token (and none was left unanswered, which may have), where
-    another request has used it up, or where the lock's duration is over since it was given.
+    another request has used it up, or where the lock's duration is over since it was given, unless
+    a settlement that waited for the end of its transaction may have kept it (LOCK-IN-TRANSACTION).
     """
 
     def judge(held: Held) -> Judgement:
@@ -35,6 +37,10 @@ def _lost_settles_nothing(*ops: str) -> Callable[[Held], Judgement]:
                 ),
             )
 
+        def kept(act: Column) -> Column:
+            """Whether a request in a transaction, or one without answer, may have kept the lock."""
+            return sf.exists("acts", lambda by: (by["hi"] == NEVER) & (by["lo"] <= act["hi"]))
+
         def used_up(act: Column) -> Column:
             return sf.exists(
                 "acts",
@@ -47,7 +53,7 @@ def _lost_settles_nothing(*ops: str) -> Callable[[Held], Judgement]:
             )
 
         def is_lost(act: Column) -> Column:
-            late = timed & (act["t_lo"] > ended) & ~renewed(act)
+            late = timed & (act["t_lo"] > ended) & ~renewed(act) & ~kept(act)
             return unheard | ((sf.size("gives") == 1) & used_up(act)) | late
 
         lost = sf.filter("acts", lambda act: act["op"].isin(*ops) & is_lost(act))

@@ -140,25 +140,6 @@ def sched_12(held: Held) -> Judgement:
     )
 
 
-def sched_14(_: Held) -> Judgement:
-    """SCHED-14: scheduling for a time that has passed is no invalid operation."""
-    plain = (
-        (sf.col("lo") > sf.col("born"))
-        & (sf.col("downs") == 0)
-        & ~sf.col("dead")
-        & ~sf.col("requires_session")
-        & sf.col("sent.session_id").isNull()
-        & sf.col("sent.partition_key").isNull()
-    )
-    return Judgement(
-        situation=_answered() & plain & (sf.col("delay") <= 0),
-        broken=(sf.col("outcome") == "Refused") & (sf.col("error") == "invalid-operation"),
-        seqs=sf.array("seq"),
-        expected="no refusal as an invalid operation: a time that has passed is now",
-        actual=sf.concat(sf.lit("scheduling '"), sf.col("sent.body"), sf.lit("' was refused")),
-    )
-
-
 _NEEDS = frozenset({"sent", "seen", "settings", "delay"})
 
 QUERIES = (
@@ -169,5 +150,4 @@ QUERIES = (
     Query(rule="SCHED-08", frame=_scheduled, judge=sched_08, needs=_NEEDS),
     Query(rule="SCHED-12", frame=sends, judge=sched_12, needs=_NEEDS),
     Query(rule="SCHED-13", frame=_scheduled, judge=sched_13, needs=_NEEDS),
-    Query(rule="SCHED-14", frame=sends, judge=sched_14, needs=_NEEDS),
 )

@@ -50,20 +50,6 @@ def key_08(held: Held) -> Judgement:
     )
 
 
-def key_09(_: Held) -> Judgement:
-    """KEY-09: SessionId and PartitionKey that agree are no invalid operation."""
-    agree = _set("session_id") & (sf.col("sent.session_id") == sf.col("sent.partition_key"))
-    alone = sf.col("transaction").isNull() & (sf.col("lo") > sf.col("born"))
-    alone = alone & (sf.col("op") == "Send")
-    return Judgement(
-        situation=sf.col("partitioned") & agree & alone & sf.col("outcome").isin("Done", "Refused"),
-        broken=(sf.col("outcome") == "Refused") & (sf.col("error") == "invalid-operation"),
-        seqs=sf.array("seq"),
-        expected="no refusal as an invalid operation: its SessionId and PartitionKey agree",
-        actual=sf.concat(sf.lit("the send of '"), sf.col("sent.body"), sf.lit("' was refused")),
-    )
-
-
 def txn_03(held: Held) -> Judgement | None:
     """TXN-03: a message without a key is refused in a transaction."""
     if held.reads("TXN-REFUSAL") != "at-send" or held.library:
@@ -205,7 +191,6 @@ def sess_01_refused(_: Held) -> Judgement:
 
 QUERIES = (
     Query(rule="KEY-08", frame=sends, judge=key_08, needs=frozenset({"sent", "settings"})),
-    Query(rule="KEY-09", frame=sends, judge=key_09, needs=frozenset({"sent", "settings"})),
     Query(rule="TXN-03", frame=sends, judge=txn_03, needs=frozenset({"transaction", "sent"})),
     Query(rule="TXN-06", frame=sends, judge=txn_06, needs=frozenset({"transaction", "sent"})),
     Query(rule="TXN-07", frame=sends, judge=txn_07, needs=frozenset({"transaction", "sent"})),

@@ -17,8 +17,6 @@ from busproof.steps.publishing import TOPIC
 from busproof.steps.wording import queue_settings
 
 SOURCE: Final = "source"
-TRIES: Final = 10
-"""How often, a second apart, a message is asked for that may still be on its way."""
 
 
 def _create(bus: Bus, settings: CreateQueue) -> str:
@@ -129,11 +127,10 @@ def turned_to(views: list[MessageView], name: str) -> str:
 @when(parsers.parse("a message is awaited until there is {number:d}"))
 def awaits(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
     """Receive and complete, several times, until so many have come; then once more."""
-    for _ in range(TRIES):
+    for _ in bus.tries():
         views.extend(bus.received(queue))
         if len(views) >= number:
             break
-        bus.pass_time(MICROSECONDS)
     bus.pass_time(MICROSECONDS)
     views.extend(bus.received(queue))
 
@@ -143,8 +140,5 @@ def awaits_session(
     bus: Bus, queue: str, views: list[MessageView], session_id: str, number: int
 ) -> None:
     """Receive a session's messages and complete them, several times, until so many have come."""
-    for _ in range(TRIES):
-        views.extend(bus.received(queue, session_id=session_id))
-        if len(views) >= number:
-            break
-        bus.pass_time(MICROSECONDS)
+    views.extend(bus.awaited(queue, number - len(views), session_id=session_id))
+    views.extend(bus.received(queue, session_id=session_id))

@@ -12,6 +12,7 @@ from busproof.history.outcome_words import outcome_words
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
 from busproof.judging.judge import Judge, Violation, vantage_of
+from busproof.judging.patience import BOUND
 from busproof.model.commands import (
     Abandon,
     AcceptSession,
@@ -36,12 +37,14 @@ from busproof.model.outcomes import (
     Peeked,
     Received,
     ReceivedSeveral,
+    Refused,
     Unsupported,
 )
 from busproof.model.values import (
     MICROSECONDS,
     SEQUENCE_BITS,
     Clock,
+    Error,
     Message,
     MessageView,
     Profile,
@@ -67,8 +70,18 @@ ROUNDS = 1000
 """Receives in a row, beyond those that what was sent explains, after which a scenario gives up."""
 
 
-PATIENCE = 20
-"""Seconds, and tries, after which a scenario gives up on what has to come at some time."""
+PEEKS = 20
+"""Peeks in a row after which a scenario takes it that there is nothing to be shown."""
+
+PAUSES = (
+    *(MICROSECONDS // 4,) * 8,
+    *(MICROSECONDS,) * 18,
+    *(BOUND // 12,) * 10,
+)
+"""Between tries for what has to come at some time: `BOUND` in all, and often to begin with."""
+
+DELAYS = ("SCHEDULE-DELAY", "FORWARD-DELAY", "DEAD-LETTER-DELAY")
+"""The ambiguities that say how late a message may come."""
 
 
 @attrs.frozen(kw_only=True)
@@ -316,7 +329,7 @@ class Bus:
 
         A partition without messages may have answered it (PEEK-EMPTY).
         """
-        for _ in range(PATIENCE):
+        for _ in range(PEEKS):
             outcome = self.do(command)
             self.expect(outcome, Peeked)
             if isinstance(outcome, Peeked) and outcome.messages:
@@ -328,19 +341,46 @@ class Bus:
     ) -> list[MessageView]:
         """Receive and complete until so many messages have come, or the patience is over.
 
-        For what has to come at a time that nobody states: a second passes before each new try.
+        Raises:
+            Inconclusive: as `tries`.
         """
         views: list[MessageView] = []
-        for _ in range(number + PATIENCE):
-            outcome = self.receive(queue, connection, session_id)
-            if isinstance(outcome, Received):
+        for _ in self.tries():
+            while len(views) < number:
+                outcome = self._received_yet(queue, connection, session_id)
+                if not isinstance(outcome, Received):
+                    break
                 views.append(outcome.message)
                 self.complete(queue, outcome.message, connection)
-            if len(views) == number:
+            else:
                 break
-            if not isinstance(outcome, Received):
-                self._pass(MICROSECONDS)
         return views
+
+    def _received_yet(self, queue: str, connection: str, session_id: str | None) -> Outcome:
+        """What a receive gets; a session whose lock has ended while it was waited is taken anew."""
+        outcome = self.receive(queue, connection, session_id)
+        lost = isinstance(outcome, Refused) and outcome.error is Error.SESSION_LOCK_LOST
+        if session_id is None or not lost:
+            return outcome
+        self.do(AcceptSession(queue=queue, session_id=session_id), connection)
+        return self.receive(queue, connection, session_id)
+
+    def tries(self, *ambiguities: str) -> Iterator[None]:
+        """One try after another, with pauses between, for what has to come at some time.
+
+        Args:
+            ambiguities: those that say how late it may be; by default those on messages.
+
+        Raises:
+            Inconclusive: the last try was in vain, and by a reading of one of them nothing is late.
+        """
+        yield
+        for pause in PAUSES:
+            self.pass_time(pause)
+            yield
+        for name in ambiguities or DELAYS:
+            if self.profile.readings.get(name) == "unbounded":
+                raise Inconclusive(f"it has not come, and by {name}=unbounded it is never too late")
 
     def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
         """Receive one message: locked, or for good where the implementation has no locks."""

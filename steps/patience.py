@@ -1,7 +1,7 @@
 """Asking again where an answer may be of a while ago."""
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from busproof.model.commands import GetQueue, GetTopic
 from busproof.model.outcomes import (
@@ -11,15 +11,10 @@ from busproof.model.outcomes import (
     TopicDescribed,
     TopicDescription,
 )
-from busproof.model.values import MICROSECONDS, Clock
 from busproof.steps.ending import NotApplicable, NotConforming
-from busproof.steps.harness import Bus
+from busproof.steps.harness import DELAYS, Bus
 
 __all__ = ["described", "described_topic", "until", "until_topic"]
-
-TRIES: Final = 40
-PAUSES: Final = {Clock.VIRTUAL: 1 * MICROSECONDS, Clock.REAL: MICROSECONDS // 4}
-"""How long to wait between two tries, in microseconds: ten seconds in all on a real clock."""
 
 Description = TypeVar("Description", QueueDescription, TopicDescription)
 
@@ -61,12 +56,11 @@ def until_topic(
 def _awaited(
     bus: Bus, asked: Callable[[], Description | None], holds: Callable[[Description], bool]
 ) -> Description:
-    told = asked()
-    for _ in range(TRIES - 1):
+    told = None
+    for _ in bus.tries("GET-LAG", *DELAYS):
+        told = asked()
         if told is not None and holds(told):
             break
-        bus.wait(PAUSES[bus.clock])
-        told = asked()
     if told is None:
         raise NotApplicable("description: none is given while a partition is down")
     return told

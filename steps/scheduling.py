@@ -8,7 +8,7 @@ from busproof.model.commands import CancelScheduled, Schedule
 from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Scheduled
 from busproof.model.values import MessageState, MessageView
 from busproof.steps.ending import NotApplicable
-from busproof.steps.harness import PATIENCE, Bus
+from busproof.steps.harness import Bus
 from busproof.steps.wording import Properties, properties, seconds
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
@@ -121,12 +121,11 @@ def awaits_in_session(
 @when("a message is awaited and abandoned")
 def awaits_and_abandons(bus: Bus, queue: str) -> None:
     """Receive a message once it comes, and give it back."""
-    for _ in range(PATIENCE):
+    for _ in bus.tries():
         outcome = bus.receive(queue)
         if isinstance(outcome, Received):
             bus.expect(bus.abandon(queue, outcome.message), Done)
             return
-        bus.pass_time(seconds(1))
     raise AssertionError("nothing came")
 
 

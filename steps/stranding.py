@@ -9,14 +9,13 @@ from busproof.model.commands import DeleteQueue, Peek, Receive, UpdateQueue
 from busproof.model.outcomes import Done, Outcome, Received, Refused
 from busproof.model.values import (
     GRAVES,
-    MICROSECONDS,
     TRANSFERS,
     EntityStatus,
     Error,
     MessageView,
     ReceiveMode,
 )
-from busproof.steps.forwarding import SOURCE, TRIES
+from busproof.steps.forwarding import SOURCE
 from busproof.steps.harness import Bus
 from busproof.steps.patience import until
 from busproof.steps.receiving import PEEKED_AT_ONCE
@@ -78,13 +77,12 @@ def awaits_buried(bus: Bus, views: list[MessageView], name: str) -> None:
 
 def _awaited(bus: Bus, views: list[MessageView], names: tuple[str, ...]) -> None:
     bus.need(Capability.TRANSFER_DEAD_LETTER)
-    for _ in range(TRIES):
+    for _ in bus.tries():
         for name in names:
             for suffix in GRAVES:
                 views.extend(bus.received(name + suffix))
         if views:
             return
-        bus.pass_time(MICROSECONDS)
 
 
 @when("a receive of dead letters of transfers is tried")

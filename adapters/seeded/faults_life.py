@@ -128,7 +128,7 @@ class _PeekOutOfOrder(SeededBus):
 
 @faulty(
     "cache-never-expires",
-    "LIFE-08",
+    "LIFE-13",
     "What one connection's receive has cached no other connection is ever given.",
 )
 class _CacheNeverExpires(SeededBus):

@@ -7,6 +7,7 @@ import attrs
 from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
+from busproof.adapters.seeded.managing import PARTITIONS_SINCE, dated
 from busproof.adapters.seeded.queues import Held, Lock, Queue
 from busproof.model.commands import Command, CreateQueue, Send, UpdateQueue
 from busproof.model.outcomes import Done, Outcome, QueueDescription, Refused
@@ -98,7 +99,7 @@ class _CreatedAgainAsBefore(SeededBus):
 @faulty("first-version-refused", "MGMT-06", "api-version 2013-10 is too old for partitions.")
 class _FirstVersionRefused(SeededBus):
     def knows_partitions(self, version: str | None) -> bool:
-        return version is None or version > "2013-10"
+        return version is None or dated(version) > PARTITIONS_SINCE
 
 
 @faulty("later-version-refused", "MGMT-07", "Only api-version 2013-10 knows partitions.")

@@ -1,4 +1,4 @@
-"""Faults of messages without key and of outages: KEY-03, KEY-12, KEY-14, KEY-15, KEY-18, KEY-20."""
+"""Faults of messages without key and of outages: KEY-03, KEY-12, KEY-14, KEY-15, KEY-20, KEY-25."""
 
 from typing import Final
 
@@ -100,7 +100,7 @@ class _NoReroutingWithManyDown(SeededBus):
 
 @faulty(
     "short-timeout-fails",
-    "KEY-18",
+    "KEY-25",
     "With a timeout of 15 s or less a message without key is refused, even with all up.",
 )
 class _ShortTimeoutFails(SeededBus):

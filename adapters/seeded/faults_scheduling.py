@@ -1,4 +1,4 @@
-"""Faults of scheduling: the SCHED rules."""
+"""Faults of scheduling: the SCHED rules, and what scheduling has of others."""
 
 from typing import Final
 
@@ -153,7 +153,7 @@ class _ScheduledGoesAnywhere(SeededBus):
 
 @faulty(
     "refused-in-outage-comes",
-    "SCHED-10",
+    "LIFE-01",
     "A message whose scheduling was refused in an outage comes later.",
     deep=True,
 )
@@ -258,7 +258,7 @@ class _PastNeverComes(SeededBus):
 
 @faulty(
     "scheduled-outside-transaction",
-    "SCHED-15",
+    "TXN-13",
     "What is scheduled in a transaction comes although it was rolled back.",
 )
 class _ScheduledOutsideTransaction(SeededBus):

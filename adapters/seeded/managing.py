@@ -28,18 +28,26 @@ from busproof.model.values import (
     Tier,
 )
 
-__all__ = ["Managing"]
+__all__ = ["PARTITIONS_SINCE", "Managing", "dated"]
 
 FIXED: Final = ("partitioned", "requires_session", "duplicate_detection")
 """What a queue is created with and keeps."""
 
-PARTITIONS_SINCE: Final = "2013-10"
-"""The oldest api-version that knows the partitioning option."""
+PARTITIONS_SINCE: Final = (2013, 10)
+"""Year and month of the oldest api-version that knows the partitioning option."""
 
 LONGEST_LOCK: Final = 300 * MICROSECONDS
 
 _DONE: Final = Done()
 _UNREACHED: Final = Refused(error=Error.UNAVAILABLE)
+
+
+def dated(version: str) -> tuple[int, int]:
+    """Year and month of an api-version; of one that names none, a date before all others."""
+    year, _, month = version.partition("-")
+    if len(year) == 4 and len(month) == 2 and (year + month).isdecimal():
+        return int(year), int(month)
+    return 0, 0
 
 
 class Managing(Transacting):
@@ -126,7 +134,7 @@ class Managing(Transacting):
 
     def knows_partitions(self, version: str | None) -> bool:
         """Whether a request of this api-version can say that a queue is to be partitioned."""
-        return version is None or version >= PARTITIONS_SINCE
+        return version is None or dated(version) >= PARTITIONS_SINCE
 
     def is_partitioned(self, asked: CreateQueue) -> bool:
         """Whether a queue that is asked for like this is partitioned."""

@@ -71,5 +71,6 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = {
     **shown_management.READINGS,
     **shown_topic_management.READINGS,
     **shown_sizes.READINGS,
+    **shown_time_to_live.READINGS,
 }
 """The readings, other than the default ones, under which the judge alone sees a fault."""

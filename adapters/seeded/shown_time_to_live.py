@@ -27,7 +27,7 @@ from busproof.model.commands import (
 )
 from busproof.model.values import MICROSECONDS
 
-__all__ = ["SHOWN"]
+__all__ = ["READINGS", "SHOWN"]
 
 _SHORT: Final = 5 * MICROSECONDS
 _LONG: Final = 60 * MICROSECONDS
@@ -80,3 +80,8 @@ SHOWN: Final[Mapping[str, Run]] = {
         receive(),
     ),
 }
+
+READINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "outage-stops-the-clock": {"OUTAGE-CLOCK": "runs"}
+}
+"""Faults that break their rule by another reading than the default one."""

@@ -120,7 +120,8 @@ def _entity(given: dict[str, Expression]) -> Expression:
 def _created(new: Expression, *objections: Expression) -> Expression:
     invalid = f"'{Error.INVALID_OPERATION.value}'"
     refused_tier = "e.partitioned AND s.tier = 'premium' AND e.kind <> 'subscription'"
-    too_old = f"e.partitioned AND c.api_version < '{_OPTION_SINCE}'"
+    dated = "c.api_version RLIKE '^[0-9]{4}-(0[1-9]|1[0-2])$'"
+    too_old = f"e.partitioned AND (NOT {dated} OR c.api_version < '{_OPTION_SINCE}')"
     error = " ".join(
         [
             f"CASE WHEN {entity('e.name')} IS NOT NULL THEN '{Error.ALREADY_EXISTS.value}'",

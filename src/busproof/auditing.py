@@ -25,7 +25,7 @@ from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import History
 from busproof.judging.audit import Audited
 from busproof.runs import HISTORY, LOG, Request, environment, pytest_arguments, run_folder
-from busproof.spec import Rule
+from busproof.spec import Catalogue, Rule
 from busproof.spec import load as load_catalogue
 from busproof.steps import STEP_MODULES
 from busproof.steps.lookups import scenario_name
@@ -78,10 +78,14 @@ class Job:
 
     def request(self) -> Request:
         """The run, where the fault's rule holds."""
-        rule = load_catalogue().rule(fault_named(self.fault).rule)
+        catalogue = load_catalogue()
+        rule = catalogue.rule(fault_named(self.fault).rule)
         edition, tier = _where_it_holds(rule)
         adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
-        about = Request(adapter=adapter, edition=edition, tier=tier, allure=False)
+        readings = _read_so_that_it_holds(catalogue, rule)
+        about = Request(
+            adapter=adapter, edition=edition, tier=tier, readings=readings, allure=False
+        )
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
         return attrs.evolve(about, rules=() if self.whole else (rule.id,))
@@ -95,6 +99,17 @@ class Job:
 def _where_it_holds(rule: Rule) -> tuple[str, str]:
     """The newest edition that states the rule, and Standard unless it holds in other tiers only."""
     return rule.editions[-1], "standard" if "standard" in rule.tiers else rule.tiers[0]
+
+
+def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
+    """Another reading of each ambiguity whose default leaves the rule out."""
+    found = []
+    for ambiguity in catalogue.ambiguities:
+        left_out = {name for name in ambiguity.readings if f"{ambiguity.id}={name}" in rule.unless}
+        if ambiguity.default in left_out:
+            other = next(name for name in ambiguity.readings if name not in left_out)
+            found.append(f"{ambiguity.id}={other}")
+    return tuple(found)
 
 
 def audited_apart(job: Job, scratch: Path) -> Audited:

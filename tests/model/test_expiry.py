@@ -225,7 +225,22 @@ def test_what_died_and_was_delivered_too_often_may_be_either_kind_of_dead_letter
     assert is_allowed(told, DEAD_RECEIVE, letter(reason="MaxDeliveryCountExceeded"))
 
 
-def test_an_outage_does_not_stop_the_clock(queue: Told) -> None:
+def test_outage_may_have_stopped_the_clock() -> None:
+    told = telling()
+    told.queue()
+    mortal(told)
+    told.has(TakePartitionDown(queue="q", partition=0))
+    passes(told, 11)
+    told.has(BringPartitionUp(queue="q", partition=0))
+    passes(told, 60)
+    assert is_allowed(told, RECEIVE, Empty())
+    told.has(RECEIVE, received("m1"))
+    assert "TTL-13" not in told.saw(RECEIVE, Empty()).rules
+
+
+def test_outage_does_not_stop_the_clock_where_it_is_read_so() -> None:
+    queue = telling({"OUTAGE-CLOCK": "runs"})
+    queue.queue()
     mortal(queue)
     queue.has(TakePartitionDown(queue="q", partition=0))
     passes(queue, 11)

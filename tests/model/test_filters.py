@@ -394,6 +394,12 @@ def regular(told: Told) -> Told:
     return told
 
 
+def test_rule_of_a_regular_topic_must_change_in_a_transaction_where_it_is_read_so() -> None:
+    told = regular(telling({"REGULAR-RULES": "supported"}))
+    assert told.saw(remove(transaction="x"), OTHER).possible == ()
+    told.has(remove(transaction="x"))
+
+
 def test_on_a_regular_topic_a_rule_changes_with_the_commit(told: Told) -> None:
     regular(told)
     assert "FEAT-04" in told.saw(remove(transaction="x"), OTHER).rules

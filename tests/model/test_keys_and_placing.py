@@ -128,10 +128,18 @@ def test_a_key_pins_after_its_outage_as_before(told: Told) -> None:
     assert told.send(partition=3, partition_key="a").rules[0] == "KEY-20"
 
 
+def test_short_timeout_changes_nothing_without_an_outage(told: Told) -> None:
+    told.queue()
+    assert "KEY-25" in told.send(timeout=1).rules
+    assert "KEY-25" not in told.send().rules
+    told.has(TakePartitionDown(queue="q", partition=0), LOST)
+    assert "KEY-25" not in told.send(timeout=1).rules
+
+
 def test_a_refusal_without_outage_is_held_against_the_bus(told: Told) -> None:
     told.queue()
     assert told.send(GONE).rules[0] == "KEY-12"
-    assert told.send(GONE, timeout=1).rules[0] == "KEY-18"
+    assert told.send(GONE, timeout=1).rules[0] == "KEY-25"
     assert told.send(GONE, partition_key="a").rules[0] == "KEY-01"
     assert told.send(GONE, session_id="a", partition_key="a").rules[0] == "KEY-09"
 

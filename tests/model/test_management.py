@@ -124,13 +124,35 @@ def test_api_versions(version: str, refused: bool, rule: str) -> None:
     assert bool(told.saw(asked, OTHER).possible) is refused
     shows(telling(), asked, DONE, rule)
     if not refused:
-        refuses(telling(), asked, OTHER, "MGMT-06", "MGMT-07")
+        refuses(telling(), asked, OTHER, rule)
 
 
 def test_an_older_version_may_ignore_the_option(told: Told) -> None:
     told.queue(api_version="")
     told.has(GET, told_of(partitioned=False))
     told.has(CreateQueue(queue="p", api_version="", partitioned=False))
+
+
+@pytest.mark.parametrize("version", ["2013-9", "abc", "v2014-01", "2014-13", "2014-1", "2014-01 "])
+def test_malformed_version_may_be_refused_ignored_or_heeded(version: str) -> None:
+    for partitioned in (True, False, None):
+        asked = CreateQueue(queue="q", api_version=version, partitioned=partitioned)
+        telling().has(asked, OTHER)
+        heeded = telling()
+        heeded.has(asked)
+        heeded.has(GET, told_of(partitioned=False))
+
+
+@pytest.mark.parametrize("version", ["2013-9", "abc"])
+def test_malformed_version_must_be_refused_where_it_is_read_so(version: str) -> None:
+    told = telling({"API-VERSION-FORM": "refused"})
+    refuses(told, CreateQueue(queue="q", api_version=version), DONE)
+    told.has(CreateQueue(queue="q", api_version=version), OTHER)
+
+
+@pytest.mark.parametrize("version", ["2012-03", ""])
+def test_old_version_may_be_refused_for_any_queue(version: str) -> None:
+    telling().has(CreateQueue(queue="q", api_version=version, partitioned=False), OTHER)
 
 
 def test_where_no_edition_speaks_of_versions_each_answer_is_allowed() -> None:

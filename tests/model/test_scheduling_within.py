@@ -108,7 +108,7 @@ def test_what_was_rolled_back_never_comes(queue: Told, end: type) -> None:
     if end is RollBackTransaction:
         queue.has(end(transaction="t"))
         found = queue.saw(RECEIVE, received("m1", 1, partition_key="k"))
-        assert found.rules[0] == "SCHED-15"
+        assert found.rules[0] == "TXN-13"
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,13 @@ def receive() -> Receive:
 # Updates
 
 
+def test_other_partitioning_option_must_be_refused_where_it_is_read_so() -> None:
+    told = telling({"OPTION-UPDATE": "refused"})
+    told.queue()
+    assert told.saw(update(partitioned=False)).possible == ()
+    told.has(update(partitioned=False), OTHER)
+
+
 @pytest.mark.parametrize(
     ("name", "rule"),
     [

@@ -41,7 +41,7 @@ MISSED = {
 SAMPLE = frozenset(
     {
         "DEFER-01", "DEFER-05", "DEFER-08", "DLQ-01", "DLQ-06", "DLQ-10", "DLQ-11", "DLQ-14",
-        "KEY-08", "KEY-09", "LIFE-04", "LIMIT-08", "SCHED-01", "SCHED-04", "SCHED-06", "SCHED-12",
+        "KEY-08", "LIFE-04", "LIMIT-08", "SCHED-01", "SCHED-04", "SCHED-06", "SCHED-12",
         "SEQ-01", "SESS-16", "SESS-17", "SIZE-04", "SIZE-06", "TTL-01", "TTL-08", "TXN-04",
         "TXN-08",
     }

@@ -50,7 +50,7 @@ COMES_TO: Final = {
     "elsewhere": {"DUP-05", "DUP-13"},
     "overtaken": {"SCHED-07", "SCHED-08", "SCHED-13"},
     "lifetimes": {"TTL-03", "TTL-04"},
-    "expired": {"TTL-05", "TTL-10", "TTL-13"},
+    "expired": {"TTL-05", "TTL-10"},
     "settled within": {"LOCK-11"},
     "undone": {"LOCK-12", "LOCK-13"},
     "given again": {"LOCK-07", "SESS-09"},

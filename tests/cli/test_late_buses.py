@@ -1,0 +1,55 @@
+"""No document says by when a bus has done what it does by itself: a late bus conforms."""
+
+from pathlib import Path
+
+import pytest
+
+from busproof.history.conformance import Verdict
+
+pytestmark = pytest.mark.slow
+
+BUSES = Path(__file__).parents[1] / "support" / "late_bus.py"
+RULES = {
+    "LateSchedules": ("SCHED-02", "SCHED-05", "SCHED-06", "SCHED-07", "SCHED-14", "TTL-12"),
+    "LateForwarding": ("FWD-01", "FWD-04", "FWD-16", "FWD-22", "FWD-26", "FWD-30", "FWD-35"),
+    "LateDeadLetters": ("DLQ-02", "DLQ-04", "TTL-07"),
+    "LateCounts": ("MGMT-20", "MGMT-21", "FWD-32"),
+    "NeverSchedules": ("SCHED-02", "SCHED-14"),
+    "NeverForwards": ("FWD-01", "FWD-04"),
+}
+"""What is tried on each of them: some of the rules that a late answer was taken to break."""
+
+
+@pytest.fixture
+def verdicts(busproof):
+    """Runs the rules of a bus on it; what became of each."""
+    (busproof.folder / "late_bus.py").write_text(BUSES.read_text())
+
+    def run(bus: str, *readings: str) -> dict[str, Verdict]:
+        rules = [word for rule in RULES[bus] for word in ("--rule", rule)]
+        held = [word for reading in readings for word in ("--reading", reading)]
+        busproof("run", "--adapter", f"late_bus:{bus}", *rules, *held, "--name", "it")
+        return {rule: busproof.run("it").verdict(rule).verdict for rule in RULES[bus]}
+
+    return run
+
+
+@pytest.mark.parametrize("bus", [name for name in RULES if name.startswith("Late")])
+def test_bus_that_is_a_minute_late_is_not_accused(verdicts, bus):
+    assert dict.fromkeys(RULES[bus], Verdict.SHOWN) == verdicts(bus)
+
+
+@pytest.mark.parametrize("bus", [name for name in RULES if name.startswith("Never")])
+def test_what_never_comes_is_a_violation_by_default(verdicts, bus):
+    assert dict.fromkeys(RULES[bus], Verdict.VIOLATED) == verdicts(bus)
+
+
+@pytest.mark.parametrize(
+    ("bus", "reading"),
+    [
+        ("NeverSchedules", "SCHEDULE-DELAY=unbounded"),
+        ("NeverForwards", "FORWARD-DELAY=unbounded"),
+    ],
+)
+def test_what_never_comes_is_inconclusive_where_nothing_is_too_late(verdicts, bus, reading):
+    assert dict.fromkeys(RULES[bus], Verdict.INCONCLUSIVE) == verdicts(bus, reading)
