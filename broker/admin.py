@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from busproof.broker.bounds import LAST_MOMENT_OF_CLOCK, bounded, number_in
 from busproof.broker.bus import Bus
 from busproof.broker.control import Control
 from busproof.broker.entities import Entities
@@ -29,7 +30,6 @@ REFUSED: Final = 400
 NOBODY: Final = Control()
 AGES: Final = 10**11
 """More than three thousand years, in seconds: more than a clock is ever moved by."""
-MOST_DIGITS: Final = 18
 
 
 class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
@@ -162,10 +162,14 @@ class Administration:
 
     def _advance(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Let time pass: so many seconds and a moment, or exactly so many microseconds."""
-        if "microseconds" in said:
-            self._hub.bus.advance(_exact(said, "microseconds"), more=0)
+        bus, more = self._hub.bus, 0 if "microseconds" in said else 1
+        if more:
+            duration = round(_number(said, "advance") * 1_000_000)
         else:
-            self._hub.bus.advance(round(_number(said, "advance") * 1_000_000))
+            duration = _exact(said, "microseconds")
+        if bus.epoch + bus.now + duration > LAST_MOMENT_OF_CLOCK:
+            raise Problem(400, "The clock cannot be moved beyond the year 9899.")
+        bus.advance(duration, more=more)
         self._hub.changed()
         return self._clock()
 
@@ -191,7 +195,7 @@ class Administration:
             edition=str(said.get("edition", known.edition)),
             tier=str(said.get("tier", known.tier.value)),
             readings={str(name): str(reading) for name, reading in readings.items()},
-            partitions=max(1, partitions),
+            partitions=partitions,
         )
         return self._serve(self._hub.bus.anew(profile))
 
@@ -233,7 +237,7 @@ class Administration:
             queue=name,
             requires_session=said.get("requires_session") is True,
             duplicate_detection=said.get("duplicate_detection") is True,
-            max_size=max(1, _exact({"max_size": 1} | dict(said), "max_size")),
+            max_size=_exact({"max_size": 1} | dict(said), "max_size"),
         )
         refused = bus.ask(command, "administration").refused
         if refused is not None:
@@ -306,12 +310,14 @@ def _number(said: Mapping[str, Any], name: str) -> float:
 
 def _exact(said: Mapping[str, Any], name: str) -> int:
     value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < AGES * 1_000_000:
-        raise Problem(400, f"{name} is {value!r}; it has to be a whole number, 0 or more.")
-    return value
+    try:
+        return bounded(name, value)
+    except ValueError as error:
+        raise Problem(400, f"{error}.") from None
 
 
 def _whole(text: str, name: str) -> int:
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise Problem(400, f"{name} is {text!r}; it has to be a whole number.")
-    return int(text)
+    try:
+        return number_in(name, text)
+    except ValueError as error:
+        raise Problem(400, f"{error}.") from None

@@ -7,6 +7,7 @@ from proton import Data, int32, timestamp
 
 from busproof.broker.answers import Answer
 from busproof.broker.asking import Asking, Said, several
+from busproof.broker.bounds import bounded
 from busproof.broker.dispositions import ACCEPTED as COMPLETED
 from busproof.broker.dispositions import (
     DESCRIPTION,
@@ -60,9 +61,8 @@ STATUSES: Final = {
 
 def peek(asking: Asking, said: Said) -> Reply:
     """Show messages from a sequence number on."""
-    first, count = int(said["from-sequence-number"]), int(said["message-count"])
-    if count < 1:
-        raise Refusal("com.microsoft:argument-out-of-range", "message-count is at least 1.")
+    first = bounded("from-sequence-number", said["from-sequence-number"])
+    count = bounded("message-count", said["message-count"])
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, said.get("session-id"), first, count)
     if (refusal := refusal_of(answer, asking.path)) is not None:
@@ -76,16 +76,22 @@ def peek(asking: Asking, said: Said) -> Reply:
 
 def receive_deferred(asking: Asking, said: Said) -> Reply:
     """Give messages that were set aside, by their sequence numbers."""
-    settle = int(said.get("receiver-settle-mode") or 0)
+    settle = bounded("receiver-settle-mode", int(said.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
-        sequence_numbers=tuple(int(each) for each in several(said["sequence-numbers"])),
+        sequence_numbers=_numbers(said),
         mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
         session_id=said.get("session-id"),
     )
     outcome = asking.ask(command, command.session_id).outcome
     views = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
+
+
+def _numbers(said: Said) -> tuple[int, ...]:
+    """The sequence numbers that a request names."""
+    name = "sequence-numbers"
+    return tuple(bounded(name, number) for number in several(said[name]))
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
@@ -174,7 +180,7 @@ def _later(asking: Asking, parsed: Parsed) -> Schedule:
 
 def cancel(asking: Asking, said: Said) -> Reply:
     """Take scheduled messages back by their sequence numbers: all of them, or none."""
-    numbers = [int(each) for each in several(said["sequence-numbers"])]
+    numbers = _numbers(said)
     asking.ask_all(
         [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
     )
@@ -183,7 +189,7 @@ def cancel(asking: Asking, said: Said) -> Reply:
 
 def delete_batch(asking: Asking, said: Said) -> Reply:
     """Delete messages that nobody holds, the oldest first, up to a number and a time."""
-    count = int(said["message-count"])
+    count = bounded("message-count", said["message-count"])
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",
@@ -195,7 +201,7 @@ def delete_batch(asking: Asking, said: Said) -> Reply:
         raise Refusal(
             "amqp:not-allowed", f"'{asking.path}' is partitioned; no batch of it is deleted."
         )
-    before = int(said["enqueued-time-utc"]) * 1000 - bus.epoch
+    before = bounded("enqueued-time-utc", said["enqueued-time-utc"]) * 1000 - bus.epoch
     deleted = bus.delete(asking.path, count, before, said.get("session-id"))
     if not deleted:
         return Reply({}, NO_CONTENT, "No messages")

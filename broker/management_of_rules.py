@@ -1,6 +1,7 @@
 """What a subscription's management answers about its rules."""
 
 from busproof.broker.asking import Asking, Said
+from busproof.broker.bounds import bounded
 from busproof.broker.management_of_messages import NO_CONTENT
 from busproof.broker.requests import Reply
 from busproof.broker.subscription_rules import action_of, described, filter_of
@@ -42,7 +43,7 @@ def remove_rule(asking: Asking, said: Said) -> Reply:
 def list_rules(asking: Asking, said: Said) -> Reply:
     """Tell the rules."""
     topic, subscription = asking.subscription()
-    skip, top = int(said.get("skip") or 0), int(said.get("top") or 100)
+    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
     outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, RulesListed) else ()
     page = sorted(rules, key=lambda each: each.name)[skip : skip + top]

@@ -13,6 +13,7 @@ import attrs
 from proton import Message as ProtonMessage
 from proton import ProtonException
 
+from busproof.broker.bounds import bounded
 from busproof.broker.encoding import (
     elements_of,
     end_of,
@@ -216,11 +217,11 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
 def _check_header(header: list[Any]) -> None:
     """Insist that what goes out again is as AMQP has it: durable, priority, time to live."""
     durable, priority, ttl = header[:3]
-    for value, most in ((priority, 0xFF), (ttl, FOR_EVER_MS)):
-        if value is not None and (type(value) is not int or not 0 <= value <= most):
-            raise ValueError(f"the header has {value!r}, which has to be a number up to {most}")
+    for name, value in (("priority", priority), ("ttl", ttl)):
+        if value is not None:
+            bounded(name, value)
     if durable not in (None, True, False):
-        raise ValueError(f"the header has {durable!r}, which has to be true or false")
+        raise ValueError(f"durable is {durable!r}; it has to be true or false")
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:
@@ -258,21 +259,15 @@ def _annotated(raw: bytes, place: int) -> Annotated:
     for name, value, both in pairs(raw, place):
         if name == PARTITION_KEY:
             key = _text(value)
-        elif name == SCHEDULED_TIME and isinstance(value, int):
-            due = value
+        elif name == SCHEDULED_TIME:
+            due = None if value is None else bounded(SCHEDULED_TIME, value)
         elif name == STANDS_FOR:
-            stands_for = _standing(value)
+            stands_for = bounded(STANDS_FOR, value)
         elif name == STANDS_IN:
             stands_in = value is not False
         if name not in GIVEN_BY_THE_BUS:
             count, out = count + 2, out + both
     return Annotated((count, out), key, due, stands_for, stands_in)
-
-
-def _standing(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{STANDS_FOR} is {value!r}; it has to be a number of bytes, 0 or more")
-    return value
 
 
 def inner_messages(raw: bytes) -> list[bytes]:

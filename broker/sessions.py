@@ -5,6 +5,7 @@ from typing import Final
 
 from proton import Link
 
+from busproof.broker.bounds import NUMBERS, bounded
 from busproof.broker.engine import Connection
 from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
@@ -60,7 +61,7 @@ class SessionSeeker(Node):
         self._opened = opened
         said = {str(key): value for key, value in (link.remote_properties or {}).items()}
         wait = said.get(TIMEOUT)
-        seconds = wait / 1000 if isinstance(wait, int) else DEFAULT_WAIT
+        seconds = bounded(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
     @property

@@ -4,6 +4,7 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
+from busproof.broker.bounds import LAST_MOMENT
 from busproof.broker.encoding import (
     elements_of,
     end_of,
@@ -22,8 +23,6 @@ STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.
 EXPIRY, CREATION = 8, 9
 """Where in the properties it stands when the message dies, and when it was made."""
 LONGEST_TTL: Final = 0xFFFF_FFFF
-LAST_MOMENT: Final = 253_402_300_799_999
-"""The end of the year 9999, after which clients know no time; in milliseconds since 1970."""
 
 _SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
 _ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
