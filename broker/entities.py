@@ -13,6 +13,7 @@ from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.statuses import STATUSES, status_of
+from busproof.broker.subscription_rules import check_expressions
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
@@ -159,7 +160,8 @@ class Entities:
     def _replace_default(self, command: CreateSubscription, rule: ET.Element) -> None:
         name = rule.findtext(f"{{{atom.SB}}}Name") or DEFAULT_RULE
         topic, subscription = command.topic, command.subscription
-        chosen = atom.filter_of(rule)
+        chosen, action = atom.filter_of(rule), atom.action_of(rule)
+        check_expressions(chosen, action)
         self._ask(
             RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE),
             AddRule(
@@ -167,7 +169,7 @@ class Entities:
                 subscription=subscription,
                 rule=name,
                 filter=chosen,
-                action=atom.action_of(rule),
+                action=action,
             ),
         )
 
@@ -262,6 +264,7 @@ class Entities:
         if request.method == "PUT":
             element = atom.read_description(request.body).element
             chosen, action = atom.filter_of(element), atom.action_of(element)
+            check_expressions(chosen, action)
             changed = "if-match" in request.headers
             if changed and name not in known:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)

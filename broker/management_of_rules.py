@@ -4,7 +4,7 @@ from busproof.broker.asking import Asking, Said
 from busproof.broker.bounds import bounded
 from busproof.broker.management_of_messages import NO_CONTENT
 from busproof.broker.requests import Reply
-from busproof.broker.subscription_rules import action_of, described, filter_of
+from busproof.broker.subscription_rules import action_of, check_expressions, described, filter_of
 from busproof.model.commands import AddRule, ListRules, RemoveRule
 from busproof.model.outcomes import RulesListed
 
@@ -15,14 +15,16 @@ def add_rule(asking: Asking, said: Said) -> Reply:
     """Add a rule."""
     topic, subscription = asking.subscription()
     given = {str(key): value for key, value in dict(said["rule-description"]).items()}
+    chosen, action = filter_of(given), action_of(given)
+    check_expressions(chosen, action)
     asking.ask(
         AddRule(
             topic=topic,
             subscription=subscription,
             rule=str(said["rule-name"]),
-            filter=filter_of(given),
+            filter=chosen,
             transaction=asking.transaction,
-            action=action_of(given),
+            action=action,
         )
     )
     return Reply({})

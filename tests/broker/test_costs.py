@@ -1,0 +1,136 @@
+"""What one client's request may cost the broker, which answers all the others meanwhile."""
+
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from proton import Message
+
+from . import raw
+from .conftest import Served, launched, running
+from .test_bounds import Asker, cpu
+from .test_wire import LOGIN
+
+pytestmark = pytest.mark.slow
+
+CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n",
+    "Queues": [{"Name": "q"}],
+    "Topics": [{"Name": "t", "Subscriptions": [{"Name": "s"}]}]}]}}"""
+MANY_WILDCARDS: Final = "a LIKE '" + "%a" * 14 + "b'"
+LONGEST: Final = " OR ".join(["a=1"] * 140)
+NESTED: Final = "(" * 480 + "a=1" + ")" * 480
+GENEROUS: Final = 5.0
+"""Seconds of CPU that a bounded request is far from."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A broker with a queue, a topic and a subscription."""
+    config: Path = tmp_path_factory.mktemp("costs") / "Config.json"
+    config.write_text(CONFIG)
+    process = launched("--port", "0", "--admin-port", "0", "--control", "--config", str(config))
+    yield running(process)
+    process.kill()
+    process.wait(20)
+
+
+class Cost:
+    """Seconds of CPU that a broker uses from now on."""
+
+    def __init__(self, served: Served) -> None:
+        self._process = served.process.pid
+        self._before = cpu(self._process)
+
+    @property
+    def seconds(self) -> float:
+        return cpu(self._process) - self._before
+
+
+def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
+    described: dict[str, Any] = {"sql-filter": {"expression": expression}}
+    if action:
+        described["sql-rule-action"] = {"expression": action}
+    return {"rule-name": name, "rule-description": described}
+
+
+def healthy(served: Served) -> bool:
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:  # noqa: S310
+        return bool(answer.status == 200)
+
+
+def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> None:
+    """Each message is matched in linear time."""
+    cost = Cost(served)
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "t/subscriptions/s")
+        assert 200 == asker.ask("add-rule", rule("wild", MANY_WILDCARDS))[0]
+        sender = connection.create_sender("t")
+        for _ in range(20):
+            sender.send(Message(b"x", inferred=True, properties={"a": "a" * 40}))
+        assert 200 == asker.ask("remove-rule", {"rule-name": "wild"})[0]
+    assert healthy(served)
+    assert cost.seconds < GENEROUS
+
+
+@pytest.mark.parametrize("expression", [LONGEST, NESTED])
+def test_longest_filters_are_parsed_in_linear_time(served: Served, expression: str) -> None:
+    """Twenty of them, each another."""
+    cost = Cost(served)
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "t/subscriptions/s")
+        for number in range(20):
+            filtered = rule(f"long{number}", f"{expression} OR b={number}")
+            assert 200 == asker.ask("add-rule", filtered)[0]
+        for number in range(20):
+            assert 200 == asker.ask("remove-rule", {"rule-name": f"long{number}"})[0]
+    assert cost.seconds < GENEROUS
+
+
+@pytest.mark.parametrize(
+    ("expression", "action"),
+    [
+        ("a=1" + "+1" * 500, ""),
+        ("NOT " * 250 + "a=1", ""),
+        (" OR ".join(["a=1"] * 200), ""),
+        ("a=1", "SET a = 1" + "+1" * 500),
+        ("a=1", f"SET a = '{'x' * 2_000}'"),
+    ],
+)
+def test_expression_beyond_the_bounds_is_refused(
+    served: Served, expression: str, action: str
+) -> None:
+    """With a sentence that says which bounds there are, over AMQP and over HTTP."""
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "t/subscriptions/s")
+        status, said = asker.ask("add-rule", rule("deep", expression, action))
+    assert status == 400
+    assert "at most 1,024" in said
+    assert "200 levels" in said
+    request = urllib.request.Request(  # noqa: S310
+        f"{served.admin}/t/subscriptions/s/rules/deep",
+        data=_entry(expression, action),
+        method="PUT",
+        headers={"Authorization": raw.token("http://127.0.0.1/", *KEY)},
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=20)  # noqa: S310
+    with refused.value as answer:
+        assert answer.code == 400
+        assert b"at most 1,024" in answer.read()
+
+
+KEY: Final = (LOGIN["user"], LOGIN["password"])
+
+
+def _entry(expression: str, action: str) -> bytes:
+    space = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+    acts = f"<Action><SqlExpression>{action}</SqlExpression></Action>" if action else ""
+    return (
+        '<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">'
+        f'<RuleDescription xmlns="{space}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance">'
+        f'<Filter i:type="SqlFilter"><SqlExpression>{expression}</SqlExpression></Filter>{acts}'
+        "<Name>deep</Name></RuleDescription></content></entry>"
+    ).encode()
