@@ -71,14 +71,23 @@ class Entities:
         """Answer one request."""
         url = urlsplit(request.target)
         path = unquote(url.path).strip("/")
+        if (refused := self.admit(request)) is not None:
+            return refused
         try:
-            self._authorize(request, path)
             status, body = self._answered(request, path, dict(parse_qsl(url.query)))
         except Refusal as refusal:
             status, body = refusal.status, atom.error(refusal.status, refusal.description)
         except atom.Unreadable as problem:
             status, body = problem.status, atom.error(problem.status, problem.sentence)
         return Answer(status, body, XML)
+
+    def admit(self, head: Request) -> Answer | None:
+        """Answer a request without a token that permits it; `None` if there is one."""
+        try:
+            self._authorize(head, unquote(urlsplit(head.target).path).strip("/"))
+        except atom.Unreadable as problem:
+            return Answer(problem.status, atom.error(problem.status, problem.sentence), XML)
+        return None
 
     def _authorize(self, request: Request, path: str) -> None:
         hub = self._hub

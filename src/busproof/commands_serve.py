@@ -149,7 +149,7 @@ async def _serve(args: argparse.Namespace) -> int:
         if kept is not None:
             kept.attach(hub, ended.set)
         answering = Administration(hub, warn, protection.control, protection.metrics)
-        return served(answering.answer, hub.saved, limits)
+        return served(answering.answer, hub.saved, limits, answering.admit)
 
     try:
         broker = await started(bus, protection.keys, protection.places, http, limits)
