@@ -11,7 +11,7 @@ from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node, condition
-from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
+from busproof.broker.refusals import Refusal, insist, too_large, unauthorized
 from busproof.model.commands import (
     Schedule,
     Send,
@@ -172,8 +172,8 @@ class Intake(Node):
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
         answers = self._decided(parsed, transaction, several=several)
-        if answers and (refusal := refusal_of(answers[-1], self._path)) is not None:
-            raise refusal
+        if answers:
+            insist(answers[-1], self._path)
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 

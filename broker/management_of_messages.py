@@ -21,7 +21,7 @@ from busproof.broker.framing import array
 from busproof.broker.intake import delay_of
 from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist
 from busproof.broker.requests import Reply
 from busproof.model.commands import (
     CancelScheduled,
@@ -65,8 +65,7 @@ def peek(asking: Asking, said: Said) -> Reply:
     count = bounded("message-count", said["message-count"])
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, said.get("session-id"), first, count)
-    if (refusal := refusal_of(answer, asking.path)) is not None:
-        raise refusal
+    insist(answer, asking.path)
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
@@ -137,8 +136,7 @@ def _settle_later(
     for each in settlements:
         effect = effect_of(asking.connection, each, disposition)
         answer = stage.settle(transaction, each, asking.connection.name, effect)
-        if (refusal := refusal_of(answer, asking.path)) is not None:
-            raise refusal
+        insist(answer, asking.path)
 
 
 def _disposition(said: Said) -> Disposition:

@@ -22,7 +22,7 @@ from busproof.broker.engine import Connection
 from busproof.broker.intake import TRANSACTIONAL, reject, tell, transaction_of
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist, refusal_of
 from busproof.broker.writing import encoded
 from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
 from busproof.model.lifetimes import lesser
@@ -223,8 +223,7 @@ class Outlet(Node):
         """What most are asked: the message is done with."""
         command = Complete(queue=self._path, lock_token=token)
         answer = self._connection.hub.bus.ask(command, self._holder)
-        if (refusal := refusal_of(answer, self._path)) is not None:
-            raise refusal
+        insist(answer, self._path)
         native.update(delivery, native.ACCEPTED)
 
     def _settle(self, delivery: Delivery, token: str) -> None:
@@ -232,8 +231,7 @@ class Outlet(Node):
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
         answer = self._connection.hub.bus.ask(settlement, self._holder)
-        if (refusal := refusal_of(answer, self._path)) is not None:
-            raise refusal
+        insist(answer, self._path)
         effect()
         # The echo of a rejection has no error, by which it would be a failure.
         if disposition.outcome == MODIFIED:
@@ -249,8 +247,7 @@ class Outlet(Node):
         transaction = transaction_of(delivery) or ""
         stage = self._connection.hub.stage
         answer = stage.settle(transaction, settlement, self._holder, effect)
-        if (refusal := refusal_of(answer, self._path)) is not None:
-            raise refusal
+        insist(answer, self._path)
         tell(delivery, TRANSACTIONAL, echoed(disposition))
 
 

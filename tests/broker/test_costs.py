@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from proton import Message
+from proton import Delivery, Message
 
 from busproof.broker.http import Answer as HttpAnswer
 from busproof.broker.http import served as served_by
@@ -236,3 +236,54 @@ def test_requests_that_come_all_at_once_give_others_a_turn() -> None:
     asyncio.run(asyncio.wait_for(converse(), 60))
     changes = sum(one != other for one, other in pairwise(turns))
     assert changes > 50, "".join(turns)
+
+
+MB: Final = 1_000_000
+
+
+def memory(served: Served) -> int:
+    """Bytes of memory that a broker has."""
+    status = Path(f"/proc/{served.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+
+
+def whole(body: bytes) -> bytes:
+    return bytes(Message(body, inferred=True).encode())
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("refused by the model", whole(b"x" * 240_000)),
+        ("too large", whole(b"x" * 300_000)),
+        ("not a message", b"x" * 240_000),
+        ("cut off", whole(b"x" * 240_000)[:-1]),
+    ],
+)
+def test_refused_sends_are_freed(served: Served, kind: str, data: bytes) -> None:
+    """At once, not when garbage is looked for: 150 of them hold no more than a few."""
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender("s")
+        before = 0
+        for number in range(160):
+            delivery = sender.link.delivery(str(number))
+            sender.link.stream(data)
+            sender.link.advance()
+            connection.wait(lambda waiting=delivery: waiting.settled, timeout=20)
+            assert delivery.remote_state == Delivery.REJECTED, kind
+            delivery.settle()
+            before = before or (memory(served) if number == 9 else 0)
+    assert memory(served) - before < 15 * MB
+
+
+def test_refused_requests_are_freed(served: Served) -> None:
+    """Messages that are to be scheduled, too."""
+    refused = Message(b"x" * 200_000, inferred=True, id="i" * 200)
+    message = {"message-id": "m", "message": bytes(refused.encode())}
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "s")
+        before = 0
+        for number in range(160):
+            assert 200 != asker.ask("schedule-message", {"messages": [message]})[0]
+            before = before or (memory(served) if number == 9 else 0)
+    assert memory(served) - before < 15 * MB
