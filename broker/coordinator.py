@@ -27,7 +27,7 @@ class Coordinator(Node):
     def __init__(self, connection: Connection, link: Link) -> None:
         self._connection = connection
         self._link = link
-        self._parts: dict[Raw, bytes] = {}
+        self._parts: dict[Raw, bytearray] = {}
         self._open: set[str] = set()
 
     def grant(self) -> None:

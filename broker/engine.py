@@ -37,6 +37,21 @@ A client that hears of the first messages early is at work while the next are de
 """
 
 
+class Unfinished(dict[native.Raw, int]):
+    """Bytes of each link, and of all together."""
+
+    total = 0
+
+    def __setitem__(self, link: native.Raw, size: int) -> None:
+        self.total += size - self.get(link, 0)
+        super().__setitem__(link, size)
+
+    def pop(self, link: native.Raw, default: Any = None) -> Any:
+        """Forget a link."""
+        self.total -= self.get(link, 0)
+        return super().pop(link, default)
+
+
 class Connection(asyncio.Protocol):
     """Speaks AMQP with one client.
 
@@ -53,7 +68,7 @@ class Connection(asyncio.Protocol):
         self.number = number
         self._proving = Proving(hub, self.review_links, self.end)
         self._wire = Wire(hub, self._give)
-        self.unfinished: dict[native.Raw, int] = {}
+        self.unfinished = Unfinished()
         """Of each link, the bytes that came of a message whose end has not."""
         self.answers = 0
         """Bytes of answers that the client has asked for, and does not want yet."""

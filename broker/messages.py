@@ -183,7 +183,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     annotated = Annotated()
     application: dict[str, PropertyValue] = {}
     kept = {PROPERTIES: b"", APPLICATION: b""}
-    body = b""
+    body: list[bytes] = []
     for code, place, begins, end in _sections(raw):
         if code == HEADER:
             header = items(raw, begins)
@@ -194,7 +194,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         elif code == APPLICATION:
             application, kept[code] = _filterable(raw, begins), raw[place:end]
         elif code >= DATA:
-            body += raw[place:end]
+            body.append(raw[place:end])
     if identified and (not properties or properties[0] is None):
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
     header += [None] * (3 - len(header))
@@ -207,7 +207,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         annotations=annotated.passed_on,
         properties=kept[PROPERTIES],
         application=kept[APPLICATION],
-        body=body,
+        body=b"".join(body),
         enqueued=enqueued,
     )
     message = _message(name, properties, application, annotated, content)
@@ -253,7 +253,8 @@ def _identified(properties: bytes) -> bytes:
 
 
 def _annotated(raw: bytes, place: int) -> Annotated:
-    count, out, stands_for, stands_in = 0, b"", 0, True
+    stands_for, stands_in = 0, True
+    passed_on: list[bytes] = []
     key: str | None = None
     due: int | None = None
     for name, value, both in pairs(raw, place):
@@ -266,8 +267,8 @@ def _annotated(raw: bytes, place: int) -> Annotated:
         elif name == STANDS_IN:
             stands_in = value is not False
         if name not in GIVEN_BY_THE_BUS:
-            count, out = count + 2, out + both
-    return Annotated((count, out), key, due, stands_for, stands_in)
+            passed_on.append(both)
+    return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
 
 
 def inner_messages(raw: bytes) -> list[bytes]:

@@ -114,15 +114,15 @@ def _mortal(content: Content, life: int) -> bytes:
 
 def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
     """The properties of the application, with some changed or added."""
-    count, out = 0, b""
+    out: list[bytes] = []
     if content.application:
         _, begins, _ = section(content.application, 0)
         for name, _, both in pairs(content.application, begins):
             if _text(name) not in more:
-                count, out = count + 2, out + both
+                out.append(both)
     for name, value in more.items():
-        count, out = count + 2, out + string_of(name) + value
-    return map_of(APPLICATION, count, out)
+        out.append(string_of(name) + value)
+    return map_of(APPLICATION, 2 * len(out), b"".join(out))
 
 
 def _text(name: object) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from proton import Delivery, Message
 
+from busproof.broker.framing import AMQP_HEADER, Frames
 from busproof.broker.http import Answer as HttpAnswer
 from busproof.broker.http import served as served_by
 
@@ -27,6 +29,7 @@ pytestmark = pytest.mark.slow
 CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n",
     "Queues": [{"Name": "q"}, {"Name": "s", "Properties": {"RequiresSession": true}}],
     "Topics": [{"Name": "t", "Subscriptions": [{"Name": "s"}]}]}]}}"""
+LARGEST: Final = 1_100_000
 MANY_WILDCARDS: Final = "a LIKE '" + "%a" * 14 + "b'"
 LONGEST: Final = " OR ".join(["a=1"] * 140)
 NESTED: Final = "(" * 480 + "a=1" + ")" * 480
@@ -39,7 +42,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A broker with a queue, a topic and a subscription."""
     config: Path = tmp_path_factory.mktemp("costs") / "Config.json"
     config.write_text(CONFIG)
-    process = launched("--port", "0", "--admin-port", "0", "--control", "--config", str(config))
+    options = ("--control", "--config", str(config), "--limit", f"message={LARGEST}")
+    process = launched("--port", "0", "--admin-port", "0", *options)
     yield running(process)
     process.kill()
     process.wait(20)
@@ -255,7 +259,7 @@ def whole(body: bytes) -> bytes:
     ("kind", "data"),
     [
         ("refused by the model", whole(b"x" * 240_000)),
-        ("too large", whole(b"x" * 300_000)),
+        ("too large", whole(b"x" * (LARGEST + 1))),
         ("not a message", b"x" * 240_000),
         ("cut off", whole(b"x" * 240_000)[:-1]),
     ],
@@ -287,3 +291,48 @@ def test_refused_requests_are_freed(served: Served) -> None:
             assert 200 != asker.ask("schedule-message", {"messages": [message]})[0]
             before = before or (memory(served) if number == 9 else 0)
     assert memory(served) - before < 15 * MB
+
+
+def mapped(code: int, count: int, pairs: bytes) -> bytes:
+    """A section that is a map."""
+    head = bytes([0, 0x53, code, 0xD1])
+    return head + (len(pairs) + 4).to_bytes(4, "big") + count.to_bytes(4, "big") + pairs
+
+
+EMPTY: Final = b"\x00\x53\x75\xa0\x00"
+MANY: Final = {
+    "annotations": mapped(0x72, 400_000, b"\xa3\x01a\x40" * 200_000) + EMPTY,
+    "delivery annotations": mapped(0x71, 400_000, b"\xa3\x01a\x40" * 200_000) + EMPTY,
+    "properties of the application": mapped(0x74, 400_000, b"\xa1\x01a\x40" * 200_000) + EMPTY,
+    "data sections": EMPTY * 200_000,
+    "sections without a value": b"\x00\x53\x77\x40" * 250_000,
+    "footers": mapped(0x78, 0, b"") * 80_000,
+}
+"""Messages of a megabyte, of as many parts as it can have."""
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> None:
+    """Whether it is accepted or refused, and when it is received."""
+    cost = Cost(served)
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender("q")
+        delivery = sender.link.delivery("1")
+        sender.link.stream(MANY[kind])
+        sender.link.advance()
+        connection.wait(lambda: delivery.settled, timeout=120)
+        if delivery.remote_state == Delivery.ACCEPTED:
+            receiver = connection.create_receiver("q", credit=1)
+            connection.wait(lambda: receiver.fetcher.has_message, timeout=120)
+    assert cost.seconds < GENEROUS
+
+
+def test_message_in_many_tiny_transfers_costs_linear_time() -> None:
+    """Each of its parts is added in place, and so is each byte of a frame."""
+    frames = Frames(1_048_576)
+    size = 300_000
+    said = AMQP_HEADER + size.to_bytes(4, "big") + bytes([2, 0, 0, 0]) + b"x" * (size - 8)
+    before = time.process_time()
+    found = [piece for place in range(len(said)) for piece in frames.feed(said[place : place + 1])]
+    assert time.process_time() - before < GENEROUS
+    assert b"".join(piece for piece, _ in found) == said
