@@ -14,6 +14,7 @@ from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.looking import kind_of, overview, page
 from busproof.broker.metrics import Metrics
+from busproof.broker.names import objection_to
 from busproof.errors import UsageError
 from busproof.model.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
 from busproof.model.profiles import profile_for
@@ -232,6 +233,8 @@ class Administration:
         bus = self._hub.bus
         name, partition = said.get("entity"), said.get("partition")
         path = bus.path(name) if isinstance(name, str) else ""
+        if path:
+            _check_name(path, dollar=True)
         entity = bus.entity(path) if path else None
         if not path or (entity is None and said.get("planned") is not True):
             raise Problem(
@@ -257,6 +260,8 @@ class Administration:
         bus, name = self._hub.bus, said.get("entity")
         if not isinstance(name, str) or not name:
             raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
+        name = bus.path(name)
+        _check_name(name)
         command = RestoreQueue(
             queue=name,
             requires_session=said.get("requires_session") is True,
@@ -309,6 +314,11 @@ class Administration:
             "scheduled": len(queue.calendar.entries),
             "dead_letters": 0 if dead is None else len(dead.messages),
         }
+
+
+def _check_name(name: str, *, dollar: bool = False) -> None:
+    if (objection := objection_to(name, dollar=dollar)) is not None:
+        raise Problem(400, objection)
 
 
 def _json(value: Any, status: int = 200) -> Answer:

@@ -11,6 +11,7 @@ from busproof.broker.answers import Answer as Decided
 from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
+from busproof.broker.names import objection_to
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.statuses import STATUSES, status_of
 from busproof.broker.subscription_rules import check_expressions
@@ -146,6 +147,9 @@ class Entities:
             raise atom.Unreadable(
                 f"Status is {said['Status']!r}; it has to be {' or '.join(STATUSES)}."
             )
+        path = self._as_known(path)
+        if (objection := objection_to(path)) is not None:
+            raise atom.Unreadable(objection)
         name = path.partition(SUBSCRIPTIONS)[0]
         if len(name) > LONGEST_PATH:
             raise atom.Unreadable(
@@ -165,6 +169,14 @@ class Entities:
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
             self._replace_default(command, rule)
         return 201, self._entry(path)
+
+    def _as_known(self, path: str) -> str:
+        """The path with the letters that its entity, or the topic above it, was created with."""
+        place = path.lower().find(SUBSCRIPTIONS)
+        if place < 0:
+            return self._hub.bus.path(path)
+        topic, subscription = path[:place], path[place + len(SUBSCRIPTIONS) :]
+        return self._hub.bus.path(f"{self._hub.bus.path(topic)}{SUBSCRIPTIONS}{subscription}")
 
     def _replace_default(self, command: CreateSubscription, rule: ET.Element) -> None:
         name = rule.findtext(f"{{{atom.SB}}}Name") or DEFAULT_RULE
@@ -271,6 +283,8 @@ class Entities:
         topic, subscription = self._subscription(path)
         known = {each.name: each for each in self._found_rules(path)}
         if request.method == "PUT":
+            if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+                raise atom.Unreadable(objection)
             element = atom.read_description(request.body).element
             chosen, action = atom.filter_of(element), atom.action_of(element)
             check_expressions(chosen, action)

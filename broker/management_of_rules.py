@@ -3,6 +3,8 @@
 from busproof.broker.asking import Asking, Said
 from busproof.broker.bounds import bounded
 from busproof.broker.management_of_messages import NO_CONTENT
+from busproof.broker.names import objection_to
+from busproof.broker.refusals import Refusal
 from busproof.broker.requests import Reply
 from busproof.broker.subscription_rules import action_of, check_expressions, described, filter_of
 from busproof.model.commands import AddRule, ListRules, RemoveRule
@@ -17,11 +19,14 @@ def add_rule(asking: Asking, said: Said) -> Reply:
     given = {str(key): value for key, value in dict(said["rule-description"]).items()}
     chosen, action = filter_of(given), action_of(given)
     check_expressions(chosen, action)
+    name = str(said["rule-name"])
+    if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+        raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
         AddRule(
             topic=topic,
             subscription=subscription,
-            rule=str(said["rule-name"]),
+            rule=name,
             filter=chosen,
             transaction=asking.transaction,
             action=action,
