@@ -23,6 +23,21 @@ from busproof.broker.encoding import (
     string_of,
     value_at,
 )
+from busproof.broker.sections import (
+    ANNOTATIONS,
+    APPLICATION,
+    DATA,
+    DELIVERY,
+    FOOTER,
+    HEADER,
+    PROPERTIES,
+    SEQUENCE,
+    VALUE,
+    check_header,
+    check_kind,
+    check_pair,
+    check_properties,
+)
 from busproof.model.filters import PropertyValue
 from busproof.model.values import Message
 
@@ -36,8 +51,6 @@ __all__ = [
     "parse",
 ]
 
-HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
-DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
 NAMED: Final = {
     "amqp:header:list": HEADER,
     "amqp:delivery-annotations:map": DELIVERY,
@@ -185,12 +198,14 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     kept = {PROPERTIES: b"", APPLICATION: b""}
     body: list[bytes] = []
     for code, place, begins, end in _sections(raw):
+        check_kind(code, raw, begins)
         if code == HEADER:
             header = items(raw, begins)
         elif code == ANNOTATIONS:
             annotated = _annotated(raw, begins)
         elif code == PROPERTIES:
             properties, kept[code] = items(raw, begins), raw[place:end]
+            check_properties(properties)
         elif code == APPLICATION:
             application, kept[code] = _filterable(raw, begins), raw[place:end]
         elif code >= DATA:
@@ -198,7 +213,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     if identified and (not properties or properties[0] is None):
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
     header += [None] * (3 - len(header))
-    _check_header(header)
+    check_header(header)
     life = _life(header[2], properties)
     content = Content(
         durable=bool(header[0]),
@@ -212,16 +227,6 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     )
     message = _message(name, properties, application, annotated, content)
     return Parsed(message, content, annotated.due)
-
-
-def _check_header(header: list[Any]) -> None:
-    """Insist that what goes out again is as AMQP has it: durable, priority, time to live."""
-    durable, priority, ttl = header[:3]
-    for name, value in (("priority", priority), ("ttl", ttl)):
-        if value is not None:
-            bounded(name, value)
-    if durable not in (None, True, False):
-        raise ValueError(f"durable is {durable!r}; it has to be true or false")
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:
@@ -258,6 +263,7 @@ def _annotated(raw: bytes, place: int) -> Annotated:
     key: str | None = None
     due: int | None = None
     for name, value, both in pairs(raw, place):
+        check_pair(name, value, both)
         if name == PARTITION_KEY:
             key = _text(value)
         elif name == SCHEDULED_TIME:
@@ -315,8 +321,9 @@ def _message(
 
 def _filterable(raw: bytes, place: int) -> dict[str, PropertyValue]:
     """The properties of a kind that the model's filters know."""
-    return {
-        str(_text(key)): value
-        for key, value, _ in pairs(raw, place)
-        if isinstance(value, str | int | float | bool)
-    }
+    found: dict[str, PropertyValue] = {}
+    for key, value, both in pairs(raw, place):
+        check_pair(key, value, both)
+        if isinstance(value, str | int | float | bool):
+            found[str(_text(key))] = value
+    return found

@@ -14,7 +14,8 @@ from busproof.broker.encoding import (
     string_of,
     symbol_of,
 )
-from busproof.broker.messages import ANNOTATIONS, APPLICATION, SCHEDULED_TIME, Content
+from busproof.broker.messages import SCHEDULED_TIME, Content
+from busproof.broker.sections import ANNOTATIONS, APPLICATION
 from busproof.model.values import MessageState, MessageView
 
 __all__ = ["encoded", "map_of"]
