@@ -46,6 +46,8 @@ __all__ = [
 ]
 
 NO_CONTENT: Final = 204
+MOST_PEEKED: Final = 250
+"""How many messages a peek shows at most, as the service does."""
 MOST_DELETED: Final = 4000
 """How many messages one request may delete."""
 
@@ -62,7 +64,7 @@ STATUSES: Final = {
 def peek(asking: Asking, said: Said) -> Reply:
     """Show messages from a sequence number on."""
     first = bounded("from-sequence-number", said["from-sequence-number"])
-    count = bounded("message-count", said["message-count"])
+    count = min(MOST_PEEKED, bounded("message-count", said["message-count"]))
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, said.get("session-id"), first, count)
     insist(answer, asking.path)

@@ -34,6 +34,9 @@ __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 GIVEN_AT_ONCE: Final = 50
 """After how many messages they go out, while the next are looked for."""
 
+GIVEN_IN_A_TURN: Final = 500
+"""How many messages a link is given before all others have a turn."""
+
 TOKEN: Final = Struct(">QQ")
 """A lock token's bytes: the sequence number, and which delivery of the message it is of."""
 
@@ -151,6 +154,11 @@ class Outlet(Node):
                     given += 1
                     if given % GIVEN_AT_ONCE == 0:
                         self._connection.flush()
+            if given >= GIVEN_IN_A_TURN:
+                self._connection.hub.loop.call_soon(self._go_on)
+                self._connection.hub.changed()
+                self._connection.pump()
+                return False
         if link.drain_mode:
             link.drained()
             waits = False
@@ -158,6 +166,10 @@ class Outlet(Node):
             self._connection.hub.changed()
         self._connection.pump()
         return waits and not self._is_over
+
+    def _go_on(self) -> None:
+        if not self._is_over:
+            self.on_flow()
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""

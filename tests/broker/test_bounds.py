@@ -66,9 +66,22 @@ class Asker:
 
     def ask(self, operation: str, body: Any) -> tuple[int, str]:
         """The status and the sentence that answer a request."""
+        self.say(operation, body)
+        return self.answer()
+
+    def say(self, operation: str, *bodies: Any) -> None:
+        """Send requests, and do not wait for the answers."""
         properties = {"operation": f"com.microsoft:{operation}"}
-        self._sender.send(Message(body=body, properties=properties, id="asked"))
-        reply = self._receiver.receive(timeout=20)
+        for body in bodies:
+            self._sender.link.send(Message(body=body, properties=properties, id="asked"))
+
+    def reply(self) -> Message:
+        """The next answer."""
+        return self._receiver.receive(timeout=60)
+
+    def answer(self) -> tuple[int, str]:
+        """The status and the sentence of the next answer."""
+        reply = self.reply()
         return reply.properties["statusCode"], reply.properties["statusDescription"]
 
 

@@ -15,19 +15,23 @@ from urllib.parse import urlsplit
 import pytest
 from proton import Delivery, Message
 
+from busproof.broker.bus import Bus
 from busproof.broker.framing import AMQP_HEADER, Frames
 from busproof.broker.http import Answer as HttpAnswer
 from busproof.broker.http import served as served_by
+from busproof.model.commands import CreateQueue
 
 from . import raw
 from .conftest import Served, launched, running
+from .inside import inside
 from .test_bounds import Asker, cpu
 from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
 
 CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n",
-    "Queues": [{"Name": "q"}, {"Name": "s", "Properties": {"RequiresSession": true}}],
+    "Queues": [{"Name": "q"}, {"Name": "full"},
+               {"Name": "s", "Properties": {"RequiresSession": true}}],
     "Topics": [{"Name": "t", "Subscriptions": [{"Name": "s"}]}]}]}}"""
 LARGEST: Final = 1_100_000
 MANY_WILDCARDS: Final = "a LIKE '" + "%a" * 14 + "b'"
@@ -330,9 +334,50 @@ def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> N
 def test_message_in_many_tiny_transfers_costs_linear_time() -> None:
     """Each of its parts is added in place, and so is each byte of a frame."""
     frames = Frames(1_048_576)
-    size = 300_000
+    size = 600_000
     said = AMQP_HEADER + size.to_bytes(4, "big") + bytes([2, 0, 0, 0]) + b"x" * (size - 8)
     before = time.process_time()
     found = [piece for place in range(len(said)) for piece in frames.feed(said[place : place + 1])]
     assert time.process_time() - before < GENEROUS
     assert b"".join(piece for piece, _ in found) == said
+
+
+REQUESTS: Final = 150
+
+
+def test_burst_of_requests_gives_others_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that take 10 ms each: another client waits for a few of them, not for all."""
+    handled: list[float] = []
+
+    def slow(bus: Bus, *asked: Any) -> Any:
+        end = time.thread_time() + 0.01
+        while time.thread_time() < end:
+            pass
+        handled.append(end)
+        return browse(bus, *asked)
+
+    browse = Bus.browse
+    monkeypatch.setattr(Bus, "browse", slow)
+    with inside(CreateQueue(queue="q")) as broker, raw.connected(broker.broker.port, **LOGIN) as a:
+        asker = Asker(a)
+        peek = {"from-sequence-number": 0, "message-count": 1}
+        asker.say("peek-message", *[peek] * REQUESTS)
+        a.wait(lambda: bool(handled), timeout=60)
+        address = f"http://127.0.0.1:{broker.broker.admin_port}/health"
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert answer.status == 200
+        assert len(handled) < REQUESTS * 2 / 3
+        for _ in range(REQUESTS):
+            assert asker.answer()[0] == 204
+    assert len(handled) == REQUESTS
+
+
+def test_peek_shows_at_most_as_many_messages_as_the_service_does(served: Served) -> None:
+    """Whatever it asks for; the next one goes on behind them."""
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender("full")
+        for _ in range(255):
+            sender.send(Message(b"x", inferred=True))
+        asker = Asker(connection, "full")
+        asker.say("peek-message", {"from-sequence-number": 0, "message-count": 2**31 - 1})
+        assert len(asker.reply().body["messages"]) == 250
