@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from busproof.broker.bounds import LAST_MOMENT_OF_CLOCK
 from busproof.broker.bus import Bus
 from busproof.broker.control import Control
 from busproof.broker.entities import Entities
+from busproof.broker.fields import Problem, body_of, number_of, whole_in, whole_of
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
 from busproof.broker.looking import kind_of, overview, page
 from busproof.broker.metrics import Metrics
+from busproof.broker.names import objection_to
 from busproof.errors import UsageError
 from busproof.model.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
 from busproof.model.profiles import profile_for
@@ -19,26 +22,20 @@ from busproof.model.state import Queue
 from busproof.model.values import DEAD_LETTERS, Tier
 from busproof.spec import load
 
-__all__ = ["Administration", "Problem"]
+__all__ = ["Administration"]
 
 OWN: Final = "/busproof/"
 OVERVIEW: Final = "/busproof/overview"
 METRICS: Final = "/metrics"
+HEALTH: Final = "/health"
+BODILESS: Final = frozenset({OWN, OVERVIEW, METRICS, HEALTH})
+"""Paths that some may ask for who show no token; nothing of a body is ever read there."""
 REFUSED: Final = 400
 """The least status of HTTP that refuses."""
 NOBODY: Final = Control()
-AGES: Final = 10**11
-"""More than three thousand years, in seconds: more than a clock is ever moved by."""
-MOST_DIGITS: Final = 18
 
 
-class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
-    """What a client is told instead of what it asked for."""
-
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
-        self.sentence = sentence
+Answered = TypeVar("Answered", Answer, Answer | None)
 
 
 class Administration:
@@ -65,9 +62,20 @@ class Administration:
         self._warn = warn
         self._entities = Entities(hub, warn)
 
+    def admit(self, head: Request) -> Answer | None:
+        """Answer a request that is refused for what its head says, before its body is read."""
+        answer = self._replied(head, self._objection)
+        if answer is not None:
+            self._tell(head, answer)
+        return answer
+
     def answer(self, request: Request) -> Answer:
         """Answer one request; what changes something is told, and what is refused."""
-        answer = self._replied(request)
+        answer = self._replied(request, self._answered)
+        self._tell(request, answer)
+        return answer
+
+    def _tell(self, request: Request, answer: Answer) -> None:
         if request.method != "GET" or answer.status >= REFUSED:
             self._hub.journal.info(
                 "http",
@@ -76,16 +84,19 @@ class Administration:
                 path=request.target.partition("?")[0],
                 status=answer.status,
             )
-        return answer
 
-    def _replied(self, request: Request) -> Answer:
+    def _replied(
+        self,
+        request: Request,
+        answered: Callable[[Request, str, Mapping[str, str]], Answered],
+    ) -> Answer | Answered:
         try:
             url = urlsplit(request.target)
         except ValueError:
             return _json({"error": "The address of the request cannot be read."}, 400)
         path, query = unquote(url.path), dict(parse_qsl(url.query))
         try:
-            return self._answered(request, path, query)
+            return answered(request, path, query)
         except Problem as problem:
             return _json({"error": problem.sentence}, problem.status)
         except UsageError as error:
@@ -94,8 +105,22 @@ class Administration:
             self._hub.complain("a request over HTTP", error)
             return _json({"error": "The broker has failed on this request."}, 500)
 
+    def _objection(
+        self,
+        head: Request,
+        path: str,
+        query: Mapping[str, str],  # noqa: ARG002 - as `_answered`
+    ) -> Answer | None:
+        """The answer to a request that may have no body; `None` if it may."""
+        if path in BODILESS:
+            raise Problem(413, f"A request for {path} has no body.")
+        if path.startswith(OWN):
+            self._check_control(head)
+            return None
+        return self._entities.admit(head)
+
     def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
-        if path == "/health":
+        if path == HEALTH:
             return _json({"status": "healthy", "message": "Service is healthy."})
         if path in (OWN, OVERVIEW) and request.method == "GET":
             return self._seen(request, path)
@@ -136,11 +161,11 @@ class Administration:
             "GET state": self._state,
             "GET clock": self._clock,
             "GET decisions": lambda: self._decisions(query.get("after", "0")),
-            "POST clock": lambda: self._advance(_body(request)),
-            "POST namespace": lambda: self._begin(_body(request)),
-            "POST partitions/down": lambda: self._outage(_body(request), down=True),
-            "POST partitions/up": lambda: self._outage(_body(request), down=False),
-            "POST entities/restore": lambda: self._restore(_body(request)),
+            "POST clock": lambda: self._advance(body_of(request)),
+            "POST namespace": lambda: self._begin(body_of(request)),
+            "POST partitions/down": lambda: self._outage(body_of(request), down=True),
+            "POST partitions/up": lambda: self._outage(body_of(request), down=False),
+            "POST entities/restore": lambda: self._restore(body_of(request)),
             "POST keys/renew": self._renew,
         }
         if asked not in answers:
@@ -152,7 +177,7 @@ class Administration:
         return {}
 
     def _decisions(self, after: str) -> Any:
-        return self._hub.bus.decisions.since(_whole(after, "after"))
+        return self._hub.bus.decisions.since(whole_in(after, "after"))
 
     def _clock(self) -> dict[str, Any]:
         bus = self._hub.bus
@@ -162,10 +187,14 @@ class Administration:
 
     def _advance(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Let time pass: so many seconds and a moment, or exactly so many microseconds."""
-        if "microseconds" in said:
-            self._hub.bus.advance(_exact(said, "microseconds"), more=0)
+        bus, more = self._hub.bus, 0 if "microseconds" in said else 1
+        if more:
+            duration = round(number_of(said, "advance") * 1_000_000)
         else:
-            self._hub.bus.advance(round(_number(said, "advance") * 1_000_000))
+            duration = whole_of(said, "microseconds")
+        if bus.epoch + bus.now + duration > LAST_MOMENT_OF_CLOCK:
+            raise Problem(400, "The clock cannot be moved beyond the year 9899.")
+        bus.advance(duration, more=more)
         self._hub.changed()
         return self._clock()
 
@@ -185,13 +214,13 @@ class Administration:
             raise Problem(400, f"tier is {said['tier']!r}; it is one of {', '.join(tiers)}.")
         if not isinstance(readings, dict):
             raise Problem(400, "readings has to be an object: ambiguity to reading.")
-        partitions = _exact({"partitions": known.partitions} | dict(said), "partitions")
+        partitions = whole_of({"partitions": known.partitions} | dict(said), "partitions")
         profile = profile_for(
             load(),
             edition=str(said.get("edition", known.edition)),
             tier=str(said.get("tier", known.tier.value)),
             readings={str(name): str(reading) for name, reading in readings.items()},
-            partitions=max(1, partitions),
+            partitions=partitions,
         )
         return self._serve(self._hub.bus.anew(profile))
 
@@ -204,6 +233,8 @@ class Administration:
         bus = self._hub.bus
         name, partition = said.get("entity"), said.get("partition")
         path = bus.path(name) if isinstance(name, str) else ""
+        if path:
+            _check_name(path, dollar=True)
         entity = bus.entity(path) if path else None
         if not path or (entity is None and said.get("planned") is not True):
             raise Problem(
@@ -229,11 +260,13 @@ class Administration:
         bus, name = self._hub.bus, said.get("entity")
         if not isinstance(name, str) or not name:
             raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
+        name = bus.path(name)
+        _check_name(name)
         command = RestoreQueue(
             queue=name,
             requires_session=said.get("requires_session") is True,
             duplicate_detection=said.get("duplicate_detection") is True,
-            max_size=max(1, _exact({"max_size": 1} | dict(said), "max_size")),
+            max_size=whole_of({"max_size": 1} | dict(said), "max_size"),
         )
         refused = bus.ask(command, "administration").refused
         if refused is not None:
@@ -283,35 +316,10 @@ class Administration:
         }
 
 
+def _check_name(name: str, *, dollar: bool = False) -> None:
+    if (objection := objection_to(name, dollar=dollar)) is not None:
+        raise Problem(400, objection)
+
+
 def _json(value: Any, status: int = 200) -> Answer:
     return Answer(status, json.dumps(value, indent=2).encode() + b"\n")
-
-
-def _body(request: Request) -> Mapping[str, Any]:
-    try:
-        said = json.loads(request.body or b"null")
-    except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise Problem(400, "The body has to be a JSON object.")
-    return said
-
-
-def _number(said: Mapping[str, Any], name: str) -> float:
-    value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < AGES:
-        raise Problem(400, f"{name} is {value!r}; it has to be a number of seconds, 0 or more.")
-    return float(value)
-
-
-def _exact(said: Mapping[str, Any], name: str) -> int:
-    value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < AGES * 1_000_000:
-        raise Problem(400, f"{name} is {value!r}; it has to be a whole number, 0 or more.")
-    return value
-
-
-def _whole(text: str, name: str) -> int:
-    if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise Problem(400, f"{name} is {text!r}; it has to be a whole number.")
-    return int(text)

@@ -8,7 +8,7 @@ from proton import Array
 
 from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist
 from busproof.broker.requests import Reply
 from busproof.model.commands import Command
 from busproof.model.entities import SUBSCRIPTIONS
@@ -34,8 +34,7 @@ class Asking:
             Refusal: it is refused.
         """
         answer = self.connection.hub.bus.ask(command, self.holder(session_id))
-        if (refusal := refusal_of(answer, self.path)) is not None:
-            raise refusal
+        insist(answer, self.path)
         return answer
 
     def ask_all(self, commands: Sequence[Command], session_id: str | None = None) -> list[Answer]:
@@ -45,8 +44,8 @@ class Asking:
             Refusal: something is refused.
         """
         answers = self.connection.hub.bus.ask_all(commands, self.holder(session_id))
-        if answers and (refusal := refusal_of(answers[-1], self.path)) is not None:
-            raise refusal
+        if answers:
+            insist(answers[-1], self.path)
         return answers
 
     def holder(self, session_id: str | None) -> str:

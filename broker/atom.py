@@ -1,5 +1,6 @@
 """Descriptions of entities as the administration clients write and read them: Atom and XML."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -33,6 +34,8 @@ SB: Final = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect
 COUNTS: Final = "http://schemas.microsoft.com/netservices/2011/06/servicebus"
 XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 XSD: Final = "http://www.w3.org/2001/XMLSchema"
+ILLEGAL: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""Characters that XML cannot have; one of them would make a whole list unreadable."""
 TYPE: Final = f"{{{XSI}}}type"
 VALUE_TYPES: Final = {"string": str, "int": int, "long": int, "double": float}
 CORRELATION: Final = (
@@ -243,4 +246,5 @@ def error(status: int, detail: str) -> bytes:
 
 
 def _bytes(element: ET.Element) -> bytes:
-    return bytes(ET.tostring(element, encoding="utf-8", xml_declaration=True))
+    text = ILLEGAL.sub("\ufffd", ET.tostring(element, encoding="unicode"))
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text}".encode()

@@ -11,7 +11,7 @@ from busproof.broker.intake import CREDIT, received, reject
 from busproof.broker.messages import decoded
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist, refusal_of
 from busproof.model.commands import BeginTransaction
 
 __all__ = ["Coordinator"]
@@ -27,7 +27,7 @@ class Coordinator(Node):
     def __init__(self, connection: Connection, link: Link) -> None:
         self._connection = connection
         self._link = link
-        self._parts: dict[Raw, bytes] = {}
+        self._parts: dict[Raw, bytearray] = {}
         self._open: set[str] = set()
 
     def grant(self) -> None:
@@ -92,8 +92,7 @@ class Coordinator(Node):
         answer = self._connection.hub.bus.ask(
             BeginTransaction(transaction=name), self._connection.name
         )
-        if (refusal := refusal_of(answer)) is not None:
-            raise refusal
+        insist(answer)
         self._open.add(name)
         return name
 

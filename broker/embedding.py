@@ -197,7 +197,7 @@ class Embedded:
             hub.journal = Logged(LOG)
             everybody = Control(is_on=True)
             answering.append(Administration(hub, LOG.warning, everybody, everybody))
-            return served(answering[0].answer, hub.saved, limits)
+            return served(answering[0].answer, hub.saved, limits, answering[0].admit)
 
         keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)
         broker = await started(configured(), keys, places, http, limits)

@@ -10,7 +10,9 @@ from typing import Any, Final
 from uuid import UUID
 
 __all__ = [
+    "OPAQUE",
     "binary",
+    "check",
     "elements_of",
     "end_of",
     "items",
@@ -45,6 +47,8 @@ _UNPACK: Final[dict[int, Callable[..., tuple[Any, ...]]]] = {
 _SINGLE: Final = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: ()}
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8, 0x9: 16}
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
+_PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
+"""Characters and decimal numbers, which are not looked into."""
 DESCRIBED: Final = 0
 DEEPEST: Final = 32
 """How often a descriptor, or what it describes, may itself be described; messages need once."""
@@ -134,22 +138,91 @@ def elements_of(data: bytes, place: int) -> tuple[int, int]:
 
 def items(data: bytes, place: int) -> list[Any]:
     """The elements of a list."""
+    last = end_of(data, place)
     place, count = elements_of(data, place)
     found = []
     for _ in range(count):
         found.append(value_at(data, place))
         place = end_of(data, place)
+    _check_ends(place, last)
     return found
 
 
 def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
     """Each key of a map, its value, and the bytes of both."""
+    last = end_of(data, place)
     place, count = elements_of(data, place)
+    if count % 2:
+        raise ValueError("a map has a key without a value")
     for _ in range(count // 2):
         middle = end_of(data, place)
         end = end_of(data, middle)
         yield value_at(data, place), value_at(data, middle), bytes(data[place:end])
         place = end
+    _check_ends(place, last)
+
+
+def check(data: bytes, place: int, deep: int = 0) -> int:
+    """Check a value with everything in it; returns where it ends.
+
+    Raises:
+        ValueError: it is not AMQP, or is nested too deeply.
+    """
+    if deep > DEEPEST:
+        raise ValueError("a value is nested too deeply")
+    code = data[place]
+    if code == DESCRIBED:
+        return check(data, check(data, place + 1, deep + 1), deep + 1)
+    last = end_of(data, place)
+    if code in (0xC0, 0xC1, 0xD0, 0xD1):
+        place, count = elements_of(data, place)
+        if count % 2 and code in (0xC1, 0xD1):
+            raise ValueError("a map has a key without a value")
+        for _ in range(count):
+            place = check(data, place, deep + 1)
+        _check_ends(place, last)
+    elif code in (0xE0, 0xF0):
+        _check_array(data, place, deep)
+    elif value_at(data, place) is OPAQUE and code not in _PASSED_ON:
+        raise ValueError(f"there is no AMQP type {code:#04x}")
+    return last
+
+
+def _check_array(data: bytes, place: int, deep: int) -> None:
+    """Check each element of an array as a value with the constructor that all of them have."""
+    last, width = end_of(data, place), 1 if data[place] == 0xE0 else 4
+    first = place + 1 + width
+    count = int.from_bytes(data[first : first + width], "big")
+    begins = first + width
+    constructor_ends = begins + 1
+    if data[begins] == DESCRIBED:
+        constructor_ends = check(data, begins + 1, deep + 1) + 1
+    constructor = data[constructor_ends - 1 : constructor_ends]
+    place = constructor_ends
+    if not constructor or constructor[0] == DESCRIBED or count > last - place:
+        raise ValueError("an array has no elements that can be read")
+    for _ in range(count):
+        end = place + _size_of(constructor[0], data, place)
+        if end > last:
+            raise ValueError("an array is cut off")
+        check(constructor + data[place:end], 0, deep + 1)
+        place = end
+    _check_ends(place, last)
+
+
+def _size_of(code: int, data: bytes, place: int) -> int:
+    """How many bytes follow the constructor of a value."""
+    width = _WIDTHS.get(code >> 4)
+    if width is not None:
+        return width
+    if code >> 4 in (0xA, 0xC, 0xE):
+        return 1 + data[place]
+    return 4 + int.from_bytes(data[place : place + 4], "big")
+
+
+def _check_ends(place: int, last: int) -> None:
+    if place != last:
+        raise ValueError("a list, map or array does not end where its elements do")
 
 
 def binary(value: Any) -> bytes:

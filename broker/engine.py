@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -17,6 +18,7 @@ from busproof.broker.nodes import Node, condition
 from busproof.broker.proving import Proving
 from busproof.broker.refusals import Refusal, too_many, unauthorized
 from busproof.broker.tokens import Claim
+from busproof.broker.turns import Turns
 from busproof.broker.wire import Wire
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class Connection(asyncio.Protocol):
         self.number = number
         self._proving = Proving(hub, self.review_links, self.end)
         self._wire = Wire(hub, self._give)
-        self.unfinished: dict[native.Raw, int] = {}
+        self.unfinished = native.Unfinished()
         """Of each link, the bytes that came of a message whose end has not."""
         self.answers = 0
         """Bytes of answers that the client has asked for, and does not want yet."""
@@ -70,6 +72,9 @@ class Connection(asyncio.Protocol):
         self._frames = Frames(hub.limits.frame)
         self._batch = False
         self._pumping = False
+        self._pieces = deque[tuple[bytes, bool]]()
+        """What came and was not given to the engine, and whether it is the transfer of a batch."""
+        self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
         self._handshake: Handshake | None = None
         self._engine = Transport(Transport.SERVER)
         # Proton would write to the terminal what a client makes it, and frames with tokens in them.
@@ -133,8 +138,12 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes came, whatever they are."""
+        self._watch(lambda: self._take(data))
+
+    def _watch(self, handle: Callable[[], None]) -> None:
+        """Handle what a client sent; if that fails, only its own connection ends."""
         try:
-            self._take(data)
+            handle()
         except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
             if _is_unreadable(error):
                 said = f"What came cannot be read: {type(error).__name__}."
@@ -142,6 +151,7 @@ class Connection(asyncio.Protocol):
             else:
                 self.hub.complain(self.name, error)
                 self.end(Refusal("amqp:internal-error", "The broker has failed on what came.", 500))
+            self._pieces.clear()
             self.drop()
 
     def _take(self, data: bytes) -> None:
@@ -156,10 +166,27 @@ class Connection(asyncio.Protocol):
                 self.hub.journal.info("logged-in", connection=self.name, rule=claim.rule)
                 self.prove(claim)
             self._handshake = None
-        with self.hub.bus.one_moment():
-            for piece, batch in self._frames.feed(data):
-                self._push(piece, batch=batch)
-            self.pump()
+        for piece, batch in self._frames.feed(data):
+            for place in range(0, len(piece), PIECE):
+                self._pieces.append((piece[place : place + PIECE], batch))
+        if not self._turns.waits:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        """Handle what came, until it is done or the turn is over."""
+        self._turns.begin()
+        try:
+            with self.hub.bus.one_moment():
+                self.pump()
+                while self._pieces and not self._turns.is_over():
+                    self._push()
+                    self.pump()
+        finally:
+            self._turns.end()
+        if self._turns.waits:
+            self._wire.hold()
+            return
+        self._wire.release()
         if self._frames.broken:
             self.drop()
 
@@ -167,6 +194,8 @@ class Connection(asyncio.Protocol):
         """The client is gone."""
         if self._timer is not None:
             self._timer.cancel()
+        self._turns.cancel()
+        self._pieces.clear()
         self._proving.stop()
         self.hub.connections.discard(self)
         for link in list(self.links):
@@ -287,34 +316,30 @@ class Connection(asyncio.Protocol):
         """Let the client go without another word."""
         self._wire.close()
 
-    def _push(self, piece: bytes, *, batch: bool) -> None:
-        self._batch = batch
-        if batch:
-            self._batch = False
-            self.pump()
-            self._batch = True
-        rest = piece
-        while rest:
-            room = self._engine.capacity()
-            if room <= 0:
-                self.flush()
-                if self._engine.capacity() <= 0:
-                    self.drop()
-                    return
-                continue
-            try:
-                self._engine.push(rest[: min(room, PIECE)])
-            except ProtonException:
-                self.drop()
-                return
-            rest = rest[min(room, PIECE) :]
-            if rest or batch:
-                self.pump()
-        self._batch = False
+    def _push(self) -> None:
+        """Give the engine a piece of what came, once all is handled that came before."""
+        piece, self._batch = self._pieces.popleft()
+        if self._engine.capacity() <= 0:
+            self.flush()
+        room = self._engine.capacity()
+        try:
+            if room > 0:
+                self._engine.push(piece[:room])
+        except ProtonException:
+            room = 0
+        if room <= 0:
+            self._pieces.clear()
+            self.drop()
+        elif room < len(piece):
+            self._pieces.appendleft((piece[room:], self._batch))
 
     def _dispatch(self) -> None:
         collector = self._collector
+        if self._turns.is_between:
+            return
         while event := native.next_event(collector):
+            if self._turns.is_over():
+                return
             kind = native.kind_of(event)
             try:
                 if kind == native.DELIVERY:

@@ -11,8 +11,10 @@ from busproof.broker.answers import Answer as Decided
 from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
+from busproof.broker.names import objection_to
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.statuses import STATUSES, status_of
+from busproof.broker.subscription_rules import check_expressions
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
 from busproof.model.commands import (
@@ -70,14 +72,23 @@ class Entities:
         """Answer one request."""
         url = urlsplit(request.target)
         path = unquote(url.path).strip("/")
+        if (refused := self.admit(request)) is not None:
+            return refused
         try:
-            self._authorize(request, path)
             status, body = self._answered(request, path, dict(parse_qsl(url.query)))
         except Refusal as refusal:
             status, body = refusal.status, atom.error(refusal.status, refusal.description)
         except atom.Unreadable as problem:
             status, body = problem.status, atom.error(problem.status, problem.sentence)
         return Answer(status, body, XML)
+
+    def admit(self, head: Request) -> Answer | None:
+        """Answer a request without a token that permits it; `None` if there is one."""
+        try:
+            self._authorize(head, unquote(urlsplit(head.target).path).strip("/"))
+        except atom.Unreadable as problem:
+            return Answer(problem.status, atom.error(problem.status, problem.sentence), XML)
+        return None
 
     def _authorize(self, request: Request, path: str) -> None:
         hub = self._hub
@@ -136,6 +147,9 @@ class Entities:
             raise atom.Unreadable(
                 f"Status is {said['Status']!r}; it has to be {' or '.join(STATUSES)}."
             )
+        path = self._as_known(path)
+        if (objection := objection_to(path)) is not None:
+            raise atom.Unreadable(objection)
         name = path.partition(SUBSCRIPTIONS)[0]
         if len(name) > LONGEST_PATH:
             raise atom.Unreadable(
@@ -156,10 +170,19 @@ class Entities:
             self._replace_default(command, rule)
         return 201, self._entry(path)
 
+    def _as_known(self, path: str) -> str:
+        """The path with the letters that its entity, or the topic above it, was created with."""
+        place = path.lower().find(SUBSCRIPTIONS)
+        if place < 0:
+            return self._hub.bus.path(path)
+        topic, subscription = path[:place], path[place + len(SUBSCRIPTIONS) :]
+        return self._hub.bus.path(f"{self._hub.bus.path(topic)}{SUBSCRIPTIONS}{subscription}")
+
     def _replace_default(self, command: CreateSubscription, rule: ET.Element) -> None:
         name = rule.findtext(f"{{{atom.SB}}}Name") or DEFAULT_RULE
         topic, subscription = command.topic, command.subscription
-        chosen = atom.filter_of(rule)
+        chosen, action = atom.filter_of(rule), atom.action_of(rule)
+        check_expressions(chosen, action)
         self._ask(
             RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE),
             AddRule(
@@ -167,7 +190,7 @@ class Entities:
                 subscription=subscription,
                 rule=name,
                 filter=chosen,
-                action=atom.action_of(rule),
+                action=action,
             ),
         )
 
@@ -260,8 +283,11 @@ class Entities:
         topic, subscription = self._subscription(path)
         known = {each.name: each for each in self._found_rules(path)}
         if request.method == "PUT":
+            if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+                raise atom.Unreadable(objection)
             element = atom.read_description(request.body).element
             chosen, action = atom.filter_of(element), atom.action_of(element)
+            check_expressions(chosen, action)
             changed = "if-match" in request.headers
             if changed and name not in known:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)

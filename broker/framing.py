@@ -143,17 +143,25 @@ class Frames:
 
     def __init__(self, largest: int) -> None:
         self._largest = largest
-        self._received = b""
+        self._received = bytearray()
+        self._wanted = 0
+        """How many bytes there have to be before the next frame is whole."""
         self._begun = False
         self.broken = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Pieces of whole frames, and whether the piece is the first transfer of a batch."""
-        data = self._received + data if self._received else data
+        if self._received or self._wanted > len(data):
+            # A frame may come byte by byte: what came is added in place and looked at once.
+            self._received += data
+            if len(self._received) < self._wanted:
+                return
+            data = bytes(self._received)
+            self._received.clear()
         start = place = 0
         if not self._begun:
             if len(data) < len(AMQP_HEADER):
-                self._received = data
+                self._keep(data, len(AMQP_HEADER))
                 return
             place, self._begun = len(AMQP_HEADER), True
         while place + 4 <= len(data):
@@ -172,9 +180,14 @@ class Frames:
                 yield data[place:end], True
                 start = end
             place = end
-        self._received = data[place:]
+        size = int.from_bytes(data[place : place + 4], "big") if place + 4 <= len(data) else 4
+        self._keep(data[place:], size)
         if start < place:
             yield data[start:place], False
+
+    def _keep(self, rest: bytes, wanted: int) -> None:
+        self._received += rest
+        self._wanted = wanted
 
 
 def is_batch(frame: bytes) -> bool:

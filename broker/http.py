@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Final
 
@@ -13,6 +14,14 @@ from busproof.broker.limits import ALL_DEFAULT, Limits
 __all__ = ["Answer", "Request", "served"]
 
 PLAIN: Final = ("", "identity")
+MOST_CHUNKS: Final = 10_000
+"""The most chunks that a body may have; each costs as much as a small request."""
+AT_ONCE: Final = 100
+"""How many pieces of a body are read before others have a turn."""
+THROWN_AWAY: Final = 1_048_576
+"""Bytes that are read of a request after it was refused, so that its client gets the answer."""
+LINGERING: Final = 2.0
+"""For how long that is done, in seconds."""
 
 
 @attrs.frozen
@@ -26,6 +35,12 @@ class Request:
     peer: str = ""
     """The address that the client asks from."""
 
+    @property
+    def has_body(self) -> bool:
+        """Whether the head announces a body."""
+        length = self.headers.get("content-length", "")
+        return "transfer-encoding" in self.headers or length.strip("0 ") != ""
+
 
 @attrs.frozen
 class Answer:
@@ -38,16 +53,32 @@ class Answer:
 
 
 Handler = Callable[[Request], Answer]
+Admission = Callable[[Request], Answer | None]
+"""Answers a request that is refused for what its head says; `None` if its body is to be read."""
+
+
+class Refused(Exception):  # noqa: N818 - what a client is answered, not an error of ours
+    """The answer to a request that is refused before its body is read."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
 
 
 async def _at_once() -> None:
     """Nothing has to be waited for."""
 
 
+def _all(_: Request) -> Answer | None:
+    """Let everybody send a body."""
+    return None
+
+
 def served(
     handler: Handler,
     kept: Callable[[], Awaitable[None]] = _at_once,
     limits: Limits = ALL_DEFAULT,
+    admit: Admission = _all,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     """What `asyncio.start_server` calls for each connection.
 
@@ -55,6 +86,7 @@ def served(
         handler: answers a request.
         kept: waits until what the answer says is kept for good.
         limits: how many may ask, how much, and for how long.
+        admit: answers a request that is refused before its body is read.
     """
     there = 0
 
@@ -65,7 +97,7 @@ def served(
             return
         there += 1
         try:
-            await _converse(Conversation(reader, writer, limits), handler, kept)
+            await _converse(Conversation(reader, writer, limits, admit), handler, kept)
         except asyncio.CancelledError:
             # The broker ends while a client keeps its connection; Python 3.11 would print how.
             return
@@ -85,10 +117,15 @@ async def _converse(
             await kept()
             if not await conversation.answer(answer):
                 return
+            # A client may send thousands of requests at once; others have a turn in between.
+            await asyncio.sleep(0)
     except TimeoutError:
         conversation.writer.transport.abort()
+    except Refused as refused:
+        await conversation.end(refused.answer)
     except h11.RemoteProtocolError as error:
-        conversation.refuse(error)
+        answer = Answer(error.error_status_hint or 400, f"{error}\n".encode(), "text/plain")
+        await conversation.end(answer)
     except OSError:
         return  # nobody is left to be told
 
@@ -100,6 +137,7 @@ class Conversation:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     limits: Limits
+    admit: Admission = _all
     connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
     asks_for_no_body: bool = False
 
@@ -108,12 +146,20 @@ class Conversation:
 
         Raises:
             TimeoutError: it does not come to an end.
+            Refused: its body is not to be read.
         """
         async with asyncio.timeout(self.limits.http_idle):
-            request = await self._read(_peer_of(self.writer))
-        if request is not None and request.headers.get("content-encoding", "") not in PLAIN:
+            head = await self._head()
+            if head is None:
+                return None
+            self._check(head)
+            return attrs.evolve(head, body=await self._body())
+
+    def _check(self, head: Request) -> None:
+        if head.headers.get("content-encoding", "") not in PLAIN:
             raise h11.RemoteProtocolError("the body is compressed", error_status_hint=415)
-        return request
+        if head.has_body and (answer := self.admit(head)) is not None:
+            raise Refused(answer)
 
     async def answer(self, answer: Answer) -> bool:
         """Answer it; whether another request may follow.
@@ -130,31 +176,51 @@ class Conversation:
             return True
         return False
 
-    def refuse(self, error: h11.RemoteProtocolError) -> None:
-        """Answer what is no HTTP, while somebody may still listen."""
-        if self.connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            status = error.error_status_hint or 400
-            self._write(Answer(status, f"{error}\n".encode(), "text/plain"))
+    async def end(self, answer: Answer) -> None:
+        """Answer a request whose rest is not read, while somebody may still listen.
 
-    async def _read(self, peer: str) -> Request | None:
-        head: h11.Request | None = None
-        body = b""
-        while True:
-            event = self.connection.next_event()
-            if event is h11.NEED_DATA:
-                self.connection.receive_data(await self.reader.read(65_536))
-            elif isinstance(event, h11.Request):
-                head = event
-                self.asks_for_no_body = event.method == b"HEAD"
-            elif isinstance(event, h11.Data):
-                body += bytes(event.data)
-                if len(body) > self.limits.http_body:
-                    raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
-            elif isinstance(event, h11.EndOfMessage) and head is not None:
-                headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-                return Request(head.method.decode(), head.target.decode(), headers, body, peer)
-            else:
-                return None
+        What the client still sends is thrown away for a while: a connection that is closed before
+        takes the answer with it.
+        """
+        if self.connection.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            return
+        self._write(attrs.evolve(answer, headers=(*answer.headers, ("Connection", "close"))))
+        left = THROWN_AWAY
+        with suppress(TimeoutError, OSError):
+            if self.writer.can_write_eof():
+                self.writer.write_eof()
+            async with asyncio.timeout(LINGERING):
+                while left > 0 and (data := await self.reader.read(65_536)):
+                    left -= len(data)
+
+    async def _head(self) -> Request | None:
+        event = await self._event()
+        if not isinstance(event, h11.Request):
+            return None
+        self.asks_for_no_body = event.method == b"HEAD"
+        headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
+        peer = _peer_of(self.writer)
+        return Request(event.method.decode(), event.target.decode(), headers, b"", peer)
+
+    async def _body(self) -> bytes:
+        pieces, size, chunks = list[bytes](), 0, 0
+        while isinstance(event := await self._event(), h11.Data):
+            pieces.append(bytes(event.data))
+            size += len(event.data)
+            chunks += event.chunk_start
+            if size > self.limits.http_body:
+                raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
+            if chunks > MOST_CHUNKS:
+                raise h11.RemoteProtocolError("the body has too many chunks", error_status_hint=413)
+            if len(pieces) % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return b"".join(pieces)
+
+    async def _event(self) -> object:
+        """The next part of a request, once it is there."""
+        while (event := self.connection.next_event()) is h11.NEED_DATA:
+            self.connection.receive_data(await self.reader.read(65_536))
+        return event
 
     def _write(self, answer: Answer) -> None:
         headers = [("Content-Length", str(len(answer.body))), ("Server", "busproof")]

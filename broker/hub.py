@@ -42,6 +42,8 @@ LARGEST_STOOD_FOR: Final = 100_000_000
 """How many bytes a message may stand for: the largest that any tier takes."""
 
 SWEPT_FROM: Final = 1_000
+SAYS_AGAIN: Final = 10.0
+"""After how long a warning that lasts is said again, in seconds."""
 NOTHING: Final[Mapping[str, bytes]] = {}
 
 
@@ -178,6 +180,7 @@ class Hub:
         self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
         self._seen: dict[str, Queue | None] = {}
         self._called = False
+        self._says_next = 0.0
         self._timer = self.loop.call_later(TICK, self._tick)
 
     def close(self) -> None:
@@ -212,6 +215,13 @@ class Hub:
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"
         self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
+
+    def refuse_for_files(self) -> None:
+        """Say, once in a while, that a connection was refused because too many files are open."""
+        now = time.monotonic()
+        if now >= self._says_next:
+            self._says_next = now + SAYS_AGAIN
+            self.warn("connections are refused: the process has as many files open as it may have")
 
     def parsed(self, raw: bytes) -> Parsed:
         """A message that came in, under a name of its own.

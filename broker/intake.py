@@ -11,7 +11,7 @@ from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node, condition
-from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
+from busproof.broker.refusals import Refusal, insist, too_large, unauthorized
 from busproof.model.commands import (
     Schedule,
     Send,
@@ -36,7 +36,7 @@ ACCEPTED: Final = Described(ulong(0x24), [])
 
 
 def received(
-    connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytes]
+    connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytearray]
 ) -> bytes | None:
     """The whole of what a client transfers, once it is there; `None` before.
 
@@ -46,17 +46,20 @@ def received(
         Refusal: more has come than is kept of messages whose end has not.
     """
     data = native.content(link, delivery)
-    if parts:
-        data = parts.pop(delivery, b"") + data
-        connection.unfinished.pop(link, None)
-    if len(data) > (most := connection.hub.limits.unfinished):
-        raise too_large(len(data), most)
-    if native.is_partial(delivery):
-        parts[delivery] = data
-        connection.unfinished[link] = sum(map(len, parts.values()))
-        if (all_of_it := sum(connection.unfinished.values())) > most:
+    most, is_partial = connection.hub.limits.unfinished, native.is_partial(delivery)
+    if parts or is_partial:
+        # What came is added in place: a copy for each part would cost the square of its size.
+        whole = parts.setdefault(delivery, bytearray())
+        whole += data
+        connection.unfinished[link] = size = sum(map(len, parts.values()))
+        if (all_of_it := max(size, connection.unfinished.total)) > most:
             raise too_large(all_of_it, most)
-        return None
+        if is_partial:
+            return None
+        data = bytes(parts.pop(delivery))
+        connection.unfinished.pop(link, None)
+    if len(data) > most:
+        raise too_large(len(data), most)
     return data
 
 
@@ -125,7 +128,7 @@ class Intake(Node):
         self._raw = native.raw(link)
         self._path = path
         self.needs = ("Send", path)
-        self._parts: dict[Raw, bytes] = {}
+        self._parts: dict[Raw, bytearray] = {}
         self._batches: set[Raw] = set()
 
     def grant(self) -> None:
@@ -136,6 +139,7 @@ class Intake(Node):
         """A message, or a part of one."""
         if native.is_aborted(delivery):
             self._parts.pop(delivery, None)
+            self._connection.unfinished.pop(self._raw, None)
             native.settle(delivery)
             return
         if batch:
@@ -172,8 +176,8 @@ class Intake(Node):
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
         answers = self._decided(parsed, transaction, several=several)
-        if answers and (refusal := refusal_of(answers[-1], self._path)) is not None:
-            raise refusal
+        if answers:
+            insist(answers[-1], self._path)
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 

@@ -7,6 +7,7 @@ from proton import Data, int32, timestamp
 
 from busproof.broker.answers import Answer
 from busproof.broker.asking import Asking, Said, several
+from busproof.broker.bounds import bounded
 from busproof.broker.dispositions import ACCEPTED as COMPLETED
 from busproof.broker.dispositions import (
     DESCRIPTION,
@@ -20,7 +21,7 @@ from busproof.broker.framing import array
 from busproof.broker.intake import delay_of
 from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist
 from busproof.broker.requests import Reply
 from busproof.model.commands import (
     CancelScheduled,
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 NO_CONTENT: Final = 204
+MOST_PEEKED: Final = 250
+"""How many messages a peek shows at most, as the service does."""
 MOST_DELETED: Final = 4000
 """How many messages one request may delete."""
 
@@ -60,13 +63,11 @@ STATUSES: Final = {
 
 def peek(asking: Asking, said: Said) -> Reply:
     """Show messages from a sequence number on."""
-    first, count = int(said["from-sequence-number"]), int(said["message-count"])
-    if count < 1:
-        raise Refusal("com.microsoft:argument-out-of-range", "message-count is at least 1.")
+    first = bounded("from-sequence-number", said["from-sequence-number"])
+    count = min(MOST_PEEKED, bounded("message-count", said["message-count"]))
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, said.get("session-id"), first, count)
-    if (refusal := refusal_of(answer, asking.path)) is not None:
-        raise refusal
+    insist(answer, asking.path)
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
@@ -76,16 +77,22 @@ def peek(asking: Asking, said: Said) -> Reply:
 
 def receive_deferred(asking: Asking, said: Said) -> Reply:
     """Give messages that were set aside, by their sequence numbers."""
-    settle = int(said.get("receiver-settle-mode") or 0)
+    settle = bounded("receiver-settle-mode", int(said.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
-        sequence_numbers=tuple(int(each) for each in several(said["sequence-numbers"])),
+        sequence_numbers=_numbers(said),
         mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
         session_id=said.get("session-id"),
     )
     outcome = asking.ask(command, command.session_id).outcome
     views = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
+
+
+def _numbers(said: Said) -> tuple[int, ...]:
+    """The sequence numbers that a request names."""
+    name = "sequence-numbers"
+    return tuple(bounded(name, number) for number in several(said[name]))
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
@@ -131,8 +138,7 @@ def _settle_later(
     for each in settlements:
         effect = effect_of(asking.connection, each, disposition)
         answer = stage.settle(transaction, each, asking.connection.name, effect)
-        if (refusal := refusal_of(answer, asking.path)) is not None:
-            raise refusal
+        insist(answer, asking.path)
 
 
 def _disposition(said: Said) -> Disposition:
@@ -174,7 +180,7 @@ def _later(asking: Asking, parsed: Parsed) -> Schedule:
 
 def cancel(asking: Asking, said: Said) -> Reply:
     """Take scheduled messages back by their sequence numbers: all of them, or none."""
-    numbers = [int(each) for each in several(said["sequence-numbers"])]
+    numbers = _numbers(said)
     asking.ask_all(
         [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
     )
@@ -183,7 +189,7 @@ def cancel(asking: Asking, said: Said) -> Reply:
 
 def delete_batch(asking: Asking, said: Said) -> Reply:
     """Delete messages that nobody holds, the oldest first, up to a number and a time."""
-    count = int(said["message-count"])
+    count = bounded("message-count", said["message-count"])
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",
@@ -195,7 +201,7 @@ def delete_batch(asking: Asking, said: Said) -> Reply:
         raise Refusal(
             "amqp:not-allowed", f"'{asking.path}' is partitioned; no batch of it is deleted."
         )
-    before = int(said["enqueued-time-utc"]) * 1000 - bus.epoch
+    before = bounded("enqueued-time-utc", said["enqueued-time-utc"]) * 1000 - bus.epoch
     deleted = bus.delete(asking.path, count, before, said.get("session-id"))
     if not deleted:
         return Reply({}, NO_CONTENT, "No messages")

@@ -1,9 +1,12 @@
 """What a subscription's management answers about its rules."""
 
 from busproof.broker.asking import Asking, Said
+from busproof.broker.bounds import bounded
 from busproof.broker.management_of_messages import NO_CONTENT
+from busproof.broker.names import objection_to
+from busproof.broker.refusals import Refusal
 from busproof.broker.requests import Reply
-from busproof.broker.subscription_rules import action_of, described, filter_of
+from busproof.broker.subscription_rules import action_of, check_expressions, described, filter_of
 from busproof.model.commands import AddRule, ListRules, RemoveRule
 from busproof.model.outcomes import RulesListed
 
@@ -14,14 +17,19 @@ def add_rule(asking: Asking, said: Said) -> Reply:
     """Add a rule."""
     topic, subscription = asking.subscription()
     given = {str(key): value for key, value in dict(said["rule-description"]).items()}
+    chosen, action = filter_of(given), action_of(given)
+    check_expressions(chosen, action)
+    name = str(said["rule-name"])
+    if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+        raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
         AddRule(
             topic=topic,
             subscription=subscription,
-            rule=str(said["rule-name"]),
-            filter=filter_of(given),
+            rule=name,
+            filter=chosen,
             transaction=asking.transaction,
-            action=action_of(given),
+            action=action,
         )
     )
     return Reply({})
@@ -42,7 +50,7 @@ def remove_rule(asking: Asking, said: Said) -> Reply:
 def list_rules(asking: Asking, said: Said) -> Reply:
     """Tell the rules."""
     topic, subscription = asking.subscription()
-    skip, top = int(said.get("skip") or 0), int(said.get("top") or 100)
+    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
     outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, RulesListed) else ()
     page = sorted(rules, key=lambda each: each.name)[skip : skip + top]

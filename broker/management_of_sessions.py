@@ -5,6 +5,7 @@ from typing import Final
 from proton import Data
 
 from busproof.broker.asking import Asking, Said
+from busproof.broker.bounds import bounded
 from busproof.broker.encoding import binary
 from busproof.broker.framing import array
 from busproof.broker.management_of_messages import NO_CONTENT, end_of_lock
@@ -49,16 +50,17 @@ def set_state(asking: Asking, said: Said) -> Reply:
 
 def list_sessions(asking: Asking, said: Said) -> Reply:
     """Name the sessions that have messages, or those whose state was set since a time."""
-    skip, top = int(said.get("skip") or 0), int(said.get("top") or 100)
+    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
+    since = said.get("last-updated-time")
+    moment = None if since is None else bounded("last-updated-time", since)
     outcome = asking.ask(ListSessions(queue=asking.path)).outcome
     found = sorted(outcome.session_ids) if isinstance(outcome, SessionsListed) else []
-    since = said.get("last-updated-time")
-    if since is not None and int(since) < END_OF_TIME:
+    if moment is not None and moment < END_OF_TIME:
         stated = asking.connection.hub.stated
         found = sorted(
             session_id
-            for (path, session_id), moment in stated.items()
-            if path == asking.path and moment >= int(since)
+            for (path, session_id), updated in stated.items()
+            if path == asking.path and updated >= moment
         )
     page = found[skip : skip + top]
     if not page:

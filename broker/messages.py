@@ -13,6 +13,7 @@ import attrs
 from proton import Message as ProtonMessage
 from proton import ProtonException
 
+from busproof.broker.bounds import bounded
 from busproof.broker.encoding import (
     elements_of,
     end_of,
@@ -21,6 +22,21 @@ from busproof.broker.encoding import (
     section,
     string_of,
     value_at,
+)
+from busproof.broker.sections import (
+    ANNOTATIONS,
+    APPLICATION,
+    DATA,
+    DELIVERY,
+    FOOTER,
+    HEADER,
+    PROPERTIES,
+    SEQUENCE,
+    VALUE,
+    check_header,
+    check_kind,
+    check_pair,
+    check_properties,
 )
 from busproof.model.filters import PropertyValue
 from busproof.model.values import Message
@@ -35,8 +51,6 @@ __all__ = [
     "parse",
 ]
 
-HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
-DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
 NAMED: Final = {
     "amqp:header:list": HEADER,
     "amqp:delivery-annotations:map": DELIVERY,
@@ -182,22 +196,24 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     annotated = Annotated()
     application: dict[str, PropertyValue] = {}
     kept = {PROPERTIES: b"", APPLICATION: b""}
-    body = b""
+    body: list[bytes] = []
     for code, place, begins, end in _sections(raw):
+        check_kind(code, raw, begins)
         if code == HEADER:
             header = items(raw, begins)
         elif code == ANNOTATIONS:
             annotated = _annotated(raw, begins)
         elif code == PROPERTIES:
             properties, kept[code] = items(raw, begins), raw[place:end]
+            check_properties(properties)
         elif code == APPLICATION:
             application, kept[code] = _filterable(raw, begins), raw[place:end]
         elif code >= DATA:
-            body += raw[place:end]
+            body.append(raw[place:end])
     if identified and (not properties or properties[0] is None):
         kept[PROPERTIES] = _identified(kept[PROPERTIES])
     header += [None] * (3 - len(header))
-    _check_header(header)
+    check_header(header)
     life = _life(header[2], properties)
     content = Content(
         durable=bool(header[0]),
@@ -206,21 +222,11 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         annotations=annotated.passed_on,
         properties=kept[PROPERTIES],
         application=kept[APPLICATION],
-        body=body,
+        body=b"".join(body),
         enqueued=enqueued,
     )
     message = _message(name, properties, application, annotated, content)
     return Parsed(message, content, annotated.due)
-
-
-def _check_header(header: list[Any]) -> None:
-    """Insist that what goes out again is as AMQP has it: durable, priority, time to live."""
-    durable, priority, ttl = header[:3]
-    for value, most in ((priority, 0xFF), (ttl, FOR_EVER_MS)):
-        if value is not None and (type(value) is not int or not 0 <= value <= most):
-            raise ValueError(f"the header has {value!r}, which has to be a number up to {most}")
-    if durable not in (None, True, False):
-        raise ValueError(f"the header has {durable!r}, which has to be true or false")
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:
@@ -252,27 +258,23 @@ def _identified(properties: bytes) -> bytes:
 
 
 def _annotated(raw: bytes, place: int) -> Annotated:
-    count, out, stands_for, stands_in = 0, b"", 0, True
+    stands_for, stands_in = 0, True
+    passed_on: list[bytes] = []
     key: str | None = None
     due: int | None = None
     for name, value, both in pairs(raw, place):
+        check_pair(name, value, both)
         if name == PARTITION_KEY:
             key = _text(value)
-        elif name == SCHEDULED_TIME and isinstance(value, int):
-            due = value
+        elif name == SCHEDULED_TIME:
+            due = None if value is None else bounded(SCHEDULED_TIME, value)
         elif name == STANDS_FOR:
-            stands_for = _standing(value)
+            stands_for = bounded(STANDS_FOR, value)
         elif name == STANDS_IN:
             stands_in = value is not False
         if name not in GIVEN_BY_THE_BUS:
-            count, out = count + 2, out + both
-    return Annotated((count, out), key, due, stands_for, stands_in)
-
-
-def _standing(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{STANDS_FOR} is {value!r}; it has to be a number of bytes, 0 or more")
-    return value
+            passed_on.append(both)
+    return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
 
 
 def inner_messages(raw: bytes) -> list[bytes]:
@@ -319,8 +321,9 @@ def _message(
 
 def _filterable(raw: bytes, place: int) -> dict[str, PropertyValue]:
     """The properties of a kind that the model's filters know."""
-    return {
-        str(_text(key)): value
-        for key, value, _ in pairs(raw, place)
-        if isinstance(value, str | int | float | bool)
-    }
+    found: dict[str, PropertyValue] = {}
+    for key, value, both in pairs(raw, place):
+        check_pair(key, value, both)
+        if isinstance(value, str | int | float | bool):
+            found[str(_text(key))] = value
+    return found

@@ -15,6 +15,7 @@ __all__ = [
     "DELIVERY",
     "RELEASED",
     "Raw",
+    "Unfinished",
     "advance",
     "content",
     "credit",
@@ -99,3 +100,18 @@ def send(link: Raw, tag: bytes, data: bytes) -> Raw:
     cproton.pn_link_send(link, data)
     cproton.pn_link_advance(link)
     return delivery
+
+
+class Unfinished(dict[Raw, int]):
+    """Bytes of each link, and of all together."""
+
+    total = 0
+
+    def __setitem__(self, link: Raw, size: int) -> None:
+        self.total += size - self.get(link, 0)
+        super().__setitem__(link, size)
+
+    def pop(self, link: Raw, default: Any = None) -> Any:
+        """Forget a link."""
+        self.total -= self.get(link, 0)
+        return super().pop(link, default)

@@ -22,7 +22,7 @@ from busproof.broker.engine import Connection
 from busproof.broker.intake import TRANSACTIONAL, reject, tell, transaction_of
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist, refusal_of
 from busproof.broker.writing import encoded
 from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
 from busproof.model.lifetimes import lesser
@@ -33,6 +33,9 @@ __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
 GIVEN_AT_ONCE: Final = 50
 """After how many messages they go out, while the next are looked for."""
+
+GIVEN_IN_A_TURN: Final = 500
+"""How many messages a link is given before all others have a turn."""
 
 TOKEN: Final = Struct(">QQ")
 """A lock token's bytes: the sequence number, and which delivery of the message it is of."""
@@ -151,6 +154,11 @@ class Outlet(Node):
                     given += 1
                     if given % GIVEN_AT_ONCE == 0:
                         self._connection.flush()
+            if given >= GIVEN_IN_A_TURN:
+                self._connection.hub.loop.call_soon(self._go_on)
+                self._connection.hub.changed()
+                self._connection.pump()
+                return False
         if link.drain_mode:
             link.drained()
             waits = False
@@ -158,6 +166,10 @@ class Outlet(Node):
             self._connection.hub.changed()
         self._connection.pump()
         return waits and not self._is_over
+
+    def _go_on(self) -> None:
+        if not self._is_over:
+            self.on_flow()
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """The client has settled a message, or said how it wants it settled."""
@@ -223,8 +235,7 @@ class Outlet(Node):
         """What most are asked: the message is done with."""
         command = Complete(queue=self._path, lock_token=token)
         answer = self._connection.hub.bus.ask(command, self._holder)
-        if (refusal := refusal_of(answer, self._path)) is not None:
-            raise refusal
+        insist(answer, self._path)
         native.update(delivery, native.ACCEPTED)
 
     def _settle(self, delivery: Delivery, token: str) -> None:
@@ -232,8 +243,7 @@ class Outlet(Node):
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
         answer = self._connection.hub.bus.ask(settlement, self._holder)
-        if (refusal := refusal_of(answer, self._path)) is not None:
-            raise refusal
+        insist(answer, self._path)
         effect()
         # The echo of a rejection has no error, by which it would be a failure.
         if disposition.outcome == MODIFIED:
@@ -249,8 +259,7 @@ class Outlet(Node):
         transaction = transaction_of(delivery) or ""
         stage = self._connection.hub.stage
         answer = stage.settle(transaction, settlement, self._holder, effect)
-        if (refusal := refusal_of(answer, self._path)) is not None:
-            raise refusal
+        insist(answer, self._path)
         tell(delivery, TRANSACTIONAL, echoed(disposition))
 
 

@@ -3,12 +3,14 @@
 from typing import Final
 
 from busproof.broker.answers import Answer
+from busproof.model.outcomes import Refused
 from busproof.model.values import Error
 
 __all__ = [
     "NOT_FOUND",
     "Refusal",
     "disabled",
+    "insist",
     "refusal_of",
     "too_large",
     "too_many",
@@ -67,16 +69,31 @@ NOT_FOUND: Final = CONDITIONS[Error.NOT_FOUND][0]
 
 def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
     """What a client is told of a refused request, with the rules that refuse it; else `None`."""
-    if answer.refused is None:
-        return None
-    error = answer.refused.error
+    return None if answer.refused is None else _refusal(answer.refused, answer.rules, about)
+
+
+def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
+    error = refused.error
     condition, status = CONDITIONS[error]
-    rules = f" ({', '.join(answer.rules)})" if answer.rules else ""
+    rules = f" ({', '.join(shown)})" if shown else ""
     place = f" '{about}'" if about else ""
-    detail = f": {answer.refused.detail}" if answer.refused.detail else ""
+    detail = f": {refused.detail}" if refused.detail else ""
     return Refusal(
         condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
     )
+
+
+def insist(answer: Answer, about: str = "") -> None:
+    """Insist that a request was not refused.
+
+    No frame here has a name for the refusal. One that had would be kept, with the message that was
+    refused, by the traceback of its own local variable.
+
+    Raises:
+        Refusal: it was.
+    """
+    if answer.refused is not None:
+        raise _refusal(answer.refused, answer.rules, about)
 
 
 def disabled(path: str, status: str) -> Refusal:

@@ -10,13 +10,8 @@ import attrs
 
 from busproof.broker.dispositions import value_of
 from busproof.broker.encoding import long_of, string_of, symbol_of
-from busproof.broker.messages import (
-    APPLICATION,
-    PARTITION_KEY,
-    PROPERTIES,
-    STANDS_FOR,
-    Content,
-)
+from busproof.broker.messages import PARTITION_KEY, STANDS_FOR, Content
+from busproof.broker.sections import APPLICATION, PROPERTIES
 from busproof.broker.writing import map_of
 from busproof.model.values import MessageView
 

@@ -12,7 +12,7 @@ from busproof.broker.intake import CREDIT, accept, received, reject, transaction
 from busproof.broker.messages import decoded
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
-from busproof.broker.refusals import Refusal
+from busproof.broker.refusals import Refusal, too_large
 
 __all__ = [
     "CBS_STATUS",
@@ -143,7 +143,7 @@ class Requests(Node):
         self._kind = kind
         self._answer = answer
         self._names = names
-        self._parts: dict[Raw, bytes] = {}
+        self._parts: dict[Raw, bytearray] = {}
 
     def grant(self) -> None:
         """Let the client ask."""
@@ -157,9 +157,9 @@ class Requests(Node):
         self._link.advance()
         self._link.flow(1)
         try:
-            request = decoded(raw)
-        except ValueError as error:
-            reject(delivery, Refusal("amqp:decode-error", str(error)))
+            request = self._decoded(raw)
+        except Refusal as refusal:
+            reject(delivery, refusal)
             native.settle(delivery)
             return
         transaction = transaction_of(delivery)
@@ -167,6 +167,14 @@ class Requests(Node):
         native.settle(delivery)
         self._reply(request, transaction)
         self._connection.hub.changed()
+
+    def _decoded(self, raw: bytes) -> Message:
+        if len(raw) > (most := self._connection.hub.max_message):
+            raise too_large(len(raw), most)
+        try:
+            return decoded(raw)
+        except ValueError as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
 
     def _reply(self, request: Message, transaction: str | None) -> None:
         replies = self._connection.replies.get((self._kind, request.reply_to or ""))

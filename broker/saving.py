@@ -6,8 +6,10 @@ leaves the broker before everything that was decided until then is written.
 
 import asyncio
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof.broker.changes import NAMESPACE, Changes, Statement
@@ -80,11 +82,21 @@ class Saver:
         self._begun = 0.0
         self.failed: Callable[[ConformanceError], None] = _raise
         """Is told that the store cannot be written any more."""
+        self._is_broken = False
+        """Whether the broker ends because something could not be written."""
         self._in_thread = in_thread
         self._pool = ThreadPoolExecutor(1, "store")
 
     def note(self) -> None:
-        """See what a command has changed, which is written before long."""
+        """Look at what a command has changed, and write it before long."""
+        if self._is_broken:
+            return
+        try:
+            self._note()
+        except Exception as error:  # noqa: BLE001 - it would come again with each command
+            self._give_up(error)
+
+    def _note(self) -> None:
         bus, said = self._hub.bus, self._hub.statuses.said
         bus.namespace = self.notes.look(bus.namespace)
         if said != self._statuses:
@@ -100,6 +112,8 @@ class Saver:
     def tell(self, telling: Telling) -> None:
         """Do this, which tells a client something, once all that was decided is written."""
         self.note()
+        if self._is_broken:
+            return
         if self._is_behind or self._pending is not None or self._held:
             self._held.append(telling)
         else:
@@ -134,6 +148,11 @@ class Saver:
         """Write all that was decided, tell who waits for it, and be done with the store."""
         self._pool.shutdown()
         self._called, self._running = True, False
+        if not self._is_broken:
+            self._write_the_rest()
+        self._store.close()
+
+    def _write_the_rest(self) -> None:
         try:
             if self._pending is not None:
                 self._store.begin(self._pending)
@@ -141,13 +160,10 @@ class Saver:
             self.save()
         except Full:
             self._held.clear()
-        except ConformanceError as error:
-            self._held.clear()
-            self.failed(error)
+        except Exception as error:  # noqa: BLE001 - the store has to be closed whatever happens
+            self._give_up(error)
         held, self._held = self._held, []
-        for telling in held:
-            telling()
-        self._store.close()
+        self._tell(held)
 
     def check_room(self) -> None:
         """Insist that there is room for messages.
@@ -178,14 +194,18 @@ class Saver:
 
     def _commit(self) -> None:
         self._called = False
-        if self._running:
+        if self._running or self._is_broken:
             return
         self.note()
         held, self._held = self._held, []
         if not self._is_behind:
             self._done(held)
             return
-        self._running, self._pending = True, self._changes()
+        try:
+            self._running, self._pending = True, self._changes()
+        except Exception as error:  # noqa: BLE001 - the next commit would fail on the same
+            self._give_up(error)
+            return
         self._begun = time.monotonic()
         self._write(self._pending, held)
 
@@ -196,8 +216,8 @@ class Saver:
                 self._store.finish(changes)
         except Full:
             self._wait_for_room(changes, held)
-        except ConformanceError as error:
-            self.failed(error)
+        except Exception as error:  # noqa: BLE001 - it would fail again
+            self._give_up(error)
         else:
             if not self._in_thread:
                 self._done(held)
@@ -213,10 +233,31 @@ class Saver:
             self._done(held)
         elif isinstance(error, Full):
             self._wait_for_room(changes, held)
-        elif isinstance(error, ConformanceError):
-            self.failed(error)
         else:
-            raise error
+            self._give_up(error)
+
+    def _give_up(self, error: BaseException) -> None:
+        """End the broker with one sentence; no client gets an answer to what was not written."""
+        if self._is_broken:
+            return
+        self._is_broken = True
+        self._held.clear()
+        if not isinstance(error, ConformanceError):
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            error = ConformanceError(
+                f"the broker ends, because it cannot write to {self._store.folder}: "
+                f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}; the store "
+                "has everything that was answered; please report this fault of busproof"
+            )
+        self.failed(error)
+
+    def _tell(self, held: list[Telling]) -> None:
+        """Let clients have their answers; one that cannot be given keeps no other back."""
+        for telling in held:
+            try:
+                telling()
+            except Exception as error:  # noqa: BLE001 - one client's trouble
+                self._hub.complain("an answer", error)
 
     def _wait_for_room(self, changes: Changes, held: list[Telling]) -> None:
         """Write it again once there is room, which the reserve gives if it was there."""
@@ -237,6 +278,9 @@ class Saver:
         looking.add_done_callback(self._looked)
 
     def _looked(self, looking: "asyncio.Future[bool]") -> None:
+        if not looking.cancelled() and (error := looking.exception()) is not None:
+            self._give_up(error)
+            return
         self.is_full = looking.cancelled() or not looking.result()
         if self.is_full:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
@@ -249,14 +293,21 @@ class Saver:
             self.commits += 1
             self.seconds += time.monotonic() - self._begun
         self._pending = None
-        for telling in held:
-            telling()
+        self._tell(held)
         if not self._number % BETWEEN and (long := self._store.logs()):
             self._running = True
             ending = self._hub.loop.run_in_executor(self._pool, self._store.shorten, long[0])
-            ending.add_done_callback(lambda _: self._go_on())
+            ending.add_done_callback(self._shortened)
         else:
             self._go_on()
+
+    def _shortened(self, ending: "asyncio.Future[None]") -> None:
+        """Go on after a log was shortened; without room for it, the log stays as long as it is."""
+        error = None if ending.cancelled() else ending.exception()
+        if error is None or isinstance(error, Full):
+            self._go_on()
+        else:
+            self._give_up(error)
 
     def _go_on(self) -> None:
         self._running = False

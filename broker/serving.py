@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
+from itertools import chain, count
 from typing import Any, Final
 
 import attrs
@@ -15,6 +15,7 @@ from busproof.broker.engine import Connection
 from busproof.broker.foreign import ForeignBus, Implementation
 from busproof.broker.hub import Hub
 from busproof.broker.limits import ALL_DEFAULT, Limits
+from busproof.broker.listening import SPARE, SPARE_FOR_HTTP, guarded
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
 from busproof.model.commands import (
@@ -162,10 +163,10 @@ class Broker:
 
     Args:
         hub: its inside.
-        servers: what listens, by the option that says where.
+        servers: what listens, by the option that says where; one for each address of the host.
     """
 
-    def __init__(self, hub: Hub, servers: Mapping[str, asyncio.Server]) -> None:
+    def __init__(self, hub: Hub, servers: Mapping[str, list[asyncio.Server]]) -> None:
         self.hub = hub
         self._servers = servers
 
@@ -181,12 +182,12 @@ class Broker:
 
     def port_of(self, option: str) -> int:
         """Where it listens by this option; 0 for nowhere."""
-        server = self._servers.get(option)
-        return 0 if server is None else int(server.sockets[0].getsockname()[1])
+        servers = self._servers.get(option)
+        return int(servers[0].sockets[0].getsockname()[1]) if servers else 0
 
     async def stop(self) -> None:
         """Listen no more, and let all connections go."""
-        for server in self._servers.values():
+        for server in chain.from_iterable(self._servers.values()):
             server.close()
         self.hub.close()
         if self.hub.saver is not None:
@@ -211,12 +212,12 @@ async def started(
         UsageError: a port is taken, or there is no such host.
     """
     hub = Hub(bus, keys, limits)
-    servers = dict[str, asyncio.Server]()
+    servers = dict[str, list[asyncio.Server]]()
     try:
         for option, opening in _openings(hub, places, http(hub)):
-            servers[option] = await _listening(opening, places, option)
+            servers[option] = await _listening(opening, places, option, hub)
     except UsageError:
-        for server in servers.values():
+        for server in chain.from_iterable(servers.values()):
             server.close()
         hub.close()
         raise
@@ -225,24 +226,28 @@ async def started(
 
 def _openings(
     hub: Hub, places: Places, answering: Callable[..., Any]
-) -> Iterator[tuple[str, Callable[[], Any]]]:
+) -> Iterator[tuple[str, Callable[..., Any]]]:
     """What has to be opened, by the option that says where."""
     loop, numbers = asyncio.get_running_loop(), count(1)
 
-    def speaking(port: int, **tls: Any) -> Callable[[], Any]:
-        make = lambda: Connection(hub, next(numbers), attach)  # noqa: E731 - asyncio calls it
-        return lambda: loop.create_server(make, places.host, port, **tls)
+    def make() -> Connection:
+        return Connection(hub, next(numbers), attach)
+
+    def speaking(port: int, **tls: Any) -> Callable[..., Any]:
+        place = {"host": places.host, "port": port}
+        return lambda **how: loop.create_server(make, **_placed(place, how), **tls)
 
     if places.port is not None:
         yield PORT, speaking(places.port)
     if places.tls_port is not None and places.tls is not None:
         yield TLS_PORT, speaking(places.tls_port, **_secured(places.tls))
-    yield (
-        ADMIN_PORT,
-        lambda: asyncio.start_server(
-            answering, places.host, places.admin_port, **_secured(places.admin_tls)
-        ),
-    )
+    place, tls = {"host": places.host, "port": places.admin_port}, _secured(places.admin_tls)
+    yield ADMIN_PORT, lambda **how: asyncio.start_server(answering, **_placed(place, how), **tls)
+
+
+def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    """How a server is opened: on a socket that is bound already, or at a place."""
+    return how if "sock" in how else place | how
 
 
 def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
@@ -252,13 +257,15 @@ def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
     return {"ssl": tls, "ssl_handshake_timeout": HANDSHAKE, "ssl_shutdown_timeout": GOODBYE}
 
 
-async def _listening(opening: Callable[[], Any], places: Places, option: str) -> asyncio.Server:
+async def _listening(
+    opening: Callable[..., Any], places: Places, option: str, hub: Hub
+) -> list[asyncio.Server]:
+    spare = SPARE_FOR_HTTP if option == ADMIN_PORT else SPARE
     port = {PORT: places.port, TLS_PORT: places.tls_port}.get(option, places.admin_port)
     try:
-        server: asyncio.Server = await opening()
+        return await guarded(opening, spare, hub.refuse_for_files)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(
             f"cannot listen on {places.host}:{port}: {reason}; choose another {option}"
         ) from None
-    return server

@@ -5,10 +5,11 @@ from typing import Final
 
 from proton import Link
 
+from busproof.broker.bounds import NUMBERS, bounded
 from busproof.broker.engine import Connection
 from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
-from busproof.broker.refusals import Refusal, refusal_of
+from busproof.broker.refusals import Refusal, insist, refusal_of
 from busproof.model.commands import AcceptNextSession, AcceptSession
 from busproof.model.outcomes import SessionAccepted
 
@@ -35,9 +36,7 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
         Refusal: another link holds it, or the entity has none.
     """
     bus = connection.hub.bus
-    refusal = refusal_of(bus.ask(AcceptSession(queue=path, session_id=session_id), holder), path)
-    if refusal is not None:
-        raise refusal
+    insist(bus.ask(AcceptSession(queue=path, session_id=session_id), holder), path)
     return locked_until(connection, path, session_id)
 
 
@@ -60,7 +59,7 @@ class SessionSeeker(Node):
         self._opened = opened
         said = {str(key): value for key, value in (link.remote_properties or {}).items()}
         wait = said.get(TIMEOUT)
-        seconds = wait / 1000 if isinstance(wait, int) else DEFAULT_WAIT
+        seconds = bounded(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
     @property

@@ -15,8 +15,10 @@ from busproof.model.filters import (
     SubscriptionRule,
     TrueFilter,
 )
+from busproof.model.sql_actions import parsed_action
+from busproof.model.sql_syntax import DEEPEST, LONGEST, Outside, parsed
 
-__all__ = ["action_of", "described", "filter_of"]
+__all__ = ["action_of", "check_expressions", "described", "filter_of"]
 
 FIELDS: Final = (
     ("correlation-id", "correlation_id"),
@@ -59,6 +61,26 @@ def action_of(given: Mapping[str, Any]) -> str | None:
     action = given.get("sql-rule-action")
     said = action.get("expression") if isinstance(action, dict) else None
     return str(said) if said else None
+
+
+def check_expressions(chosen: Filter, action: str | None) -> None:
+    """Insist that each expression of a rule can be read at a bounded cost.
+
+    Raises:
+        Refusal: one is too long, or has too many levels.
+    """
+    said: list[tuple[str, str, object]] = []
+    if isinstance(chosen, SqlFilter):
+        said.append(("filter", chosen.expression, parsed(chosen.expression)))
+    if action is not None:
+        said.append(("action", action, parsed_action(action)))
+    for what, expression, found in said:
+        if found is Outside.EXCESS:
+            raise Refusal(
+                "com.microsoft:argument-error",
+                f"The SQL expression of the {what} has {len(expression):,} characters; it may have "
+                f"at most {LONGEST:,}, and at most {DEEPEST} levels of parts within parts.",
+            )
 
 
 def _text(value: Any) -> str | None:

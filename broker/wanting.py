@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof.broker import atom
+from busproof.broker.bounds import number_in
 from busproof.broker.bus import Bus
 from busproof.broker.describing import Said, kind_of, settings_of
 from busproof.broker.durations import for_ever
@@ -151,21 +152,19 @@ def _same(one: str, other: str) -> bool:
 
 
 def whole(text: str, name: str) -> int:
-    """A whole number that a client wrote.
+    """Return the number that a client wrote into a field.
 
     Raises:
-        Unreadable: it is none.
+        Unreadable: it is not a number that the field may have.
     """
-    if not text.isdecimal():
-        raise atom.Unreadable(f"{name} is {text!r}; it has to be a whole number.")
-    return int(text)
+    try:
+        return number_in(name, text)
+    except ValueError as error:
+        raise atom.Unreadable(f"{error}.") from None
 
 
 def _counted(text: str) -> int:
-    count = whole(text, "MaxDeliveryCount")
-    if count < 1:
-        raise atom.Unreadable("MaxDeliveryCount is '0'; it has to be 1 or more.")
-    return count
+    return whole(text, "MaxDeliveryCount")
 
 
 def _positive(text: str, name: str) -> int:

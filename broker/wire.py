@@ -30,6 +30,8 @@ class Wire:
         self._reads_slowly = False
         self._is_deaf = False
         """Whether nothing is read from the client, until it has read more itself."""
+        self._is_held = False
+        """Whether nothing is read from the client, until what it sent has been handled."""
         self._unsent = 0
         """Bytes that wait until what they tell is kept for good."""
 
@@ -77,6 +79,18 @@ class Wire:
             self._is_deaf = True
             self._transport.pause_reading()
 
+    def hold(self) -> None:
+        """Read nothing from the client for now."""
+        self._is_held = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def release(self) -> None:
+        """Read from the client again, unless it has to read first."""
+        if self._is_held:
+            self._is_held = False
+            self._resume()
+
     def close(self) -> None:
         """End the connection when all was said, or when the client has not listened for long."""
         if self._transport is not None and self._ending is None:
@@ -91,7 +105,13 @@ class Wire:
     def _listen(self) -> None:
         if self._is_deaf and self._transport is not None and not self._transport.is_closing():
             self._is_deaf = False
-            self._transport.resume_reading()
+            self._resume()
+
+    def _resume(self) -> None:
+        transport = self._transport
+        free = not self._is_deaf and not self._is_held
+        if free and transport is not None and not transport.is_closing():
+            transport.resume_reading()
 
     def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
         """What these bytes tell is kept for good."""

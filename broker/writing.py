@@ -4,6 +4,7 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
+from busproof.broker.bounds import LAST_MOMENT
 from busproof.broker.encoding import (
     elements_of,
     end_of,
@@ -13,7 +14,8 @@ from busproof.broker.encoding import (
     string_of,
     symbol_of,
 )
-from busproof.broker.messages import ANNOTATIONS, APPLICATION, SCHEDULED_TIME, Content
+from busproof.broker.messages import SCHEDULED_TIME, Content
+from busproof.broker.sections import ANNOTATIONS, APPLICATION
 from busproof.model.values import MessageState, MessageView
 
 __all__ = ["encoded", "map_of"]
@@ -22,8 +24,6 @@ STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.
 EXPIRY, CREATION = 8, 9
 """Where in the properties it stands when the message dies, and when it was made."""
 LONGEST_TTL: Final = 0xFFFF_FFFF
-LAST_MOMENT: Final = 253_402_300_799_999
-"""The end of the year 9999, after which clients know no time; in milliseconds since 1970."""
 
 _SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
 _ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
@@ -115,15 +115,15 @@ def _mortal(content: Content, life: int) -> bytes:
 
 def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
     """The properties of the application, with some changed or added."""
-    count, out = 0, b""
+    out: list[bytes] = []
     if content.application:
         _, begins, _ = section(content.application, 0)
         for name, _, both in pairs(content.application, begins):
             if _text(name) not in more:
-                count, out = count + 2, out + both
+                out.append(both)
     for name, value in more.items():
-        count, out = count + 2, out + string_of(name) + value
-    return map_of(APPLICATION, count, out)
+        out.append(string_of(name) + value)
+    return map_of(APPLICATION, 2 * len(out), b"".join(out))
 
 
 def _text(name: object) -> str:

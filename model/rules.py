@@ -32,9 +32,6 @@ from busproof.model.values import Error, RuleId
 
 __all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
 
-LONGEST_EXPRESSION = 1024
-"""Characters of a SQL filter beyond which it may be refused (from outside the five documents)."""
-
 Change = AddRule | RemoveRule
 
 
@@ -113,8 +110,7 @@ def _wrong_beside(namespace: Namespace, command: AddRule) -> Iterator[RuleId | N
 def _is_told(action: str) -> bool:
     """Whether it is told what an action does, and nothing keeps it from being added."""
     statements = parsed_action(action)
-    known = not isinstance(statements, Outside) and is_plain(statements)
-    return known and len(action) <= LONGEST_EXPRESSION
+    return not isinstance(statements, Outside) and is_plain(statements)
 
 
 def _objection(wanted: Filter) -> tuple[bool, bool]:
@@ -128,7 +124,7 @@ def _objection(wanted: Filter) -> tuple[bool, bool]:
         return condition is Outside.WRONG, True
     named = [part for part in walked(condition) if isinstance(part, Property)]
     unheard_of = any(part.scope == "sys" and not is_of_the_system(part.name) for part in named)
-    return False, unheard_of or len(wanted.expression) > LONGEST_EXPRESSION
+    return False, unheard_of
 
 
 def _changed(namespace: Namespace, command: Change) -> Namespace:

@@ -5,23 +5,28 @@ a term is what it is in a condition. What an action makes of a copy is *open* wh
 a key or what no message has, sets a property to what is not defined, or reads what it changes.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import attrs
 from immutables import Map
 from lark import Lark, v_args
-from lark.exceptions import LarkError, VisitError
+from lark.exceptions import LarkError
 
 from busproof.model.filters import PropertyValue
 from busproof.model.sql_syntax import (
+    DEEPEST,
     GRAMMAR,
+    KEPT,
+    LONGEST,
     OUTSIDE,
     Builder,
     Constant,
     Outside,
     Property,
     Term,
+    as_term,
+    depth_of,
     walked,
 )
 from busproof.model.sql_values import Missing, field_of, value_of
@@ -43,10 +48,9 @@ RULE_NAME: Final = "RuleName"
 
 _STATEMENTS: Final = (
     r"""
-statements: statement (";" statement)* [_END]
+statements: statement (";" statement)* ";"?
 loosely: (";" | "," | statement)+
 ?statement: _SET property "=" term -> set | _REMOVE property -> remove
-_END: ";"
 _SET: /SET\b/i
 _REMOVE: /REMOVE\b/i
 """
@@ -81,11 +85,11 @@ Statement = Set | Remove
 class _Builder(Builder):
     """Makes statements of what the grammar finds."""
 
-    def statements(self, *found: Statement | None) -> tuple[Statement, ...]:
-        return tuple(each for each in found if each is not None)
+    def statements(self, *found: Statement) -> tuple[Statement, ...]:
+        return found
 
-    def set(self, named: Property, term: Term) -> Set:
-        return Set(named, term)
+    def set(self, named: Property, term: Any) -> Set:
+        return Set(named, as_term(term))
 
     def remove(self, named: Property) -> Remove:
         return Remove(named)
@@ -96,32 +100,38 @@ def _parser() -> Lark:
     return Lark(
         _STATEMENTS,
         start=["statements", "loosely"],
-        parser="earley",
-        lexer="dynamic",
+        parser="lalr",
         maybe_placeholders=True,
     )
 
 
-@cache
+@lru_cache(KEPT)
 def parsed_action(expression: str) -> tuple[Statement, ...] | Outside:
     """The statements of an action, or why they are none of the subset.
 
     Semicolons are said to be optional, and commas to stand between statements: what is written so
     is neither in the subset nor wrong.
     """
+    if len(expression) > LONGEST:
+        return Outside.EXCESS
+    builder = _Builder()
     try:
-        found: Any = _Builder().transform(_parser().parse(expression, start="statements"))
-    except VisitError:
-        return Outside.BEYOND
+        found: tuple[Statement, ...] = builder.transform(_tree(expression, "statements"))
     except LarkError:
         loose = not expression.strip() or OUTSIDE.search(expression) or _is_loose(expression)
         return Outside.BEYOND if loose else Outside.WRONG
-    return tuple(found)
+    if any(depth_of(statement) > DEEPEST for statement in found):
+        return Outside.EXCESS
+    return Outside.BEYOND if builder.beyond else found
+
+
+def _tree(expression: str, start: str) -> Any:
+    return _parser().parse(expression, start=start)
 
 
 def _is_loose(expression: str) -> bool:
     try:
-        _parser().parse(expression, start="loosely")
+        _Builder().transform(_tree(expression, "loosely"))
     except LarkError:
         return False
     return True

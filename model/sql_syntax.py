@@ -3,20 +3,45 @@
 The subset: comparisons, AND, OR, NOT, IS [NOT] NULL, EXISTS, [NOT] IN, [NOT] LIKE with ESCAPE,
 arithmetic, parentheses, constants, and properties with the scopes `sys` and `user`. What lies
 outside of it, yet inside the service's language, is told from what is no condition at all.
+
+Whether a parenthesis opens a condition or a value shows only behind it. So the grammar has one kind
+of expression, which an LALR parser reads in linear time, and the builder checks what stands where.
 """
 
 import re
-from collections.abc import Iterator
 from enum import Enum
-from functools import cache
-from typing import Any, Final, Literal
+from functools import cache, lru_cache
+from typing import Any, Final
 
 import attrs
-from lark import Lark, Transformer, v_args
-from lark.exceptions import LarkError, VisitError
+from lark import Lark, v_args
+from lark.exceptions import GrammarError, LarkError
+from lark.visitors import Transformer_NonRecursive
+
+from busproof.model.sql_nodes import (
+    And,
+    Arithmetic,
+    Compare,
+    Condition,
+    Constant,
+    Exists,
+    In,
+    IsNull,
+    Like,
+    Negative,
+    Not,
+    Or,
+    Property,
+    Term,
+    depth_of,
+    walked,
+)
 
 __all__ = [
+    "DEEPEST",
     "GRAMMAR",
+    "KEPT",
+    "LONGEST",
     "OUTSIDE",
     "And",
     "Arithmetic",
@@ -34,6 +59,8 @@ __all__ = [
     "Outside",
     "Property",
     "Term",
+    "as_term",
+    "depth_of",
     "parsed",
     "walked",
 ]
@@ -43,20 +70,19 @@ GRAMMAR: Final = r"""
 ?conjunction: negation (_AND negation)*
 ?negation: _NOT negation -> not_ | predicate
 ?predicate: term COMPARISON term            -> compare
-    | property _IS _NULL                    -> is_null
-    | property _IS _NOT _NULL               -> is_not_null
+    | term _IS _NULL                        -> is_null
+    | term _IS _NOT _NULL                   -> is_not_null
     | term _IN "(" term ("," term)* ")"     -> in_
     | term _NOT _IN "(" term ("," term)* ")" -> not_in
     | term _LIKE term [_ESCAPE term]        -> like
     | term _NOT _LIKE term [_ESCAPE term]   -> not_like
     | _EXISTS "(" property ")"              -> exists
-    | "(" condition ")"
-    | term                                  -> bare
+    | term
 ?term: product | term PLUS product -> arithmetic | term MINUS product -> arithmetic
 ?product: factor | product TIMES factor -> arithmetic
 ?factor: MINUS factor -> negative | PLUS factor -> positive | atom
 ?atom: INTEGER -> integer | DECIMAL -> decimal | TEXT -> text
-    | _TRUE -> true | _FALSE -> false | _NULL -> null | property | "(" term ")"
+    | _TRUE -> true | _FALSE -> false | _NULL -> null | property | "(" condition ")" -> group
 property: [SCOPE] NAME
 SCOPE.3: /(sys|user)\s*\./i
 NAME: /(?!(AND|OR|NOT|IS|NULL|IN|LIKE|ESCAPE|EXISTS|TRUE|FALSE)\b)[^\W\d_]\w*/i
@@ -84,180 +110,101 @@ _NULL: /NULL\b/i
 OUTSIDE: Final = re.compile(r"""[@\[\]"]|\b(?:newid|property|p)\s*\(|\d[eE]""")
 """What the service's language has and the subset has not."""
 
+LONGEST: Final = 1024
+"""The most characters of an expression that is read, as the service publishes it."""
+DEEPEST: Final = 200
+"""The most levels of parts within parts; evaluation uses a level of Python's stack for each."""
+KEPT: Final = 2000
+"""How many expressions are kept parsed: as many as a topic of the service has filters."""
+
 
 class Outside(Enum):
     """Why an expression is no condition of the subset."""
 
     BEYOND = "the service's language may have it"
+    EXCESS = "longer, or of more levels, than is read; the service's language may have it"
     WRONG = "no condition at all"
 
 
 @attrs.frozen
-class Constant:
-    """A value as it is written; `None` is NULL."""
+class _Group:
+    """An expression in parentheses."""
 
-    value: str | int | float | bool | None
-
-
-@attrs.frozen
-class Property:
-    """A property of a message; names are told apart without their case."""
-
-    scope: Literal["sys", "user"]
-    name: str
+    inside: Term | Condition
 
 
-@attrs.frozen
-class Negative:
-    """The negative of a number."""
-
-    term: "Term"
-
-
-@attrs.frozen
-class Arithmetic:
-    """Two numbers reckoned together."""
-
-    operator: str
-    left: "Term"
-    right: "Term"
-
-
-Term = Constant | Property | Negative | Arithmetic
-
-
-@attrs.frozen
-class Compare:
-    """Whether two values stand in this relation."""
-
-    operator: str
-    left: Term
-    right: Term
-
-
-@attrs.frozen
-class IsNull:
-    """Whether a property is not there, or null."""
-
-    property: Property
-
-
-@attrs.frozen
-class Exists:
-    """Whether a property is there."""
-
-    property: Property
-
-
-@attrs.frozen
-class In:
-    """Whether a value equals one of several."""
-
-    term: Term
-    options: tuple[Term, ...]
-
-
-@attrs.frozen
-class Like:
-    """Whether a text fits a pattern."""
-
-    term: Term
-    pattern: Term
-    escape: Term | None
-
-
-@attrs.frozen
-class Not:
-    """Whether a condition is false."""
-
-    condition: "Condition"
-
-
-@attrs.frozen
-class And:
-    """Whether both conditions are true."""
-
-    left: "Condition"
-    right: "Condition"
-
-
-@attrs.frozen
-class Or:
-    """Whether one of two conditions is true."""
-
-    left: "Condition"
-    right: "Condition"
-
-
-Condition = Compare | IsNull | Exists | In | Like | Not | And | Or
-
-
-class _BeyondError(Exception):
-    """What the subset has not: a value where a condition has to stand, a number beyond 64 bits."""
-
-
-def walked(part: Any) -> Iterator[Any]:
-    """A condition or a term and all that it is made of."""
-    yield part
-    for field in attrs.fields(type(part)):
-        value = getattr(part, field.name)
-        for each in value if isinstance(value, tuple) else (value,):
-            if attrs.has(type(each)):
-                yield from walked(each)
+_Part = Term | Condition | _Group
 
 
 @v_args(inline=True)
-class _Builder(Transformer[Any, Any]):
-    """Makes values of what the grammar finds."""
+class _Builder(Transformer_NonRecursive[Any, Any]):
+    """Makes values of what the grammar finds, and checks what stands where.
 
-    def condition(self, *parts: Condition) -> Condition:
-        return _folded(Or, parts)
+    A condition in the place of a value is an error of the syntax. What the subset has not makes it
+    `beyond`: a value in the place of a condition, a number of more than 64 bits.
+    """
 
-    def conjunction(self, *parts: Condition) -> Condition:
-        return _folded(And, parts)
+    def __init__(self) -> None:
+        super().__init__()
+        self.beyond = False
 
-    def not_(self, condition: Condition) -> Not:
-        return Not(condition)
+    def as_condition(self, part: _Part) -> Condition:
+        """Take a part for a condition."""
+        part = _without_parentheses(part)
+        if isinstance(part, Term):
+            self.beyond = True
+        return part  # type: ignore[return-value] # what is beyond the subset is not evaluated
 
-    def compare(self, left: Term, operator: str, right: Term) -> Compare:
-        return Compare(str(operator), left, right)
+    def condition(self, *parts: _Part) -> Condition:
+        return _folded(Or, [self.as_condition(part) for part in parts])
 
-    def is_null(self, found: Property) -> IsNull:
+    def conjunction(self, *parts: _Part) -> Condition:
+        return _folded(And, [self.as_condition(part) for part in parts])
+
+    def not_(self, condition: _Part) -> Not:
+        return Not(self.as_condition(condition))
+
+    def group(self, inside: _Part) -> _Group:
+        return _Group(_without_parentheses(inside))
+
+    def compare(self, left: _Part, operator: str, right: _Part) -> Compare:
+        return Compare(str(operator), as_term(left), as_term(right))
+
+    def is_null(self, found: _Part) -> IsNull:
+        if not isinstance(found, Property):
+            raise GrammarError("only a property can be NULL")
         return IsNull(found)
 
-    def is_not_null(self, found: Property) -> Not:
-        return Not(IsNull(found))
+    def is_not_null(self, found: _Part) -> Not:
+        return Not(self.is_null(found))
 
-    def bare(self, term: Term) -> Condition:
-        raise _BeyondError(term)
+    def in_(self, term: _Part, *options: _Part) -> In:
+        return In(as_term(term), tuple(as_term(option) for option in options))
 
-    def in_(self, term: Term, *options: Term) -> In:
-        return In(term, options)
+    def not_in(self, term: _Part, *options: _Part) -> Not:
+        return Not(self.in_(term, *options))
 
-    def not_in(self, term: Term, *options: Term) -> Not:
-        return Not(In(term, options))
+    def like(self, term: _Part, pattern: _Part, escape: _Part | None = None) -> Like:
+        sign = None if escape is None else as_term(escape)
+        return Like(as_term(term), as_term(pattern), sign)
 
-    def like(self, term: Term, pattern: Term, escape: Term | None = None) -> Like:
-        return Like(term, pattern, escape)
-
-    def not_like(self, term: Term, pattern: Term, escape: Term | None = None) -> Not:
-        return Not(Like(term, pattern, escape))
+    def not_like(self, term: _Part, pattern: _Part, escape: _Part | None = None) -> Not:
+        return Not(self.like(term, pattern, escape))
 
     def exists(self, found: Property) -> Exists:
         return Exists(found)
 
-    def arithmetic(self, left: Term, operator: str, right: Term) -> Arithmetic:
-        return Arithmetic(str(operator), left, right)
+    def arithmetic(self, left: _Part, operator: str, right: _Part) -> Arithmetic:
+        return Arithmetic(str(operator), as_term(left), as_term(right))
 
-    def negative(self, _: str, term: Term) -> Negative:
-        return Negative(term)
+    def negative(self, _: str, term: _Part) -> Negative:
+        return Negative(as_term(term))
 
-    def positive(self, _: str, term: Term) -> Term:
-        return Arithmetic("+", Constant(0), term)
+    def positive(self, _: str, term: _Part) -> Term:
+        return Arithmetic("+", Constant(0), as_term(term))
 
     def integer(self, text: str) -> Constant:
-        if int(text) >= 2**63:
-            raise _BeyondError(text)
+        self.beyond |= int(text) >= 2**63
         return Constant(int(text))
 
     def decimal(self, text: str) -> Constant:
@@ -283,7 +230,23 @@ Builder = _Builder
 """For languages that are made of the same terms."""
 
 
-def _folded(kind: type[And] | type[Or], parts: tuple[Condition, ...]) -> Condition:
+def as_term(part: _Part) -> Term:
+    """Take a part for a value.
+
+    Raises:
+        GrammarError: it is a condition.
+    """
+    part = _without_parentheses(part)
+    if not isinstance(part, Term):
+        raise GrammarError("a condition stands in the place of a value")
+    return part
+
+
+def _without_parentheses(part: _Part) -> Term | Condition:
+    return part.inside if isinstance(part, _Group) else part
+
+
+def _folded(kind: type[And] | type[Or], parts: list[Condition]) -> Condition:
     folded, *rest = parts
     for part in rest:
         folded = kind(folded, part)
@@ -292,18 +255,19 @@ def _folded(kind: type[And] | type[Or], parts: tuple[Condition, ...]) -> Conditi
 
 @cache
 def _parser() -> Lark:
-    # Earley, for whether a parenthesis opens a condition or a value shows only behind it.
-    return Lark(
-        GRAMMAR, start="condition", parser="earley", lexer="dynamic", maybe_placeholders=True
-    )
+    return Lark(GRAMMAR, start="condition", parser="lalr", maybe_placeholders=True)
 
 
-@cache
+@lru_cache(KEPT)
 def parsed(expression: str) -> Condition | Outside:
     """The condition that an expression states, or why it states none of the subset."""
+    if len(expression) > LONGEST:
+        return Outside.EXCESS
+    builder = Builder()
     try:
-        return Builder().transform(_parser().parse(expression))  # type: ignore[no-any-return]
-    except VisitError:
-        return Outside.BEYOND
+        condition = builder.as_condition(builder.transform(_parser().parse(expression)))
     except LarkError:
         return Outside.BEYOND if OUTSIDE.search(expression) else Outside.WRONG
+    if depth_of(condition) > DEEPEST:
+        return Outside.EXCESS
+    return Outside.BEYOND if builder.beyond else condition

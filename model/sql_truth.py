@@ -5,8 +5,8 @@ the set of all that it may be.
 """
 
 import operator
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any, Final, assert_never
 
 from busproof.model.sql_syntax import And, Compare, Condition, Exists, In, IsNull, Like, Not, Or
@@ -124,22 +124,60 @@ def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
         return _NOT_TRUE
     if not (isinstance(value, str) and isinstance(pattern, str) and isinstance(escape, str)):
         return _OPEN
-    wanted = _regex(pattern, escape) if len(escape) <= 1 else None
+    wanted = _signs(pattern, escape) if len(escape) <= 1 else None
     if wanted is None:
         return _OPEN
-    flags = (re.DOTALL, re.DOTALL | re.IGNORECASE)
-    return frozenset(bool(re.fullmatch(wanted, value, flag)) for flag in flags)
+    exactly = _matches(wanted, value)
+    regardless_of_case = exactly or _matches(
+        [sign if isinstance(sign, _Wildcard) else sign.casefold() for sign in wanted],
+        [letter.casefold() for letter in value],
+    )
+    return frozenset({exactly, regardless_of_case})
 
 
-def _regex(pattern: str, escape: str) -> str | None:
-    """The pattern as a regular expression; `None` where its escapes are not defined."""
-    found, signs = [], iter(pattern)
+class _Wildcard(Enum):
+    """What a pattern has beside letters."""
+
+    ANY_TEXT = "%"
+    ANY_LETTER = "_"
+
+
+_WILDCARDS: Final = {wildcard.value: wildcard for wildcard in _Wildcard}
+
+
+def _signs(pattern: str, escape: str) -> list[str | _Wildcard] | None:
+    """The letters and wildcards of a pattern; `None` where its escapes are not defined."""
+    found: list[str | _Wildcard] = []
+    signs = iter(pattern)
     for sign in signs:
         if escape and sign == escape:
             following = next(signs, "")
             if not following or following not in f"%_{escape}":
                 return None
-            found.append(re.escape(following))
+            found.append(following)
         else:
-            found.append({"%": ".*", "_": "."}.get(sign, re.escape(sign)))
-    return "".join(found)
+            found.append(_WILDCARDS.get(sign, sign))
+    return found
+
+
+def _matches(wanted: Iterable[str | _Wildcard], letters: Iterable[str]) -> bool:
+    """Whether letters match a pattern, each of them looked at once, so in linear time.
+
+    Bit n of `reached` says that the first n signs of the pattern match the letters until here.
+    """
+    places: dict[str, int] = {}
+    anywhere = staying = 0
+    end = 1
+    for sign in wanted:
+        if sign is _Wildcard.ANY_TEXT:
+            staying |= end
+            continue
+        end <<= 1
+        if sign is _Wildcard.ANY_LETTER:
+            anywhere |= end
+        else:
+            places[sign] = places.get(sign, 0) | end
+    reached = 1
+    for letter in letters:
+        reached = (reached << 1 & (places.get(letter, 0) | anywhere)) | reached & staying
+    return bool(reached & end)

@@ -17,6 +17,7 @@ from busproof.saying import say, write_aside
 if TYPE_CHECKING:
     from busproof.adapters.base import Adapter
     from busproof.broker.hub import Hub
+    from busproof.broker.limits import Limits
     from busproof.broker.serving import Broker
 
 __all__ = ["add_parser", "run"]
@@ -119,14 +120,13 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
     from busproof.broker.journal import Silent, journal  # noqa: PLC0415
-    from busproof.broker.limits import limits_in  # noqa: PLC0415
     from busproof.broker.resuming import Keeping  # noqa: PLC0415
     from busproof.broker.serving import bus_for, started  # noqa: PLC0415
 
     _check_store(args)
     configuration = read_configuration(args.config) if args.config else Configuration()
     protection = Protection(args, configuration)
-    limits = limits_in(args.limit)
+    limits = _limits(args.limit)
     fault = _fault(args)
     told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
@@ -149,7 +149,7 @@ async def _serve(args: argparse.Namespace) -> int:
         if kept is not None:
             kept.attach(hub, ended.set)
         answering = Administration(hub, warn, protection.control, protection.metrics)
-        return served(answering.answer, hub.saved, limits)
+        return served(answering.answer, hub.saved, limits, answering.admit)
 
     try:
         broker = await started(bus, protection.keys, protection.places, http, limits)
@@ -175,6 +175,20 @@ async def _serve(args: argparse.Namespace) -> int:
     if kept is not None:
         kept.check()
     return 0
+
+
+def _limits(said: list[str]) -> "Limits":
+    """The limits of clients; the limit of open files is raised as far as they need it."""
+    from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
+    from busproof.broker.listening import need_files  # noqa: PLC0415
+
+    limits = limits_in(said)
+    if (most := need_files(limits.connections + limits.http_connections)) is not None:
+        say(
+            f"only {most:,} connections are possible, because the process may not open more files; "
+            "raise the hard limit (ulimit -Hn), or lower --limit connections"
+        )
+    return limits
 
 
 def _named(path: Path) -> Path | None:

@@ -60,7 +60,8 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
         some = Limits(**limits)
 
         def http(hub: Hub) -> Any:
-            return served(Administration(hub, print).answer, limits=some)
+            answering = Administration(hub, print)
+            return served(answering.answer, limits=some, admit=answering.admit)
 
         broker = await started(bus, keys, places, http, some)
         running.append((broker, asyncio.get_running_loop()))

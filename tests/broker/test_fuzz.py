@@ -276,7 +276,7 @@ def test_a_header_is_as_amqp_has_it(header: list[Any], *, taken: bool) -> None:
         content = parse(bytes(tree.encode()), "m", 0).content
         assert (5_000, 255) == (content.life, content.priority) or not header
         return
-    with pytest.raises(ValueError, match="the header has"):
+    with pytest.raises(ValueError, match=r"durable|priority|ttl"):
         parse(bytes(tree.encode()), "m", 0)
 
 

@@ -413,15 +413,19 @@ def spoken(served: Inside, data: bytes, *, more: Callable[[], bytes] | None = No
 @pytest.mark.slow
 def test_http_has_its_limits_too() -> None:
     """Of bodies, how they are written, how long they take, and how many ask at a time."""
-    head = b"PUT /q HTTP/1.1\r\nHost: localhost\r\n"
+    nobody = b"PUT /q HTTP/1.1\r\nHost: localhost\r\n"
+    token = raw.token("http://localhost/", LOGIN["user"], LOGIN["password"])
+    head = nobody + f"Authorization: {token}\r\n".encode()
     with inside(QUEUE, http_body=1_024, http_idle=2, http_connections=2) as served:
         assert b" 200 " in spoken(served, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         large = b"Content-Length: 2000\r\n\r\n" + b"x" * 2_000
         assert b" 413 " in spoken(served, head + large)
         fits = b"Content-Length: 1000\r\n\r\n" + b"x" * 1_000
-        assert b" 401 " in spoken(served, head + fits)
+        assert b" 401 " in spoken(served, nobody + fits)
+        assert b" 401 " in spoken(served, nobody + large)
+        assert b" 400 " in spoken(served, head + fits)
         assert b" 415 " in spoken(served, head + b"Content-Encoding: gzip\r\n" + fits)
-        assert b" 401 " in spoken(served, head + b"Content-Encoding: identity\r\n" + fits)
+        assert b" 400 " in spoken(served, head + b"Content-Encoding: identity\r\n" + fits)
         assert b" 400 " in spoken(served, b"GET //[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
         began = time.monotonic()
         assert b"" == spoken(served, head + b"Content-Length: 9\r\n\r\n", more=bytes)

@@ -227,7 +227,7 @@ def test_a_message_stands_for_as_many_bytes_as_it_says_and_has_no_fewer() -> Non
         assert parse(wire.encode(), "m", 0).message.size == size
     for wrong in (-1, "many", True):
         wire.annotations = {symbol(STANDS_FOR): wrong}
-        with pytest.raises(ValueError, match="number of bytes"):
+        with pytest.raises(ValueError, match=STANDS_FOR):
             parse(wire.encode(), "m", 0)
 
 
@@ -243,7 +243,7 @@ def test_a_message_stands_for_as_many_bytes_as_it_says_and_has_no_fewer() -> Non
 )
 def test_bytes_that_are_no_message_are_said_to_be_none(raw: bytes) -> None:
     """By one kind of error, whatever is wrong with them."""
-    with pytest.raises(ValueError, match=r"no AMQP message|neither a list nor a map"):
+    with pytest.raises(ValueError, match=r"no AMQP message|neither a list nor a map|section"):
         parse(raw, "m", 0)
     if raw != b"\x00\x53\x74\x40":
         with pytest.raises(ValueError, match="no AMQP message"):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ from busproof.broker.bus import Bus
 from busproof.broker.config import Configuration
 from busproof.broker.databases import Full, damaged
 from busproof.broker.hub import Hub
+from busproof.broker.noting import Notes
 from busproof.broker.refusals import Refusal
 from busproof.broker.resuming import Keeping
 from busproof.broker.saving import Saver
 from busproof.broker.store import Store
 from busproof.broker.tokens import Keys
-from busproof.errors import UsageError
+from busproof.errors import ConformanceError, UsageError
 from busproof.model.commands import CreateQueue, Send
 from busproof.model.profiles import profile_for
 from busproof.model.values import Message
@@ -176,3 +178,80 @@ def test_time_goes_on_while_nothing_runs(tmp_path: Path, monkeypatch: pytest.Mon
     on(tmp_path, look)
     assert moments == sorted(moments)
     assert moments[1] > 10**14
+
+
+@pytest.mark.parametrize("method", ["look", "changes"])
+@pytest.mark.parametrize("synced", [False, True])
+def test_unexpected_exception_in_a_commit_ends_the_broker_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, method: str, synced: bool
+) -> None:
+    """With one sentence, instead of trying the same commit for ever; no client gets an answer."""
+    heard: list[str] = []
+    tries: list[int] = []
+
+    def fail(*_: object) -> None:
+        tries.append(1)
+        raise OverflowError("int too big to convert")
+
+    async def tried(hub: Hub, saver: Saver) -> None:
+        await hub.saved()
+        monkeypatch.setattr(Notes, method, fail)
+        send(hub, "a")
+        hub.tell(lambda: heard.append("a"))
+        for _ in range(20):
+            await asyncio.sleep(0)
+            hub.changed()
+            hub.tell(lambda: heard.append("b"))
+        assert saver.notes is not None
+
+    keeping = on(tmp_path, tried, synced=synced)
+    assert [] == heard
+    assert 1 == len(tries)
+    with pytest.raises(ConformanceError, match=r"cannot write to .*OverflowError at test_saving"):
+        keeping.check()
+    monkeypatch.undo()
+    assert 0 == held(tmp_path)
+
+
+@pytest.mark.parametrize("method", ["begin", "finish"])
+@pytest.mark.parametrize("synced", [False, True])
+def test_unexpected_exception_of_the_store_ends_the_broker_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, method: str, synced: bool
+) -> None:
+    """In whichever thread it happens."""
+    tries: list[int] = []
+
+    def fail(*_: object) -> None:
+        tries.append(1)
+        raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+    async def tried(hub: Hub, _: Saver) -> None:
+        await hub.saved()
+        monkeypatch.setattr(Store, method, fail)
+        for body in "abc":
+            send(hub, body)
+            hub.changed()
+            await asyncio.sleep(0.02)
+
+    keeping = on(tmp_path, tried, synced=synced)
+    assert 1 == len(tries)
+    with pytest.raises(ConformanceError, match=r"UnicodeEncodeError at test_saving"):
+        keeping.check()
+
+
+def test_answer_that_cannot_be_given_keeps_no_other_back(tmp_path: Path) -> None:
+    """One client's trouble is not another's."""
+    heard: list[str] = []
+
+    def fail() -> None:
+        raise RuntimeError("the client's way is broken")
+
+    async def tried(hub: Hub, _: Saver) -> None:
+        for body in "ab":
+            send(hub, body)
+            hub.tell(fail)
+            hub.tell(partial(heard.append, body))
+            await hub.saved()
+
+    on(tmp_path, tried)
+    assert ["a", "b"] == heard

@@ -1,0 +1,97 @@
+"""The least and the greatest value of each number that a client sends.
+
+A number outside of its bounds is refused with a sentence before anything is decided or stored.
+Without bounds, a timestamp beyond 64 bits would reach the store, which cannot write it.
+"""
+
+from typing import Any, Final
+
+import attrs
+
+__all__ = ["LAST_MOMENT", "LAST_MOMENT_OF_CLOCK", "NUMBERS", "Bound", "bounded", "number_in"]
+
+FIRST_MOMENT: Final = -62_135_596_800_000
+"""The beginning of the year 1, before which clients know no time; milliseconds since 1970."""
+LAST_MOMENT: Final = 253_402_300_799_999
+"""The end of the year 9999, after which clients know no time; milliseconds since 1970."""
+LAST_MOMENT_OF_CLOCK: Final = (LAST_MOMENT - 100 * 366 * 86_400_000) * 1000
+"""How far a virtual clock moves, in microseconds: locks that end later still have a time."""
+ANY_MOMENT: Final = (FIRST_MOMENT, LAST_MOMENT + 1)
+"""A moment that is only compared: some clients round their last one up."""
+INT, UINT, LONG = 2**31 - 1, 2**32 - 1, 2**63 - 1
+LONGEST_SHOWN: Final = 40
+MOST_DIGITS: Final = 20
+
+
+@attrs.frozen
+class Bound:
+    """The least and the greatest value of one number."""
+
+    least: int
+    most: int
+
+    def __contains__(self, value: Any) -> bool:
+        """Whether this is a whole number within the bounds; true and false are not numbers."""
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return whole and self.least <= value <= self.most
+
+
+NUMBERS: Final = {
+    # The header of a message.
+    "priority": Bound(0, 255),
+    "ttl": Bound(0, UINT),
+    # Message annotations.
+    "x-opt-scheduled-enqueue-time": Bound(FIRST_MOMENT, LAST_MOMENT),
+    "x-opt-busproof-size": Bound(0, LONG),
+    # The fields of management requests.
+    "from-sequence-number": Bound(-LONG - 1, LONG),
+    "sequence-numbers": Bound(-LONG - 1, LONG),
+    "message-count": Bound(1, INT),
+    "receiver-settle-mode": Bound(0, 1),
+    "enqueued-time-utc": Bound(*ANY_MOMENT),
+    "last-updated-time": Bound(*ANY_MOMENT),
+    "skip": Bound(0, INT),
+    "top": Bound(0, INT),
+    # The properties of a link.
+    "com.microsoft:timeout": Bound(0, UINT),
+    # Descriptions of entities, and the query of a list.
+    "MaxDeliveryCount": Bound(1, INT),
+    "MaxSizeInMegabytes": Bound(1, INT),
+    "$skip": Bound(0, INT),
+    "$top": Bound(0, INT),
+    # The expiry of a token, in seconds.
+    "se": Bound(0, LAST_MOMENT // 1000),
+    # Requests under /busproof/.
+    "after": Bound(0, LONG),
+    "microseconds": Bound(0, 10**17 - 1),
+    "partition": Bound(0, 63),
+    "partitions": Bound(1, 64),
+    "max_size": Bound(1, INT),
+}
+"""Each number that a client sends, by the name of its field."""
+
+
+def bounded(name: str, value: Any) -> int:
+    """Return the value of the field as a number.
+
+    Raises:
+        ValueError: it is not a whole number, or outside of the field's bounds.
+    """
+    bound = NUMBERS[name]
+    if value not in bound:
+        shown = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "too large"
+        raise ValueError(
+            f"{name} is {shown[:LONGEST_SHOWN]}; it has to be a whole number from {bound.least} "
+            f"to {bound.most}"
+        )
+    return int(value)
+
+
+def number_in(name: str, text: str) -> int:
+    """Return the number that a text says.
+
+    Raises:
+        ValueError: it says none, or one outside of the field's bounds.
+    """
+    plain = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+    return bounded(name, int(text) if plain else text)

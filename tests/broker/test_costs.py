@@ -1,0 +1,383 @@
+"""What one client's request may cost the broker, which answers all the others meanwhile."""
+
+import asyncio
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+from proton import Delivery, Message
+
+from busproof.broker.bus import Bus
+from busproof.broker.framing import AMQP_HEADER, Frames
+from busproof.broker.http import Answer as HttpAnswer
+from busproof.broker.http import served as served_by
+from busproof.model.commands import CreateQueue
+
+from . import raw
+from .conftest import Served, launched, running
+from .inside import inside
+from .test_bounds import Asker, cpu
+from .test_wire import LOGIN
+
+pytestmark = pytest.mark.slow
+
+CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n",
+    "Queues": [{"Name": "q"}, {"Name": "full"},
+               {"Name": "s", "Properties": {"RequiresSession": true}}],
+    "Topics": [{"Name": "t", "Subscriptions": [{"Name": "s"}]}]}]}}"""
+LARGEST: Final = 1_100_000
+MANY_WILDCARDS: Final = "a LIKE '" + "%a" * 14 + "b'"
+LONGEST: Final = " OR ".join(["a=1"] * 140)
+NESTED: Final = "(" * 480 + "a=1" + ")" * 480
+GENEROUS: Final = 5.0
+"""Seconds of CPU that a bounded request is far from."""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A broker with a queue, a topic and a subscription."""
+    config: Path = tmp_path_factory.mktemp("costs") / "Config.json"
+    config.write_text(CONFIG)
+    options = ("--control", "--config", str(config), "--limit", f"message={LARGEST}")
+    process = launched("--port", "0", "--admin-port", "0", *options)
+    yield running(process)
+    process.kill()
+    process.wait(20)
+
+
+class Cost:
+    """Seconds of CPU that a broker uses from now on."""
+
+    def __init__(self, served: Served) -> None:
+        self._process = served.process.pid
+        self._before = cpu(self._process)
+
+    @property
+    def seconds(self) -> float:
+        return cpu(self._process) - self._before
+
+
+def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
+    described: dict[str, Any] = {"sql-filter": {"expression": expression}}
+    if action:
+        described["sql-rule-action"] = {"expression": action}
+    return {"rule-name": name, "rule-description": described}
+
+
+def healthy(served: Served) -> bool:
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:  # noqa: S310
+        return bool(answer.status == 200)
+
+
+def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> None:
+    """Each message is matched in linear time."""
+    cost = Cost(served)
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "t/subscriptions/s")
+        assert 200 == asker.ask("add-rule", rule("wild", MANY_WILDCARDS))[0]
+        sender = connection.create_sender("t")
+        for _ in range(20):
+            sender.send(Message(b"x", inferred=True, properties={"a": "a" * 40}))
+        assert 200 == asker.ask("remove-rule", {"rule-name": "wild"})[0]
+    assert healthy(served)
+    assert cost.seconds < GENEROUS
+
+
+@pytest.mark.parametrize("expression", [LONGEST, NESTED])
+def test_longest_filters_are_parsed_in_linear_time(served: Served, expression: str) -> None:
+    """Twenty of them, each another."""
+    cost = Cost(served)
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "t/subscriptions/s")
+        for number in range(20):
+            filtered = rule(f"long{number}", f"{expression} OR b={number}")
+            assert 200 == asker.ask("add-rule", filtered)[0]
+        for number in range(20):
+            assert 200 == asker.ask("remove-rule", {"rule-name": f"long{number}"})[0]
+    assert cost.seconds < GENEROUS
+
+
+@pytest.mark.parametrize(
+    ("expression", "action"),
+    [
+        ("a=1" + "+1" * 500, ""),
+        ("NOT " * 250 + "a=1", ""),
+        (" OR ".join(["a=1"] * 200), ""),
+        ("a=1", "SET a = 1" + "+1" * 500),
+        ("a=1", f"SET a = '{'x' * 2_000}'"),
+    ],
+)
+def test_expression_beyond_the_bounds_is_refused(
+    served: Served, expression: str, action: str
+) -> None:
+    """With a sentence that says which bounds there are, over AMQP and over HTTP."""
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "t/subscriptions/s")
+        status, said = asker.ask("add-rule", rule("deep", expression, action))
+    assert status == 400
+    assert "at most 1,024" in said
+    assert "200 levels" in said
+    request = urllib.request.Request(  # noqa: S310
+        f"{served.admin}/t/subscriptions/s/rules/deep",
+        data=_entry(expression, action),
+        method="PUT",
+        headers={"Authorization": raw.token("http://127.0.0.1/", *KEY)},
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=20)  # noqa: S310
+    with refused.value as answer:
+        assert answer.code == 400
+        assert b"at most 1,024" in answer.read()
+
+
+KEY: Final = (LOGIN["user"], LOGIN["password"])
+
+
+def _entry(expression: str, action: str) -> bytes:
+    space = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+    acts = f"<Action><SqlExpression>{action}</SqlExpression></Action>" if action else ""
+    return (
+        '<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">'
+        f'<RuleDescription xmlns="{space}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance">'
+        f'<Filter i:type="SqlFilter"><SqlExpression>{expression}</SqlExpression></Filter>{acts}'
+        "<Name>deep</Name></RuleDescription></content></entry>"
+    ).encode()
+
+
+def exchanged(served: Served, sent: Iterable[bytes], most: int = 200_000) -> bytes:
+    """What is answered to bytes that are sent one piece after another, as far as they are taken."""
+    port = urlsplit(served.admin).port or 0
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        with suppress(ConnectionError):
+            for piece in sent:
+                client.sendall(piece)
+        said = b""
+        with suppress(ConnectionError):
+            while len(said) < most and (more := client.recv(65_536)):
+                said += more
+    return said
+
+
+def head(method: str, path: str, *headers: str) -> bytes:
+    """The head of a request with a chunked body."""
+    lines = (f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *headers)
+    return "\r\n".join((*lines, "Transfer-Encoding: chunked", "", "")).encode()
+
+
+TINY_CHUNKS: Final = b"1\r\nx\r\n" * 10_000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("PUT", "/anything", 401),
+        ("POST", "/$Resources/queues", 401),
+        ("DELETE", "/q", 401),
+        ("GET", "/health", 413),
+        ("GET", "/metrics", 413),
+        ("GET", "/busproof/overview", 413),
+        ("POST", "/busproof/clock", 403),
+    ],
+)
+def test_body_is_not_read_without_a_token(
+    served: Served, method: str, path: str, status: int
+) -> None:
+    """A million one-byte chunks cost as little as the head."""
+    cost = Cost(served)
+    origin = "Origin: http://elsewhere"
+    said = exchanged(served, [head(method, path, origin), *[TINY_CHUNKS] * 90])
+    assert said.startswith(f"HTTP/1.1 {status} ".encode()), said[:200]
+    assert healthy(served)
+    assert cost.seconds < GENEROUS / 5
+
+
+def test_body_of_many_tiny_chunks_is_refused_and_others_have_turns(served: Served) -> None:
+    """Also with a token: 10,000 chunks may be sent, and each hundred of them lets others in."""
+    cost = Cost(served)
+    token = f"Authorization: {raw.token('http://127.0.0.1/', *KEY)}"
+    said = exchanged(served, [head("PUT", "/new", token), *[TINY_CHUNKS] * 20])
+    assert said.startswith(b"HTTP/1.1 413 ")
+    assert b"too many chunks" in said
+    asked = head("PUT", "/new", token, "Connection: close")
+    said = exchanged(served, [asked, TINY_CHUNKS, b"0\r\n\r\n"])
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert cost.seconds < GENEROUS
+
+
+def test_refused_client_reads_the_answer_though_it_goes_on_sending(served: Served) -> None:
+    """A large body of one piece, which nobody reads, does not take the answer with it."""
+    body = b"x" * 500_000
+    lines = f"PUT /q HTTP/1.1\r\nHost: h\r\nContent-Length: {len(body)}\r\n\r\n"
+    for _ in range(5):
+        said = exchanged(served, [lines.encode(), body])
+        assert said.startswith(b"HTTP/1.1 401 ")
+        assert b"onnection: close" in said
+
+
+def test_requests_that_come_all_at_once_give_others_a_turn() -> None:
+    """Each request of a pipeline lets another connection go on before the next."""
+    turns: list[str] = []
+
+    async def converse() -> None:
+        handled = served_by(lambda request: turns.append(request.target) or HttpAnswer(200))
+        server = await asyncio.start_server(handled, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        ways = [await asyncio.open_connection("127.0.0.1", port) for _ in "ab"]
+        for (_, writer), name in zip(ways, "ab", strict=True):
+            writer.write(f"GET /{name} HTTP/1.1\r\nHost: h\r\n\r\n".encode() * 100)
+        for reader, _ in ways:
+            await reader.readuntil(b"\r\n\r\n" * 1)
+        while len(turns) < 200:
+            await asyncio.sleep(0.01)
+        server.close()
+        for _, writer in ways:
+            writer.close()
+
+    asyncio.run(asyncio.wait_for(converse(), 60))
+    changes = sum(one != other for one, other in pairwise(turns))
+    assert changes > 50, "".join(turns)
+
+
+MB: Final = 1_000_000
+
+
+def memory(served: Served) -> int:
+    """Bytes of memory that a broker has."""
+    status = Path(f"/proc/{served.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+
+
+def whole(body: bytes) -> bytes:
+    return bytes(Message(body, inferred=True).encode())
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("refused by the model", whole(b"x" * 240_000)),
+        ("too large", whole(b"x" * (LARGEST + 1))),
+        ("not a message", b"x" * 240_000),
+        ("cut off", whole(b"x" * 240_000)[:-1]),
+    ],
+)
+def test_refused_sends_are_freed(served: Served, kind: str, data: bytes) -> None:
+    """At once, not when garbage is looked for: 150 of them hold no more than a few."""
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender("s")
+        before = 0
+        for number in range(160):
+            delivery = sender.link.delivery(str(number))
+            sender.link.stream(data)
+            sender.link.advance()
+            connection.wait(lambda waiting=delivery: waiting.settled, timeout=20)
+            assert delivery.remote_state == Delivery.REJECTED, kind
+            delivery.settle()
+            before = before or (memory(served) if number == 9 else 0)
+    assert memory(served) - before < 15 * MB
+
+
+def test_refused_requests_are_freed(served: Served) -> None:
+    """Messages that are to be scheduled, too."""
+    refused = Message(b"x" * 200_000, inferred=True, id="i" * 200)
+    message = {"message-id": "m", "message": bytes(refused.encode())}
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "s")
+        before = 0
+        for number in range(160):
+            assert 200 != asker.ask("schedule-message", {"messages": [message]})[0]
+            before = before or (memory(served) if number == 9 else 0)
+    assert memory(served) - before < 15 * MB
+
+
+def mapped(code: int, count: int, pairs: bytes) -> bytes:
+    """A section that is a map."""
+    head = bytes([0, 0x53, code, 0xD1])
+    return head + (len(pairs) + 4).to_bytes(4, "big") + count.to_bytes(4, "big") + pairs
+
+
+EMPTY: Final = b"\x00\x53\x75\xa0\x00"
+MANY: Final = {
+    "annotations": mapped(0x72, 400_000, b"\xa3\x01a\x40" * 200_000) + EMPTY,
+    "delivery annotations": mapped(0x71, 400_000, b"\xa3\x01a\x40" * 200_000) + EMPTY,
+    "properties of the application": mapped(0x74, 400_000, b"\xa1\x01a\x40" * 200_000) + EMPTY,
+    "data sections": EMPTY * 200_000,
+    "sections without a value": b"\x00\x53\x77\x40" * 250_000,
+    "footers": mapped(0x78, 0, b"") * 80_000,
+}
+"""Messages of a megabyte, of as many parts as it can have."""
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> None:
+    """Whether it is accepted or refused, and when it is received."""
+    cost = Cost(served)
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender("q")
+        delivery = sender.link.delivery("1")
+        sender.link.stream(MANY[kind])
+        sender.link.advance()
+        connection.wait(lambda: delivery.settled, timeout=120)
+        if delivery.remote_state == Delivery.ACCEPTED:
+            receiver = connection.create_receiver("q", credit=1)
+            connection.wait(lambda: receiver.fetcher.has_message, timeout=120)
+    assert cost.seconds < GENEROUS
+
+
+def test_message_in_many_tiny_transfers_costs_linear_time() -> None:
+    """Each of its parts is added in place, and so is each byte of a frame."""
+    frames = Frames(1_048_576)
+    size = 600_000
+    said = AMQP_HEADER + size.to_bytes(4, "big") + bytes([2, 0, 0, 0]) + b"x" * (size - 8)
+    before = time.process_time()
+    found = [piece for place in range(len(said)) for piece in frames.feed(said[place : place + 1])]
+    assert time.process_time() - before < GENEROUS
+    assert b"".join(piece for piece, _ in found) == said
+
+
+REQUESTS: Final = 150
+
+
+def test_burst_of_requests_gives_others_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that take 10 ms each: another client waits for a few of them, not for all."""
+    handled: list[float] = []
+
+    def slow(bus: Bus, *asked: Any) -> Any:
+        end = time.thread_time() + 0.01
+        while time.thread_time() < end:
+            pass
+        handled.append(end)
+        return browse(bus, *asked)
+
+    browse = Bus.browse
+    monkeypatch.setattr(Bus, "browse", slow)
+    with inside(CreateQueue(queue="q")) as broker, raw.connected(broker.broker.port, **LOGIN) as a:
+        asker = Asker(a)
+        peek = {"from-sequence-number": 0, "message-count": 1}
+        asker.say("peek-message", *[peek] * REQUESTS)
+        a.wait(lambda: bool(handled), timeout=60)
+        address = f"http://127.0.0.1:{broker.broker.admin_port}/health"
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert answer.status == 200
+        assert len(handled) < REQUESTS * 2 / 3
+        for _ in range(REQUESTS):
+            assert asker.answer()[0] == 204
+    assert len(handled) == REQUESTS
+
+
+def test_peek_shows_at_most_as_many_messages_as_the_service_does(served: Served) -> None:
+    """Whatever it asks for; the next one goes on behind them."""
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender("full")
+        for _ in range(255):
+            sender.send(Message(b"x", inferred=True))
+        asker = Asker(connection, "full")
+        asker.say("peek-message", {"from-sequence-number": 0, "message-count": 2**31 - 1})
+        assert len(asker.reply().body["messages"]) == 250

@@ -1,0 +1,114 @@
+"""A broker that may open few files: it refuses connections, and goes on."""
+
+import json
+import resource
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from proton import Message
+
+from . import raw
+from .conftest import Served, running
+from .test_bounds import cpu
+from .test_wire import LOGIN
+
+pytestmark = pytest.mark.slow
+
+FEW = 128
+
+
+@contextmanager
+def started(soft: int, hard: int, folder: Path) -> Iterator[Served]:
+    """A broker that begins with these limits of open files."""
+    config = folder / "Config.json"
+    queues = [{"Name": "q"}]
+    names = {"UserConfig": {"Namespaces": [{"Name": "n", "Queues": queues}]}}
+    config.write_text(json.dumps(names))
+    limited = (
+        "import os, resource, sys; "
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard})); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'busproof', 'serve', *sys.argv[1:]])"
+    )
+    options = ("--port", "0", "--admin-port", "0", "--config", str(config))
+    process = subprocess.Popen(  # noqa: S603 - a fixed command
+        [sys.executable, "-c", limited, *options, "--store", str(folder / "store")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield running(process)
+    finally:
+        process.kill()
+        process.wait(20)
+
+
+def healthy(served: Served) -> bool:
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:  # noqa: S310
+        return bool(answer.status == 200)
+
+
+def test_many_idle_connections_leave_files_for_everything_else(tmp_path: Path) -> None:
+    """Health is answered, a message is stored; afterwards new clients are taken again."""
+    with started(FEW, FEW, tmp_path) as served:
+        assert "only 88 connections are possible" in served.said
+        before = cpu(served.process.pid)
+        with ExitStack() as crowd, raw.connected(served.port, **LOGIN) as connection:
+            sender = connection.create_sender("q")
+            for _ in range(200):
+                with suppress(OSError):
+                    address = ("127.0.0.1", served.port)
+                    crowd.enter_context(socket.create_connection(address, timeout=20))
+            for _ in range(5):
+                assert healthy(served)
+                sender.send(Message(b"stored", inferred=True))
+        with raw.connected(served.port, **LOGIN) as connection:
+            connection.create_sender("q").send(Message(b"again", inferred=True))
+        assert cpu(served.process.pid) - before < 5
+        served.process.terminate()
+        _, said = served.process.communicate(timeout=60)
+        assert 1 <= said.count("connections are refused") <= 5, said
+        assert len(said.splitlines()) < 20, said
+
+
+def test_idle_http_connections_leave_files_too(tmp_path: Path) -> None:
+    """The broker does not spin, and answers once they are gone."""
+    with started(FEW, FEW, tmp_path) as served:
+        before = cpu(served.process.pid)
+        port = urlsplit(served.admin).port
+        with ExitStack() as crowd, raw.connected(served.port, **LOGIN) as connection:
+            sender = connection.create_sender("q")
+            for _ in range(200):
+                with suppress(OSError):
+                    address = ("127.0.0.1", port)
+                    crowd.enter_context(socket.create_connection(address, timeout=20))
+            for _ in range(5):
+                sender.send(Message(b"stored", inferred=True))
+        for _ in range(100):
+            # The broker may not have noticed yet that they are gone.
+            with suppress(OSError):
+                assert healthy(served)
+                break
+            time.sleep(0.1)
+        assert healthy(served)
+        assert cpu(served.process.pid) - before < 5
+
+
+def test_limit_of_open_files_is_raised_as_far_as_it_is_needed(tmp_path: Path) -> None:
+    """From the soft limit that many systems set to what 6,000 connections need."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY and hard < 7_000:
+        pytest.skip("this system lets no process open 7,000 files")
+    with started(256, 7_000, tmp_path) as served:
+        limits = Path(f"/proc/{served.process.pid}/limits").read_text()
+        soft = limits.partition("Max open files")[2].split()[0]
+        assert int(soft) == 6_040
+        assert "connections are possible" not in served.said

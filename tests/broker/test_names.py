@@ -1,0 +1,141 @@
+"""Names that entities and rules may have, and lists that stay readable whatever is in them."""
+
+import urllib.error
+import urllib.request
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from busproof.broker import atom
+from busproof.broker.names import objection_to
+from busproof.model.filters import CorrelationFilter, SqlFilter, SubscriptionRule
+
+from . import raw
+from .conftest import Served, anew
+from .test_bounds import Asker
+from .test_wire import LOGIN
+
+SPACE = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+ENTRY = (
+    '<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">'
+    '<{kind}Description xmlns="{space}"/></content></entry>'
+)
+WRONG = (
+    *(
+        "",
+        "a//b",
+        "a/",
+        "../x",
+        "a/./b",
+        "$cbs",
+        "q/$management",
+        "a\x01b",
+        "a\nb",
+        "\x00",
+        "\ud800",
+    ),
+    *("a\u2028b", " a", "a ", "a?b", "a#b", "a*b", "a\\b", "a@b"),
+)
+RIGHT = ("a", "A.b-c_d", "a/b", "é", "名", "a b", "9", "x" * 260, "..a")
+
+
+def asked(served: Served, method: str, path: str, kind: str = "Queue") -> tuple[int, bytes]:
+    """The status and the body that answer a request of an administrator."""
+    request = urllib.request.Request(  # noqa: S310
+        f"{served.admin}/{path}",
+        data=ENTRY.format(kind=kind, space=SPACE).encode() if method == "PUT" else None,
+        method=method,
+        headers={"Authorization": raw.token("http://127.0.0.1/", LOGIN["user"], LOGIN["password"])},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_name_that_would_harm_others_is_refused(name: str) -> None:
+    """With a sentence that shows it and can be printed."""
+    said = objection_to(name)
+    assert said is not None
+    assert said.isprintable()
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_usual_name_is_allowed(name: str) -> None:
+    """Whatever letters it has."""
+    assert objection_to(name) is None
+
+
+def test_default_rule_has_its_name() -> None:
+    """It begins with a dollar sign, as no entity does."""
+    assert objection_to("$Default", dollar=True) is None
+    assert objection_to("$Default") is not None
+
+
+@pytest.mark.slow
+def test_entities_have_names_that_everybody_can_read(punctual: Served) -> None:
+    """Others are refused, and the list of all entities stays readable."""
+    served = anew(punctual)
+    for name in ("", "..%2Fx", "a%01b", "%24cbs", "q%2F%24management", "a%2F%2Fb", "a%0Ab"):
+        status, body = asked(served, "PUT", name)
+        assert status == 400, name
+        ET.fromstring(body)  # noqa: S314 - our own
+    for kind in ("queues", "topics"):
+        status, body = asked(served, "GET", f"$Resources/{kind}")
+        assert status == 200
+        ET.fromstring(body)  # noqa: S314 - our own
+    for path in ("partitions/down", "entities/restore"):
+        for name in ("a\x01", "\ud800", "a//b"):
+            answer = served.ask(f"/busproof/{path}", entity=name, planned=True, partition=0)
+            assert answer[0] == 400, name
+
+
+@pytest.mark.slow
+def test_letters_of_names_do_not_differ_in_case(punctual: Served) -> None:
+    """An entity that differs in case alone is the same one, so it exists already."""
+    served = anew(punctual)
+    for name, kind in (
+        ("PLAIN", "Queue"),
+        ("Topic", "Topic"),
+        ("TOPIC/Subscriptions/ALL", "Subscription"),
+    ):
+        status, body = asked(served, "PUT", name, kind)
+        assert status == 409, body
+    assert 201 == asked(served, "PUT", "TOPIC/Subscriptions/New", "Subscription")[0]
+    status, body = asked(served, "GET", "topic/subscriptions")
+    assert b">New<" in body
+    assert 200 == asked(served, "DELETE", "topic/subscriptions/new")[0]
+
+
+@pytest.mark.slow
+def test_rules_have_names_that_everybody_can_read(punctual: Served) -> None:
+    """Over AMQP, where a text has any characters; filters of such texts are listed readably."""
+    served = anew(punctual)
+    with raw.connected(served.port, **LOGIN) as connection:
+        asker = Asker(connection, "topic/subscriptions/all")
+
+        def add(name: str, **filtered: Any) -> int:
+            return asker.ask("add-rule", {"rule-name": name, "rule-description": filtered})[0]
+
+        assert 400 == add("a\x01b", **{"true-filter": {}})
+        assert 400 == add("", **{"true-filter": {}})
+        assert 200 == add("odd", **{"correlation-filter": {"label": "a\x01\ufffe"}})
+    status, body = asked(served, "GET", quote("topic/subscriptions/all/rules"))
+    assert status == 200
+    ET.fromstring(body)  # noqa: S314 - our own
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\x1b", "\ud800", "\ufffe", "fine é 名 \U0001f600"])
+def test_answer_is_xml_whatever_texts_are_in_it(text: str) -> None:
+    """Characters that XML cannot have are replaced."""
+    rule = SubscriptionRule(name=text, filter=SqlFilter(expression=text), action=text)
+    other = SubscriptionRule(name=text, filter=CorrelationFilter(properties={text: text}))
+    for shown in (rule, other):
+        element = atom.rule_element(shown, "2026-01-01")
+        ET.fromstring(atom.entry(text, text, "now", element))  # noqa: S314 - our own
+    ET.fromstring(atom.error(400, text))  # noqa: S314 - our own
