@@ -7,8 +7,8 @@ from busproof.broker.names import objection_to
 from busproof.broker.refusals import Refusal
 from busproof.broker.requests import Reply
 from busproof.broker.subscription_rules import action_of, check_expressions, described, filter_of
-from busproof.model.commands import AddRule, ListRules, RemoveRule
-from busproof.model.outcomes import RulesListed
+from busproof.vocabulary.commands import AddRule, ListRules, RemoveRule
+from busproof.vocabulary.outcomes import RulesListed
 
 __all__ = ["add_rule", "list_rules", "remove_rule"]
 

@@ -38,8 +38,7 @@ from busproof.broker.sections import (
     check_pair,
     check_properties,
 )
-from busproof.model.filters import PropertyValue
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message, PropertyValue
 
 __all__ = [
     "SCHEDULED_TIME",

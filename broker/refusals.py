@@ -3,8 +3,8 @@
 from typing import Final
 
 from busproof.broker.answers import Answer
-from busproof.model.outcomes import Refused
-from busproof.model.values import Error
+from busproof.vocabulary.outcomes import Refused
+from busproof.vocabulary.values import Error
 
 __all__ = [
     "NOT_FOUND",

@@ -13,7 +13,7 @@ from busproof.broker.encoding import long_of, string_of, symbol_of
 from busproof.broker.messages import PARTITION_KEY, STANDS_FOR, Content
 from busproof.broker.sections import APPLICATION, PROPERTIES
 from busproof.broker.writing import map_of
-from busproof.model.values import MessageView
+from busproof.vocabulary.messages import MessageView
 
 __all__ = ["remade"]
 

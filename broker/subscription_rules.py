@@ -6,17 +6,17 @@ from typing import Any, Final
 from proton import Described, ulong
 
 from busproof.broker.refusals import Refusal
-from busproof.model.filters import (
+from busproof.filters.actions import parsed_action
+from busproof.filters.parser import DEEPEST, LONGEST, Outside, parsed
+from busproof.vocabulary.messages import PropertyValue
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,
-    PropertyValue,
     SqlFilter,
     SubscriptionRule,
     TrueFilter,
 )
-from busproof.model.sql_actions import parsed_action
-from busproof.model.sql_syntax import DEEPEST, LONGEST, Outside, parsed
 
 __all__ = ["action_of", "check_expressions", "described", "filter_of"]
 

@@ -16,7 +16,7 @@ from busproof.broker.encoding import (
 )
 from busproof.broker.messages import SCHEDULED_TIME, Content
 from busproof.broker.sections import ANNOTATIONS, APPLICATION
-from busproof.model.values import MessageState, MessageView
+from busproof.vocabulary.messages import MessageState, MessageView
 
 __all__ = ["encoded", "map_of"]
 

@@ -13,7 +13,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from immutables import Map
 
 from busproof.history.complaints import Mismatch, one_of
-from busproof.model.filters import PropertyValue
+from busproof.vocabulary.messages import PropertyValue
 
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from busproof.model.commands import GetQueue, GetTopic
-from busproof.model.outcomes import (
+from busproof.steps.ending import NotApplicable, NotConforming
+from busproof.steps.harness import DELAYS, Bus
+from busproof.vocabulary.commands import GetQueue, GetTopic
+from busproof.vocabulary.outcomes import (
     Described,
     QueueDescription,
     Refused,
     TopicDescribed,
     TopicDescription,
 )
-from busproof.steps.ending import NotApplicable, NotConforming
-from busproof.steps.harness import DELAYS, Bus
 
 __all__ = ["described", "described_topic", "until", "until_topic"]
 

@@ -85,7 +85,8 @@ SEARCHED: Final = (
 )
 PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "tests": (
-        tests("tests/model", "tests/spec", "tests/history", "tests/reports"),
+        tests("tests/vocabulary", "tests/filters", "tests/oracle"),
+        tests("tests/spec", "tests/history", "tests/reports"),
         tests("tests/adapters", leave_out=("tests/adapters/amqp",)),
         tests("tests/judging", leave_out=SEARCHED),
         tests("tests/steps"),

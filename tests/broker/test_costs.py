@@ -19,7 +19,7 @@ from busproof.broker.bus import Bus
 from busproof.broker.framing import AMQP_HEADER, Frames
 from busproof.broker.http import Answer as HttpAnswer
 from busproof.broker.http import served as served_by
-from busproof.model.commands import CreateQueue
+from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .conftest import Served, launched, running

@@ -10,7 +10,7 @@ import pytest
 
 from busproof.broker import atom
 from busproof.broker.names import objection_to
-from busproof.model.filters import CorrelationFilter, SqlFilter, SubscriptionRule
+from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter, SubscriptionRule
 
 from . import raw
 from .conftest import Served, anew

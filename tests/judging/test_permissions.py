@@ -8,8 +8,8 @@ from busproof.history.conformance import ExitCode, Verdict
 from busproof.history.records import Ended, Header, History, Oracle, Scenario, ScenarioVerdict
 from busproof.judging.applicability import Terms
 from busproof.judging.verdicts import conformance, to_blame
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.profile import profile_for
 
 CATALOGUE = load()
 PERMISSIONS = sorted(rule.id for rule in CATALOGUE.rules if rule.shown_by == "allowed")

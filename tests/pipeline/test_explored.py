@@ -6,7 +6,12 @@ from exploring import explored
 from spark_samples import Sample
 
 from busproof.adapters.model import ModelAdapter
-from busproof.model.commands import (
+from busproof.pipeline.checking import check
+from busproof.pipeline.reading import read_lines
+from busproof.pipeline.rules import RULES
+from busproof.pipeline.terms import Held
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     AdvanceClock,
     BeginTransaction,
     Command,
@@ -19,13 +24,9 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
-from busproof.model.outcomes import Done, Event, Outcome, Received, Refused, Witness
-from busproof.model.values import MICROSECONDS, Error, Message, MessageView
-from busproof.pipeline.checking import check
-from busproof.pipeline.reading import read_lines
-from busproof.pipeline.rules import RULES
-from busproof.pipeline.terms import Held
-from busproof.spec import load
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Event, Outcome, Received, Refused, Witness
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 pytestmark = pytest.mark.slow
 

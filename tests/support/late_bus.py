@@ -8,9 +8,11 @@ import attrs
 from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.queues import Held, Planned, Queue
-from busproof.model.commands import Command
-from busproof.model.outcomes import QueueDescription
-from busproof.model.values import MICROSECONDS, Message, Profile
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import QueueDescription
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = [
     "LateCounts",
