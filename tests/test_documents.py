@@ -234,7 +234,7 @@ def test_commands_and_options_that_documents_name_exist(capsys) -> None:
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         commands |= set(
-            re.findall(r"\bbusproof ([a-z]+(?:-[a-z]+)?)((?: --[a-z-]+)?)", shell(text))
+            re.findall(r"(?<!from )\bbusproof ([a-z]+(?:-[a-z]+)?)((?: --[a-z-]+)?)", shell(text))
         )
         targets |= set(re.findall(r"^make ([a-z]+)", shell(text), re.MULTILINE))
     usage = {name: help_of(name, capsys) for name, _ in commands}

@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "history": {"vocabulary"},
     "adapters": {"vocabulary", "history", "pipeline"}
     | {f"oracle.{each}" for each in PLAYS_THE_BUS},
-    "broker": {"vocabulary", "filters.actions", "oracle", "spec"},
+    "broker": {"vocabulary", "filters", "oracle", "spec"},
     "judging": {"vocabulary", "oracle", "spec", "history", "adapters.base"},
     "steps": {"vocabulary", "history", "judging", "spec", "adapters.base", "adapters.finding"}
     | {"tla.asking", "tla.creating", "tla.manifest", "tla.paths"},
