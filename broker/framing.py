@@ -12,6 +12,7 @@ from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
 from busproof.broker.encoding import binary
 from busproof.broker.tokens import Claim, Keys, TokenError
+from busproof.broker.windows import BEGIN, FLOW, clamped
 
 __all__ = [
     "AMQP_HEADER",
@@ -179,6 +180,11 @@ class Frames:
                     yield data[start:place], False
                 yield data[place:end], True
                 start = end
+            elif _may_count(data, place, end) and (frame := clamped(data[place:end])) is not None:
+                if start < place:
+                    yield data[start:place], False
+                yield frame, False
+                start = end
             place = end
         size = int.from_bytes(data[place : place + 4], "big") if place + 4 <= len(data) else 4
         self._keep(data[place:], size)
@@ -188,6 +194,12 @@ class Frames:
     def _keep(self, rest: bytes, wanted: int) -> None:
         self._received += rest
         self._wanted = wanted
+
+
+def _may_count(data: bytes, place: int, end: int) -> bool:
+    """Whether a frame may give credit or a window."""
+    code = place + data[place + 4] * 4 + 2
+    return code < end and data[code] in (BEGIN, FLOW)
 
 
 def is_batch(frame: bytes) -> bool:
