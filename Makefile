@@ -36,8 +36,8 @@ run: base ## run the suite on the embedded model (ADAPTER=… for another)
 
 test: dev ## run every test at gate size (PYTEST='…' for some of them)
 	$(if $(PYTEST),,COVERAGE_FILE=$(DEV)/coverage.$$$$ \
-		$(TESTS) tests/vocabulary tests/filters tests/oracle --cov --cov-report=term-missing:skip-covered)
-	$(TESTS) $(or $(PYTEST),--ignore=tests/vocabulary --ignore=tests/filters --ignore=tests/oracle)
+		$(TESTS) tests/vocabulary tests/filters tests/model tests/oracle --cov --cov-report=term-missing:skip-covered)
+	$(TESTS) $(or $(PYTEST),--ignore=tests/vocabulary --ignore=tests/filters --ignore=tests/model --ignore=tests/oracle)
 
 lint: dev ## ruff and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)
