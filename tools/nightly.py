@@ -85,7 +85,7 @@ SEARCHED: Final = (
 )
 PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "tests": (
-        tests("tests/vocabulary", "tests/filters", "tests/oracle"),
+        tests("tests/vocabulary", "tests/filters", "tests/model", "tests/oracle"),
         tests("tests/spec", "tests/history", "tests/reports"),
         tests("tests/adapters", leave_out=("tests/adapters/amqp",)),
         tests("tests/judging", leave_out=SEARCHED),
