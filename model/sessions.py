@@ -35,7 +35,9 @@ def let_go(namespace: Namespace, session: Session) -> None:
     """SESS-22: forget a session without messages, state and holder."""
     if session.messages or session.state is not None or session.holder is not None:
         return
-    namespace.journal.drop(session.entity.sessions, session.name)
+    # Giving back its last message, which may have died, has let it go already.
+    if session.entity.sessions.get(session.name) is session:
+        namespace.journal.drop(session.entity.sessions, session.name)
 
 
 def of_receive(

@@ -33,9 +33,9 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 ELSEWHERE: Final = {
     r"make (run|test|audit)\b": (".ci/run", r"^make {0}$"),
-    r"make check\b": (".ci/run", r"^make lint$"),
+    r"make check\b": (".ci/run", r"^make .*lint types$"),
     r"make base\b": ("Makefile", r"^run: base "),
-    r"pip install 'busproof\[(amqp|spark|tla)\]'": (".ci/wheel", r"^environment {0} "),
+    r"pip install 'busproof\[(amqp|spark|tla)\]'": (".ci/wheel", r"^{0}=\$\(extra {0}\)"),
     r"pip install \.$|pytest tests$|busproof \S+( --adapter)? shelf$|busproof adapters$": (
         ".ci/wheel",
         r"check-adapter shelf",

@@ -157,6 +157,7 @@ def test_either_oracle_judges_a_history(busproof, recorded):
         "tier: standard is not one of premium",
         "oracle: only strict can judge it",
         "capability: client-library",
+        "reading: OUTAGE-CLOCK=either",
     } == causes
 
 

@@ -113,6 +113,24 @@ def test_renewed_lock_lasts_for_a_whole_duration(bus: Bus) -> None:
     assert ["m"] == bus.bodies()
 
 
+def test_lock_of_a_session_message_is_renewed_with_its_session_only(bus: Bus) -> None:
+    bus.create(requires_session=True)
+    bus.send("m", session_id="a")
+    bus.done(v.AcceptSession(queue="q", session_id="a"))
+    given = bus.receive(session_id="a")
+    renewal = v.RenewLock(queue="q", lock_token=given.lock_token or "")
+    assert v.Error.INVALID_OPERATION is bus.refused(renewal)
+
+
+def test_renewal_in_an_outage_may_be_refused_and_may_not(bus: Bus) -> None:
+    bus.create()
+    partition = bus.send("m") or 0
+    renewal = v.RenewLock(queue="q", lock_token=bus.receive().lock_token or "")
+    bus.down(partition)
+    kinds = {type(answer.outcome) for _, answer in ways(bus.namespace, renewal, "c1")}
+    assert {v.Renewed, v.Refused} == kinds
+
+
 @pytest.mark.parametrize(("reading", "renewed"), [("accepted", True), ("refused", False)])
 def test_lock_of_an_expired_message_is_renewed_as_read(reading: str, *, renewed: bool) -> None:
     bus = Bus(profile(RENEW_EXPIRED=reading))

@@ -314,6 +314,32 @@ def test_settlement_with_a_lost_lock_is_refused_by_the_commit_if_so_read() -> No
     assert v.Error.LOCK_LOST is bus.refused(v.CommitTransaction(transaction="x"))
 
 
+def test_settlement_on_another_queue_agrees_with_every_send() -> None:
+    bus = Bus(profile(TXN_OTHER_OPERATIONS="all"))
+    for queue in ("q", "r"):
+        bus.create(queue)
+    bus.send("old", "r", partition_key="b")
+    given = bus.receive("r")
+    bus.done(v.BeginTransaction(transaction="x"))
+    bus.done(v.Send(queue="q", message=v.Message(body="m", partition_key="a"), transaction="x"))
+    settled = v.Complete(queue="r", lock_token=given.lock_token or "", transaction="x")
+    bus.done(settled)
+    bus.done(v.CommitTransaction(transaction="x"))
+    assert ["m"] == bus.bodies()
+    assert [] == bus.bodies("r")
+
+
+def test_commit_of_a_dead_transaction_is_refused() -> None:
+    bus = Bus(profile(TXN_REFUSAL="at-commit"))
+    bus.create()
+    bus.done(v.BeginTransaction(transaction="x"))
+    for key in ("a", "b"):
+        message = v.Message(body=key, partition_key=key)
+        bus.done(v.Send(queue="q", message=message, transaction="x"))
+    assert v.Error.INVALID_OPERATION is bus.refused(v.CommitTransaction(transaction="x"))
+    assert [] == bus.bodies()
+
+
 def test_message_lives_from_its_send_in_a_transaction_if_so_read() -> None:
     bus = Bus(profile(LIFETIME_IN_TRANSACTION="send"))
     bus.create(time_to_live=5 * SECOND)
