@@ -1,64 +1,18 @@
 """What an adapter is: a translation between the vocabulary and one implementation."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 import attrs
 
-from busproof.model.commands import Command
-from busproof.model.outcomes import Outcome, Witness
-from busproof.model.profiles import vantage_from
-from busproof.model.values import Clock, Profile, Vantage
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.observability import Observability, observability_from
+from busproof.vocabulary.outcomes import Outcome, Witness
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock
 
-__all__ = ["Adapter", "Capability", "Declaration", "Hearing", "Implementation", "Observed"]
-
-
-class Capability(StrEnum):
-    """What an implementation can be asked; what it does not declare is not tried."""
-
-    WITNESS = "witness"
-    OUTAGES = "outages"
-    TRANSACTIONS = "transactions"
-    SESSIONS = "sessions"
-    DUPLICATE_DETECTION = "duplicate-detection"
-    PEEK = "peek"
-    PEEK_LOCK = "peek-lock"
-    REGULAR_QUEUES = "regular-queues"
-    CLIENT_LIBRARY = "client-library"
-    SEQUENCE_NUMBERS = "sequence-numbers"
-    MANAGEMENT = "management"
-    API_VERSIONS = "api-versions"
-    AVAILABILITY = "availability"
-    DISPOSABLE_NAMESPACE = "disposable-namespace"
-    ENTITY_STATUS = "entity-status"
-    DEAD_LETTER = "dead-letter"
-    TRANSFER_DEAD_LETTER = "transfer-dead-letter"
-    DEFERRAL = "deferral"
-    SCHEDULING = "scheduling"
-    TIME_TO_LIVE = "time-to-live"
-    BATCHES = "batches"
-    RECEIVE_BATCHES = "receive-batches"
-    PREFETCH = "prefetch"
-    PEEK_FROM = "peek-from"
-    TIMESTAMPS = "timestamps"
-    TOPICS = "topics"
-    TOPIC_MANAGEMENT = "topic-management"
-    FILTERS = "filters"
-    SQL_FILTERS = "sql-filters"
-    RULE_ACTIONS = "rule-actions"
-    FORWARDING = "forwarding"
-    REDIRECTION = "redirection"
-    DEAD_LETTER_FORWARDING = "dead-letter-forwarding"
-    LOCK_RENEWAL = "lock-renewal"
-    NEXT_SESSION = "next-session"
-    SESSION_STATE = "session-state"
-    SESSION_LISTING = "session-listing"
-    TRANSACTIONAL_SETTLEMENT = "transactional-settlement"
-    LEGACY_ENTITIES = "legacy-entities"
-    LIMITS = "limits"
-    SIZES = "sizes"
-    AMQP = "amqp"
+__all__ = ["Adapter", "Declaration", "Hearing", "Implementation", "Observed"]
 
 
 @attrs.frozen(kw_only=True)
@@ -80,9 +34,9 @@ class Declaration:
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     @property
-    def vantage(self) -> Vantage:
+    def vantage(self) -> Observability:
         """What this declaration lets the model take as seen."""
-        return vantage_from(self.clock, self.slack, self.capabilities)
+        return observability_from(self.clock, self.slack, self.capabilities)
 
 
 @attrs.frozen

@@ -15,8 +15,8 @@ from typing import Final
 import attrs
 
 from busproof import __version__
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.model.choosing import (
+from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof.oracle.choosing import (
     CHOICES_WEIGHED,
     Turns,
     at_liberty,
@@ -24,7 +24,13 @@ from busproof.model.choosing import (
     decided,
     one_of,
 )
-from busproof.model.commands import (
+from busproof.oracle.skewing import HOSTILE_SLACK, LATE_EFFECTS, Skew
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import transitions
+from busproof.oracle.transition import Sighting, Transition
+from busproof.oracle.window import Window
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AddRule,
@@ -51,7 +57,9 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import (
     Described,
     Done,
     Empty,
@@ -64,11 +72,8 @@ from busproof.model.outcomes import (
     TopicDescribed,
     Witness,
 )
-from busproof.model.skewing import HOSTILE_SLACK, LATE_EFFECTS, Skew
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import transitions
-from busproof.model.transition import Sighting, Transition
-from busproof.model.values import MICROSECONDS, Clock, Message, Profile, Vantage, Window
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = ["ModelAdapter"]
 
@@ -153,7 +158,7 @@ class ModelAdapter:
     """An adapter with the model behind it; conforming under every policy.
 
     Args:
-        policy: one of those of `model/choosing.py`.
+        policy: one of those of `oracle/choosing.py`.
         seed: of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
@@ -202,7 +207,7 @@ class ModelAdapter:
             self._calm = self._random.random() < CALM
         if self._policy != "round-robin":
             profile = at_liberty(profile, self._random)
-        self._state = fresh_namespace(decided(profile), Vantage(decides=True))
+        self._state = fresh_namespace(decided(profile), Observability(decides=True))
         self._turns = Turns()
         self._late = []
         self._started = time.monotonic()

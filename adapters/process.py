@@ -5,13 +5,15 @@ import shlex
 import time
 from typing import Final, TypeVar
 
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
 from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history import protocol
-from busproof.model.commands import AdvanceClock, Command
-from busproof.model.outcomes import Done
-from busproof.model.values import MICROSECONDS, Clock, Profile
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import AdvanceClock, Command
+from busproof.vocabulary.outcomes import Done
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = ["DEFAULT_TIMEOUT", "RESTARTS", "ProcessAdapter"]
 

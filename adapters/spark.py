@@ -7,16 +7,17 @@ from typing import Any, Final
 import attrs
 
 from busproof import __version__
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.errors import AdapterError, SparkError
 from busproof.history.codec import read_outcome, unstructure
-from busproof.model.commands import Command
-from busproof.model.outcomes import Unsupported, Witness
-from busproof.model.values import Profile
 from busproof.pipeline.bus.asking import Asking
 from busproof.pipeline.bus.folding import COMMANDS
 from busproof.pipeline.bus.tables import TABLES
 from busproof.pipeline.session import said_by_spark, spark_session
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Unsupported, Witness
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["SETTINGS", "SparkAdapter", "fresh", "observed", "request"]
 

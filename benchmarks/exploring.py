@@ -15,10 +15,10 @@ from figures import at_least, parser, tell
 from busproof.adapters.base import Adapter
 from busproof.adapters.finding import find
 from busproof.history.records import Record, Started
-from busproof.model.outcomes import Event
 from busproof.steps.exploring import Exploration
 from busproof.steps.machine import Watch, terms_of
 from busproof.steps.sizes import SIZES
+from busproof.vocabulary.outcomes import Event
 
 ADAPTERS = ("model", "faulty:key-order-lost-after-abandon")
 """The model, and the small bus: with a fault that nobody can tell from none."""

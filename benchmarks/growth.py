@@ -15,7 +15,9 @@ from typing import Any
 import attrs
 from figures import at_most, parser, tell
 
-from busproof.model.commands import (
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import accept
+from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
     CancelScheduled,
@@ -30,7 +32,9 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import (
     Done,
     Event,
     Outcome,
@@ -39,9 +43,7 @@ from busproof.model.outcomes import (
     Scheduled,
     Witness,
 )
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import accept
-from busproof.model.values import SEQUENCE_BITS, Message, MessageView, Profile, Vantage
+from busproof.vocabulary.profile import Profile
 
 PARTITIONS = 16
 SIZES = (1_000, 10_000, 100_000)
@@ -234,7 +236,7 @@ def measured(name: str, held: int) -> float:
     situation, settings = SITUATIONS[name]
     fill, turn = situation(Story(), held)
     profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
-    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Vantage()),)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Observability()),)
     created = done(CreateQueue(queue="q", lock_duration=LOCK, **settings))
     for event in itertools.chain((created,), fill):
         possible = judged(possible, event)

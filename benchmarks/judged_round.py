@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 from figures import at_most, parser, tell
 
-from busproof.model.commands import (
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import accept
+from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
     Command,
@@ -22,10 +24,10 @@ from busproof.model.commands import (
     Receive,
     Send,
 )
-from busproof.model.outcomes import Done, Event, Outcome, Peeked, Received, Witness
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import accept
-from busproof.model.values import SEQUENCE_BITS, Message, MessageView, Profile, Vantage
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Done, Event, Outcome, Peeked, Received, Witness
+from busproof.vocabulary.profile import Profile
 
 PARTITIONS = 16
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -128,7 +130,7 @@ def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
     """Two plain buses and the judge's state, all holding this many messages."""
     bus, twin = PlainBus(), PlainBus()
     profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
-    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Vantage()),)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Observability()),)
     possible = accept(possible, Event(command=CreateQueue(queue="q"), outcome=Done())).possible
     for send in sends(held):
         twin.answer(send)

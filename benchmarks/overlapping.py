@@ -19,17 +19,18 @@ from figures import Figure, at_most, parser, tell
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.overlap import Judged, judged
 from busproof.judging.workload import work
-from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for
-from busproof.model.values import Clock, Vantage
 from busproof.spec import load
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Clock
 
 CLIENTS: Final = (1, 4, 16)
 SIZES: Final = (1_000, 10_000, 100_000)
 STEPS_BOUND: Final = 1.5
 SEARCH_BOUND: Final = 4.0
-OVERLAPPING: Final = Vantage(clock=Clock.REAL)
-KNOWN_ORDER: Final = Vantage(clock=Clock.VIRTUAL)
+OVERLAPPING: Final = Observability(clock=Clock.REAL)
+KNOWN_ORDER: Final = Observability(clock=Clock.VIRTUAL)
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +63,7 @@ def row(clients: int, operations: int) -> Row:
     )
 
 
-def timed(events: list[Event], vantage: Vantage) -> tuple[float, Judged]:
+def timed(events: list[Event], vantage: Observability) -> tuple[float, Judged]:
     """How many seconds judging took, and what it found."""
     profile = profile_for(load())
     gc.collect()

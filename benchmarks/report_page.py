@@ -27,10 +27,10 @@ from busproof.history.conformance import (
     Verdict,
 )
 from busproof.machine import chromium
-from busproof.model.commands import CreateQueue, Receive, Send
-from busproof.model.outcomes import Done, Empty, Event
-from busproof.model.values import Message
 from busproof.reports.conformance import write
+from busproof.vocabulary.commands import CreateQueue, Receive, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Event
 
 IMPLEMENTATIONS: Final = 10
 RULES: Final = 150

@@ -13,11 +13,12 @@ from busproof.broker.hub import Hub
 from busproof.broker.looking import kind_of, overview, page
 from busproof.broker.metrics import Metrics
 from busproof.errors import UsageError
-from busproof.model.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
-from busproof.model.profiles import profile_for
-from busproof.model.state import Queue
-from busproof.model.values import DEAD_LETTERS, Tier
+from busproof.oracle.state import Queue
 from busproof.spec import load
+from busproof.vocabulary.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Tier
 
 __all__ = ["Administration", "Problem"]
 

@@ -2,7 +2,7 @@
 
 import attrs
 
-from busproof.model.outcomes import Outcome, Refused
+from busproof.vocabulary.outcomes import Outcome, Refused
 
 __all__ = ["Answer"]
 

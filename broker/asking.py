@@ -10,8 +10,8 @@ from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.requests import Reply
-from busproof.model.commands import Command
-from busproof.model.entities import SUBSCRIPTIONS
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.paths import SUBSCRIPTIONS
 
 __all__ = ["Asking", "Operation", "Said", "several"]
 

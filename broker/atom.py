@@ -5,7 +5,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from busproof.broker.durations import microseconds_in
-from busproof.model.filters import (
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,

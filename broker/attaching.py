@@ -23,9 +23,9 @@ from busproof.broker.requests import (
 )
 from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
 from busproof.broker.tokens import MANAGEMENT, TokenError, path_of
-from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.state import Subscription, Topic
-from busproof.model.values import DEAD_LETTERS, ReceiveMode
+from busproof.oracle.state import Subscription, Topic
+from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["attach"]
 

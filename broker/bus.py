@@ -10,8 +10,17 @@ from busproof.broker.choosing import Chooser
 from busproof.broker.decisions import Decisions
 from busproof.broker.traffic import Traffic
 from busproof.errors import UsageError
-from busproof.model.choosing import at_liberty, decided
-from busproof.model.commands import (
+from busproof.oracle.choosing import at_liberty, decided
+from busproof.oracle.evolving import evolve
+from busproof.oracle.ledger import remove
+from busproof.oracle.returning import give_back, prepared
+from busproof.oracle.settling import has_ended, locked
+from busproof.oracle.skewing import HOSTILE_SLACK, Skew
+from busproof.oracle.state import Namespace, Queue, Topic, fresh_namespace, with_queue
+from busproof.oracle.sweeping import swept
+from busproof.oracle.transition import Transition
+from busproof.oracle.window import Window
+from busproof.vocabulary.commands import (
     AcceptNextSession,
     AdvanceClock,
     Command,
@@ -26,17 +35,11 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.dead_letters import is_dead_letter_queue, owner_of
-from busproof.model.evolving import evolve
-from busproof.model.ledger import remove
-from busproof.model.outcomes import Outcome, QueueDescription, TopicDescription
-from busproof.model.returning import give_back, prepared
-from busproof.model.settling import has_ended, locked
-from busproof.model.skewing import HOSTILE_SLACK, Skew
-from busproof.model.state import Namespace, Queue, Topic, fresh_namespace, with_queue
-from busproof.model.sweeping import swept
-from busproof.model.transition import Transition
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Profile, Vantage, Window
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Outcome, QueueDescription, TopicDescription
+from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue, owner_of
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = ["Bus", "Description"]
 
@@ -79,7 +82,7 @@ class Bus:
         self._skew = Skew(random, punctual=punctual) if policy == "hostile" else None
         if policy != "round-robin":
             profile = at_liberty(profile, random)
-        self.namespace = fresh_namespace(decided(profile), Vantage(decides=True))
+        self.namespace = fresh_namespace(decided(profile), Observability(decides=True))
         self._names: dict[str, str] = {}
         self._is_held = False
         self.decisions = Decisions()

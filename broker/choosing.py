@@ -1,6 +1,6 @@
 """Where the model allows several answers, one of them is taken, by a policy and a seed.
 
-The policies are those of `model/choosing.py`, by which the model's own adapter chooses too.
+The policies are those of `oracle/choosing.py`, by which the model's own adapter chooses too.
 """
 
 from itertools import islice
@@ -9,12 +9,12 @@ from typing import Final
 
 import attrs
 
-from busproof.model.choosing import CHOICES_WEIGHED, Turns, checked_policy, one_of
-from busproof.model.commands import AcceptNextSession, Command, Peek, Receive
-from busproof.model.outcomes import Empty, Peeked, Received, SessionAccepted
-from busproof.model.state import Namespace
-from busproof.model.step import transitions
-from busproof.model.transition import Transition
+from busproof.oracle.choosing import CHOICES_WEIGHED, Turns, checked_policy, one_of
+from busproof.oracle.state import Namespace
+from busproof.oracle.step import transitions
+from busproof.oracle.transition import Transition
+from busproof.vocabulary.commands import AcceptNextSession, Command, Peek, Receive
+from busproof.vocabulary.outcomes import Empty, Peeked, Received, SessionAccepted
 
 __all__ = ["Chooser"]
 
@@ -26,7 +26,7 @@ class Chooser:
     """Takes one of the answers that the model allows.
 
     Args:
-        policy: one of those of `model/choosing.py`.
+        policy: one of those of `oracle/choosing.py`.
         seed: of the random and the hostile policy.
     """
 

@@ -16,16 +16,16 @@ from busproof.broker.jsonc import Value, read
 from busproof.broker.keyring import DEFAULT_KEYS, rules_in
 from busproof.broker.tokens import Key
 from busproof.errors import UsageError
-from busproof.model.commands import (
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     AddRule,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
     RemoveRule,
 )
-from busproof.model.filters import DEFAULT_RULE
-from busproof.model.values import Tier
-from busproof.spec import load
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE
+from busproof.vocabulary.values import Tier
 
 __all__ = ["Configuration", "read_configuration"]
 

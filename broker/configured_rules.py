@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.broker.jsonc import Value
-from busproof.model.filters import CorrelationFilter, Filter, SqlFilter, TrueFilter
+from busproof.vocabulary.subscription_rules import CorrelationFilter, Filter, SqlFilter, TrueFilter
 
 __all__ = ["action_in", "filter_in", "named_rule"]
 

@@ -12,7 +12,7 @@ from busproof.broker.messages import decoded
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
-from busproof.model.commands import BeginTransaction
+from busproof.vocabulary.commands import BeginTransaction
 
 __all__ = ["Coordinator"]
 

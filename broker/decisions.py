@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.model.commands import Schedule, Send, SendBatch
-from busproof.model.outcomes import Refused
+from busproof.vocabulary.commands import Schedule, Send, SendBatch
+from busproof.vocabulary.outcomes import Refused
 
 __all__ = ["Decisions"]
 

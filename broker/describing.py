@@ -8,12 +8,13 @@ import attrs
 
 from busproof.broker import atom
 from busproof.broker.bus import Bus, Description
-from busproof.model.commands import CreateQueue
-from busproof.model.entities import SUBSCRIPTIONS
-from busproof.model.outcomes import QueueDescription
-from busproof.model.sizes import told_size
-from busproof.model.state import Namespace, Queue, Subscription, Topic
-from busproof.model.values import DEAD_LETTERS, TRANSFERS, Availability, Tier
+from busproof.oracle.sizes import told_size
+from busproof.oracle.state import Namespace, Queue, Subscription, Topic
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.outcomes import QueueDescription
+from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS, TRANSFERS
+from busproof.vocabulary.values import Tier
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 

@@ -8,7 +8,7 @@ from proton import Data, Delivery, Described, ulong
 
 from busproof.broker.encoding import string_of
 from busproof.broker.refusals import Refusal
-from busproof.model.commands import Abandon, Complete, DeadLetter, Defer, Settlement
+from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer, Settlement
 
 __all__ = [
     "ACCEPTED",

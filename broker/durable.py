@@ -11,11 +11,11 @@ import attrs
 from immutables import Map
 
 from busproof.broker.wording import read, written
-from busproof.model.entity import Queue, Subscription
-from busproof.model.keys import SESSION_ID, home_name
-from busproof.model.registry import Registry
-from busproof.model.state import Namespace
-from busproof.model.stored import Key, SessionLock
+from busproof.oracle.entity import Queue, Subscription
+from busproof.oracle.keys import SESSION_ID, home_name
+from busproof.oracle.registry import Registry
+from busproof.oracle.state import Namespace
+from busproof.oracle.stored import Key, SessionLock
 
 __all__ = [
     "DERIVED",

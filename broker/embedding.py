@@ -20,8 +20,8 @@ import attrs
 
 from busproof.broker.extra import need_extra
 from busproof.errors import UsageError
-from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.model.entities import created_path
+from busproof.vocabulary.addressing import created_path
+from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 
 if TYPE_CHECKING:
     from busproof.broker.admin import Administration

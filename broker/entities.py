@@ -15,7 +15,8 @@ from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.statuses import STATUSES, status_of
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
-from busproof.model.commands import (
+from busproof.oracle.state import Subscription
+from busproof.vocabulary.commands import (
     AddRule,
     Command,
     CreateSubscription,
@@ -24,11 +25,10 @@ from busproof.model.commands import (
     RemoveRule,
     UpdateQueue,
 )
-from busproof.model.entities import SUBSCRIPTIONS
-from busproof.model.filters import DEFAULT_RULE, SubscriptionRule
-from busproof.model.outcomes import RulesListed
-from busproof.model.state import Subscription
-from busproof.model.values import DEAD_LETTERS, EntityStatus
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.outcomes import RulesListed
+from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, SubscriptionRule
 
 __all__ = ["Entities"]
 

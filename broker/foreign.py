@@ -13,7 +13,10 @@ import attrs
 from busproof.broker.answers import Answer
 from busproof.broker.bus import Bus, Description
 from busproof.broker.refusals import refusal_of
-from busproof.model.commands import (
+from busproof.oracle.outages import Outages
+from busproof.oracle.state import Queue, Subscription, Topic, with_queue
+from busproof.vocabulary.addressing import created_path
+from busproof.vocabulary.commands import (
     AcceptNextSession,
     AdvanceClock,
     Command,
@@ -35,9 +38,7 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.entities import created_path, subscription_path
-from busproof.model.outages import Outages
-from busproof.model.outcomes import (
+from busproof.vocabulary.outcomes import (
     Described,
     Done,
     Empty,
@@ -49,8 +50,9 @@ from busproof.model.outcomes import (
     TopicDescribed,
     Witness,
 )
-from busproof.model.state import Queue, Subscription, Topic, with_queue
-from busproof.model.values import Clock, Profile
+from busproof.vocabulary.paths import subscription_path
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock
 
 __all__ = ["ForeignBus", "Implementation"]
 

@@ -19,12 +19,13 @@ from busproof.broker.staging import Stage
 from busproof.broker.statuses import Statuses
 from busproof.broker.tokens import Key, Keys
 from busproof.errors import UsageError
-from busproof.model.calendar import top
-from busproof.model.dead_letters import is_dead_letter_queue, owner_of
-from busproof.model.heap import smallest
-from busproof.model.sql_actions import RULE_NAME
-from busproof.model.state import Namespace, Queue, feeding
-from busproof.model.values import MessageView, Tier
+from busproof.filters.actions import RULE_NAME
+from busproof.oracle.calendar import top
+from busproof.oracle.heap import smallest
+from busproof.oracle.state import Namespace, Queue, feeding
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.paths import is_dead_letter_queue, owner_of
+from busproof.vocabulary.values import Tier
 
 if TYPE_CHECKING:
     from busproof.broker.engine import Connection

@@ -12,11 +12,7 @@ from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, refusal_of, too_large, unauthorized
-from busproof.model.commands import (
-    Schedule,
-    Send,
-    SendBatch,
-)
+from busproof.vocabulary.commands import Schedule, Send, SendBatch
 
 __all__ = [
     "Intake",

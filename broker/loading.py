@@ -13,8 +13,8 @@ from busproof.broker.packing import checked, given
 from busproof.broker.rebuilding import Written, rebuilt
 from busproof.broker.store import Store
 from busproof.broker.wording import read
-from busproof.model.state import Namespace, with_queue
-from busproof.model.values import Window
+from busproof.oracle.state import Namespace, with_queue
+from busproof.oracle.window import Window
 
 __all__ = ["Loaded", "loaded"]
 

@@ -11,10 +11,10 @@ from string import Template
 from typing import Any, Final
 
 from busproof.broker.hub import Hub
-from busproof.model.dead_letters import graves_of
-from busproof.model.sizes import MOST_GB, told_size
-from busproof.model.state import Namespace, Queue, Subscription, Topic, partition_count
-from busproof.model.stored import Tally
+from busproof.oracle.sizes import MOST_GB, told_size
+from busproof.oracle.state import Namespace, Queue, Subscription, Topic, partition_count
+from busproof.oracle.stored import Tally
+from busproof.vocabulary.paths import dead_letter_queues_of
 
 __all__ = ["MOST_LISTED", "entity_told", "kind_of", "overview", "page"]
 
@@ -54,7 +54,7 @@ def entity_told(hub: Hub, name: str) -> dict[str, Any]:
     """What is told of an entity as a whole, and of each of its partitions."""
     namespace = hub.bus.namespace
     queue = namespace.queues[name]
-    graves = (namespace.queues.get(each) for each in graves_of(name))
+    graves = (namespace.queues.get(each) for each in dead_letter_queues_of(name))
     return {
         "name": name,
         "kind": kind_of(queue),

@@ -22,15 +22,16 @@ from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.requests import Reply
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     CancelScheduled,
     ReceiveDeferred,
     RenewLock,
     Schedule,
     Settlement,
 )
-from busproof.model.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
-from busproof.model.values import MessageView, ReceiveMode
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = [
     "NO_CONTENT",

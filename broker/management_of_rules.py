@@ -4,8 +4,8 @@ from busproof.broker.asking import Asking, Said
 from busproof.broker.management_of_messages import NO_CONTENT
 from busproof.broker.requests import Reply
 from busproof.broker.subscription_rules import action_of, described, filter_of
-from busproof.model.commands import AddRule, ListRules, RemoveRule
-from busproof.model.outcomes import RulesListed
+from busproof.vocabulary.commands import AddRule, ListRules, RemoveRule
+from busproof.vocabulary.outcomes import RulesListed
 
 __all__ = ["add_rule", "list_rules", "remove_rule"]
 

@@ -9,8 +9,13 @@ from busproof.broker.encoding import binary
 from busproof.broker.framing import array
 from busproof.broker.management_of_messages import NO_CONTENT, end_of_lock
 from busproof.broker.requests import Reply
-from busproof.model.commands import GetSessionState, ListSessions, RenewSessionLock, SetSessionState
-from busproof.model.outcomes import SessionsListed, SessionState
+from busproof.vocabulary.commands import (
+    GetSessionState,
+    ListSessions,
+    RenewSessionLock,
+    SetSessionState,
+)
+from busproof.vocabulary.outcomes import SessionsListed, SessionState
 
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 

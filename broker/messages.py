@@ -22,8 +22,7 @@ from busproof.broker.encoding import (
     string_of,
     value_at,
 )
-from busproof.model.filters import PropertyValue
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message, PropertyValue
 
 __all__ = [
     "SCHEDULED_TIME",

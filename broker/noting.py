@@ -21,10 +21,10 @@ from busproof.broker.durable import (
 )
 from busproof.broker.rows import Kept, Rows
 from busproof.broker.tracking import Tracked, Trail
-from busproof.model.entity import Queue
-from busproof.model.evolving import evolve
-from busproof.model.registry import Registry
-from busproof.model.state import Namespace
+from busproof.oracle.entity import Queue
+from busproof.oracle.evolving import evolve
+from busproof.oracle.registry import Registry
+from busproof.oracle.state import Namespace
 
 __all__ = ["Notes"]
 

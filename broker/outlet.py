@@ -24,10 +24,12 @@ from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, refusal_of
 from busproof.broker.writing import encoded
-from busproof.model.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
-from busproof.model.lifetimes import lesser
-from busproof.model.outcomes import Received
-from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
+from busproof.oracle.lifetimes import lesser
+from busproof.vocabulary.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Received
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 

@@ -8,13 +8,13 @@ from immutables import Map
 
 from busproof.broker.durable import OF_ENTITY, OF_REST
 from busproof.broker.wording import read
-from busproof.model.calendar import EMPTY, NEVER, Calendar, Waiting, entered
-from busproof.model.deaths import Deaths
-from busproof.model.entity import Queue
-from busproof.model.heap import Heap, push
-from busproof.model.room import Room, least
-from busproof.model.stored import Stored, Tally
-from busproof.model.values import Window
+from busproof.oracle.calendar import EMPTY, NEVER, Calendar, Waiting, entered
+from busproof.oracle.deaths import Deaths
+from busproof.oracle.entity import Queue
+from busproof.oracle.heap import Heap, push
+from busproof.oracle.room import Room, least
+from busproof.oracle.stored import Stored, Tally
+from busproof.oracle.window import Window
 
 __all__ = ["Written", "rebuilt"]
 
@@ -65,7 +65,7 @@ def rebuilt(known: Written, now: int) -> Queue:
 
 
 def _released(stored: Stored, now: int) -> Stored:
-    """The message, whose settlement in a transaction never was; see `model/enlisting.py`."""
+    """The message, whose settlement in a transaction never was; see `oracle/enlisting.py`."""
     lock = stored.lock
     if lock is None or lock.pledge is None:
         return stored

@@ -3,7 +3,7 @@
 from typing import Final
 
 from busproof.broker.answers import Answer
-from busproof.model.values import Error
+from busproof.vocabulary.values import Error
 
 __all__ = [
     "NOT_FOUND",

@@ -18,7 +18,7 @@ from busproof.broker.messages import (
     Content,
 )
 from busproof.broker.writing import map_of
-from busproof.model.values import MessageView
+from busproof.vocabulary.messages import MessageView
 
 __all__ = ["remade"]
 

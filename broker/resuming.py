@@ -17,9 +17,8 @@ from busproof.broker.serving import create
 from busproof.broker.store import Store
 from busproof.broker.wording import read
 from busproof.errors import ConformanceError, UsageError
-from busproof.model.profiles import profile_for
-from busproof.model.values import Profile
 from busproof.spec import load
+from busproof.vocabulary.profile import Profile, profile_for
 
 __all__ = ["Keeping"]
 

@@ -11,7 +11,7 @@ from busproof.broker.durable import TRACKED
 from busproof.broker.messages import Content
 from busproof.broker.packing import packed, told
 from busproof.broker.wording import written
-from busproof.model.stored import SessionData, SessionLock
+from busproof.oracle.stored import SessionData, SessionLock
 
 __all__ = ["Kept", "Rows"]
 

@@ -18,7 +18,7 @@ from busproof.broker.refusals import Refusal
 from busproof.broker.store import Store
 from busproof.broker.wording import written
 from busproof.errors import ConformanceError
-from busproof.model.values import Clock
+from busproof.vocabulary.values import Clock
 
 if TYPE_CHECKING:
     from busproof.broker.bus import Bus

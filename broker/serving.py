@@ -17,15 +17,11 @@ from busproof.broker.hub import Hub
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
-from busproof.model.commands import (
-    AddRule,
-    CreateQueue,
-    CreateSubscription,
-    RemoveRule,
-)
-from busproof.model.entities import created_path, destinations, subscription_path
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.addressing import created_path, destinations
+from busproof.vocabulary.commands import AddRule, CreateQueue, CreateSubscription, RemoveRule
+from busproof.vocabulary.paths import subscription_path
+from busproof.vocabulary.profile import profile_for
 
 __all__ = ["ADMIN_PORT", "PORT", "TLS_PORT", "Broker", "Places", "bus_for", "started"]
 

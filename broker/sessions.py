@@ -9,8 +9,8 @@ from busproof.broker.engine import Connection
 from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
 from busproof.broker.refusals import Refusal, refusal_of
-from busproof.model.commands import AcceptNextSession, AcceptSession
-from busproof.model.outcomes import SessionAccepted
+from busproof.vocabulary.commands import AcceptNextSession, AcceptSession
+from busproof.vocabulary.outcomes import SessionAccepted
 
 __all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until"]
 

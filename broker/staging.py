@@ -10,7 +10,7 @@ import attrs
 
 from busproof.broker.answers import Answer
 from busproof.broker.bus import Bus
-from busproof.model.commands import CommitTransaction, RollBackTransaction, Settlement
+from busproof.vocabulary.commands import CommitTransaction, RollBackTransaction, Settlement
 
 __all__ = ["Stage"]
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.broker.refusals import Refusal, disabled
-from busproof.model.state import Queue, Subscription, Topic
-from busproof.model.values import EntityStatus
+from busproof.oracle.state import Queue, Subscription, Topic
+from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = ["STATUSES", "Statuses", "status_of"]
 

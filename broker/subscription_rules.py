@@ -6,11 +6,11 @@ from typing import Any, Final
 from proton import Described, ulong
 
 from busproof.broker.refusals import Refusal
-from busproof.model.filters import (
+from busproof.vocabulary.messages import PropertyValue
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,
-    PropertyValue,
     SqlFilter,
     SubscriptionRule,
     TrueFilter,

@@ -5,10 +5,10 @@ from typing import Final
 
 import attrs
 
-from busproof.model.commands import Command, Schedule, Send, SendBatch
-from busproof.model.entities import concerned
-from busproof.model.outcomes import Outcome, Received, ReceivedSeveral, Refused
-from busproof.model.values import Error
+from busproof.vocabulary.addressing import concerned
+from busproof.vocabulary.commands import Command, Schedule, Send, SendBatch
+from busproof.vocabulary.outcomes import Outcome, Received, ReceivedSeveral, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["Asked", "Moved", "Traffic"]
 

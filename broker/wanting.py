@@ -7,8 +7,8 @@ from busproof.broker.bus import Bus
 from busproof.broker.describing import Said, kind_of, settings_of
 from busproof.broker.durations import for_ever
 from busproof.broker.statuses import status_of
-from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
-from busproof.model.entities import SUBSCRIPTIONS
+from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
+from busproof.vocabulary.paths import SUBSCRIPTIONS
 
 __all__ = ["APPLIED", "creation", "update", "whole"]
 

@@ -11,13 +11,11 @@ import attrs
 from immutables import Map
 
 from busproof.broker.tracking import Tracked
-from busproof.model.calendar import Waiting
-from busproof.model.commands import AddRule, CreateQueue, RemoveRule
-from busproof.model.entity import Subscription, Topic
-from busproof.model.filters import CorrelationFilter, FalseFilter, SqlFilter, TrueFilter
-from busproof.model.outages import Outages
-from busproof.model.registry import Buried, Managed
-from busproof.model.stored import (
+from busproof.oracle.calendar import Waiting
+from busproof.oracle.entity import Subscription, Topic
+from busproof.oracle.outages import Outages
+from busproof.oracle.registry import Buried, Managed
+from busproof.oracle.stored import (
     Copy,
     Key,
     Lock,
@@ -28,7 +26,16 @@ from busproof.model.stored import (
     Spread,
     Stored,
 )
-from busproof.model.values import EntityStatus, Message, Window
+from busproof.oracle.window import Window
+from busproof.vocabulary.commands import AddRule, CreateQueue, RemoveRule
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    SqlFilter,
+    TrueFilter,
+)
 
 __all__ = ["read", "written"]
 

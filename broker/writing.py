@@ -14,7 +14,7 @@ from busproof.broker.encoding import (
     symbol_of,
 )
 from busproof.broker.messages import ANNOTATIONS, APPLICATION, SCHEDULED_TIME, Content
-from busproof.model.values import MessageState, MessageView
+from busproof.vocabulary.messages import MessageState, MessageView
 
 __all__ = ["encoded", "map_of"]
 

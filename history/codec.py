@@ -12,9 +12,9 @@ from busproof.errors import HistoryError
 from busproof.history.complaints import complaint
 from busproof.history.converters import strict_converter, tag_union
 from busproof.history.lines import excerpt
-from busproof.model.commands import Command
-from busproof.model.filters import Filter
-from busproof.model.outcomes import Outcome
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.subscription_rules import Filter
 
 __all__ = [
     "PROTOCOL",

@@ -21,7 +21,7 @@ from busproof.history.phrases import (
     seconds,
     session_of,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,

@@ -17,9 +17,10 @@ from busproof.errors import HistoryError
 from busproof.history.codec import PROTOCOL, check_protocol, structure, unstructure
 from busproof.history.converters import ALWAYS
 from busproof.history.lines import decode_line
-from busproof.model.commands import AdvanceClock, Command
-from busproof.model.outcomes import Event, Received
-from busproof.model.values import Clock, Profile, RuleId
+from busproof.vocabulary.commands import AdvanceClock, Command
+from busproof.vocabulary.outcomes import Event, Received
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = [
     "Asked",

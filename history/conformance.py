@@ -4,8 +4,8 @@ from enum import IntEnum, StrEnum
 
 import attrs
 
-from busproof.model.outcomes import Event
-from busproof.model.values import RuleId
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "Conformance",

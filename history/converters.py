@@ -14,7 +14,7 @@ from cattrs.strategies import configure_tagged_union
 from immutables import Map
 
 from busproof.history.complaints import Mismatch, one_of
-from busproof.model.filters import PropertyValue
+from busproof.vocabulary.messages import PropertyValue
 
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 

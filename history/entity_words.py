@@ -6,7 +6,7 @@ from typing import Any, Final, assert_never
 import attrs
 
 from busproof.history.phrases import PARTITIONED, counted, named, properties, quoted, seconds
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AddRule,
     CreateQueue,
     CreateSubscription,
@@ -24,14 +24,14 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.filters import (
+from busproof.vocabulary.outcomes import QueueDescription, TopicDescription
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,
     SqlFilter,
     TrueFilter,
 )
-from busproof.model.outcomes import QueueDescription, TopicDescription
 
 __all__ = [
     "create_words",

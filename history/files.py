@@ -14,7 +14,7 @@ from busproof.errors import HistoryError
 from busproof.history.codec import check_protocol, structure_union, unstructure
 from busproof.history.lines import LIMIT, decode_line, encode_line
 from busproof.history.records import Ended, Header, History, Record, Scenario, Started
-from busproof.model.outcomes import Event
+from busproof.vocabulary.outcomes import Event
 
 __all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "scenarios"]
 

@@ -12,7 +12,8 @@ from busproof.history.phrases import (
     quoted,
     seconds,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import (
     Described,
     Done,
     Empty,
@@ -32,7 +33,6 @@ from busproof.model.outcomes import (
     TopicDescribed,
     Unsupported,
 )
-from busproof.model.values import SEQUENCE_BITS, MessageView
 
 __all__ = ["outcome_words"]
 

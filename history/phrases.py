@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.model.filters import CorrelationFilter
-from busproof.model.values import MICROSECONDS, SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.subscription_rules import CorrelationFilter
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = [
     "PARTITIONED",

@@ -1,6 +1,5 @@
 """The messages of the process protocol: requests of busproof, answers of the adapter."""
 
-from enum import StrEnum
 from typing import Final, TypeVar
 
 import attrs
@@ -10,9 +9,11 @@ from busproof.history.codec import PROTOCOL, check_protocol, structure, unstruct
 from busproof.history.complaints import one_of
 from busproof.history.converters import ALWAYS
 from busproof.history.lines import decode_line, encode_line, excerpt
-from busproof.model.commands import Command
-from busproof.model.outcomes import Outcome, Witness
-from busproof.model.values import Clock, Profile, Tier
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Outcome, Witness
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock, Tier
 
 __all__ = [
     "ANSWERS",
@@ -20,7 +21,6 @@ __all__ = [
     "Answer",
     "ByeAnswer",
     "ByeRequest",
-    "CapabilityName",
     "CommandAnswer",
     "CommandRequest",
     "Declared",
@@ -37,53 +37,6 @@ __all__ = [
     "decode_request",
     "encode",
 ]
-
-
-class CapabilityName(StrEnum):
-    """What an adapter can declare; the names of `busproof.adapters.base.Capability`."""
-
-    WITNESS = "witness"
-    OUTAGES = "outages"
-    TRANSACTIONS = "transactions"
-    SESSIONS = "sessions"
-    DUPLICATE_DETECTION = "duplicate-detection"
-    PEEK = "peek"
-    PEEK_LOCK = "peek-lock"
-    REGULAR_QUEUES = "regular-queues"
-    CLIENT_LIBRARY = "client-library"
-    SEQUENCE_NUMBERS = "sequence-numbers"
-    MANAGEMENT = "management"
-    API_VERSIONS = "api-versions"
-    AVAILABILITY = "availability"
-    DISPOSABLE_NAMESPACE = "disposable-namespace"
-    ENTITY_STATUS = "entity-status"
-    DEAD_LETTER = "dead-letter"
-    TRANSFER_DEAD_LETTER = "transfer-dead-letter"
-    DEFERRAL = "deferral"
-    SCHEDULING = "scheduling"
-    TIME_TO_LIVE = "time-to-live"
-    BATCHES = "batches"
-    RECEIVE_BATCHES = "receive-batches"
-    PREFETCH = "prefetch"
-    PEEK_FROM = "peek-from"
-    TIMESTAMPS = "timestamps"
-    TOPICS = "topics"
-    TOPIC_MANAGEMENT = "topic-management"
-    FILTERS = "filters"
-    SQL_FILTERS = "sql-filters"
-    RULE_ACTIONS = "rule-actions"
-    FORWARDING = "forwarding"
-    REDIRECTION = "redirection"
-    DEAD_LETTER_FORWARDING = "dead-letter-forwarding"
-    LOCK_RENEWAL = "lock-renewal"
-    NEXT_SESSION = "next-session"
-    SESSION_STATE = "session-state"
-    SESSION_LISTING = "session-listing"
-    TRANSACTIONAL_SETTLEMENT = "transactional-settlement"
-    LEGACY_ENTITIES = "legacy-entities"
-    LIMITS = "limits"
-    SIZES = "sizes"
-    AMQP = "amqp"
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +61,7 @@ class Declared:
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
     implementation: ImplementationName
-    capabilities: tuple[CapabilityName, ...]
+    capabilities: tuple[Capability, ...]
     clock: Clock = Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 

@@ -8,8 +8,9 @@ from immutables import Map
 
 from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union
 from busproof.history.converters import ALWAYS, frozen_map
-from busproof.model.outcomes import Event
-from busproof.model.values import Clock, Profile
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock
 
 __all__ = [
     "AGAIN",

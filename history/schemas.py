@@ -17,7 +17,7 @@ from busproof.history.codec import PROTOCOL, TaggedUnion, union_of
 from busproof.history.converters import INTEGERS
 from busproof.history.protocol import ANSWERS, REQUESTS
 from busproof.history.records import Record
-from busproof.model.filters import PropertyValue
+from busproof.vocabulary.messages import PropertyValue
 
 __all__ = ["FOLDER", "history_schema", "protocol_schema", "render", "schemas", "write"]
 

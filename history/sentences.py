@@ -16,8 +16,8 @@ from busproof.errors import HistoryError
 from busproof.history.codec import read_command, unstructure
 from busproof.history.commands import Asked
 from busproof.history.phrases import seconds
-from busproof.model.commands import Command
-from busproof.model.values import MICROSECONDS, RuleId
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.values import MICROSECONDS, RuleId
 
 __all__ = ["ASKS", "VERDICT", "request_of", "scenario_of", "sentence"]
 

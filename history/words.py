@@ -7,9 +7,9 @@ import attrs
 from busproof.history.command_words import command_words
 from busproof.history.outcome_words import outcome_words
 from busproof.history.phrases import named, seconds
-from busproof.model.commands import CreateQueue, CreateTopic
-from busproof.model.outcomes import Event
-from busproof.model.values import DEAD_LETTERS
+from busproof.vocabulary.commands import CreateQueue, CreateTopic
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["Told", "event_words", "story"]
 

@@ -5,8 +5,8 @@ from collections.abc import Collection
 import attrs
 
 from busproof.history.records import Header, Oracle
-from busproof.model.values import Profile
 from busproof.spec import Catalogue, Rule
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["Terms", "auto_oracle"]
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 import attrs
 
 from busproof.history.conformance import Conformance, Verdict
-from busproof.model.values import RuleId
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
 

@@ -10,7 +10,8 @@ from typing import Final
 import attrs
 
 from busproof.judging.parts import Groups
-from busproof.model.commands import (
+from busproof.oracle.state import NEVER
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     BringPartitionUp,
@@ -29,8 +30,8 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import owner_of
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Event,
@@ -39,8 +40,7 @@ from busproof.model.outcomes import (
     Received,
     ReceivedSeveral,
 )
-from busproof.model.state import NEVER
-from busproof.model.values import DEAD_LETTERS, MessageView
+from busproof.vocabulary.paths import DEAD_LETTERS, owner_of
 
 __all__ = ["Cutting", "Topic", "end_of", "given"]
 

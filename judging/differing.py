@@ -7,7 +7,7 @@ end on it as it did; nothing of it has to be run or judged again.
 
 from busproof.adapters.base import Adapter, Observed
 from busproof.history.records import Scenario
-from busproof.model.values import Profile
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["answers_alike"]
 

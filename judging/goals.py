@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from busproof.judging.applicability import Terms
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     CancelScheduled,
@@ -25,7 +25,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     Send,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Event,
@@ -34,7 +34,8 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Refused,
 )
-from busproof.model.values import DEAD_LETTERS, RuleId
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["GOALS", "Goal", "counted", "missed"]
 

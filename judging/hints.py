@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from busproof.model.commands import (
+from busproof.oracle.state import NEVER
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     BeginTransaction,
@@ -25,8 +26,8 @@ from busproof.model.commands import (
     SendBatch,
     Settlement,
 )
-from busproof.model.dead_letters import owner_of
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Event,
@@ -37,8 +38,8 @@ from busproof.model.outcomes import (
     Refused,
     Unsupported,
 )
-from busproof.model.state import NEVER
-from busproof.model.values import MessageView, ReceiveMode
+from busproof.vocabulary.paths import owner_of
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Hints"]
 

@@ -6,11 +6,13 @@ import attrs
 
 from busproof.history.records import Oracle
 from busproof.judging.patience import Patience
-from busproof.model.outcomes import Event
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import Acceptance, accept
-from busproof.model.transition import Transition
-from busproof.model.values import Profile, RuleId, Vantage
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import Acceptance, accept
+from busproof.oracle.transition import Transition
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["STATES_LIMIT", "Judge", "Violation", "vantage_of"]
 
@@ -35,7 +37,7 @@ class Violation:
     why: str = ""
 
 
-def vantage_of(vantage: Vantage, oracle: Oracle) -> Vantage:
+def vantage_of(vantage: Observability, oracle: Oracle) -> Observability:
     """What the oracle looks at: the client oracle sees no partitions, whatever an adapter tells."""
     if oracle is Oracle.STRICT:
         return vantage
@@ -51,7 +53,7 @@ class Judge:
         exhausted: why judging stopped without a verdict, if it did.
     """
 
-    def __init__(self, profile: Profile, vantage: Vantage) -> None:
+    def __init__(self, profile: Profile, vantage: Observability) -> None:
         self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
         self._judged = 0
         self.evidence: Counter[RuleId] = Counter()

@@ -10,9 +10,11 @@ from busproof.judging.judge import Violation
 from busproof.judging.parts import merged, parts
 from busproof.judging.search import Ended, Search
 from busproof.judging.topics import impossible_topic
-from busproof.model.outcomes import Event
-from busproof.model.state import fresh_namespace
-from busproof.model.values import Clock, Profile, RuleId, Vantage
+from busproof.oracle.state import fresh_namespace
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Judged", "judged"]
 
@@ -50,7 +52,7 @@ class Judged:
     steps: int = 0
 
 
-def judged(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
+def judged(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
     """Judge events in whichever permitted order allows them all.
 
     Each part that has nothing to do with the others is judged by itself, see `parts`. Where no
@@ -88,7 +90,7 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
-def _judged_part(events: Sequence[Event], profile: Profile, vantage: Vantage) -> Judged:
+def _judged_part(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
     ordered = vantage.clock is Clock.VIRTUAL
     search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
     steps = _allowed(len(events))

@@ -17,8 +17,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from busproof.model.census import MOST_PARTITIONED
-from busproof.model.commands import (
+from busproof.oracle.census import MOST_PARTITIONED
+from busproof.vocabulary.addressing import created_path, destinations
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
@@ -61,9 +62,8 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.entities import created_path, destinations
-from busproof.model.outcomes import Event
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Event
 
 __all__ = ["KNOWN", "Groups", "is_crowded", "merged", "parts"]
 

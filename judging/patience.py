@@ -10,7 +10,9 @@ from typing import Final
 
 import attrs
 
-from busproof.model.commands import (
+from busproof.oracle.owing import owed
+from busproof.oracle.state import Namespace
+from busproof.vocabulary.commands import (
     AddRule,
     AdvanceClock,
     Command,
@@ -22,10 +24,8 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.outcomes import Empty, Event, Indeterminate
-from busproof.model.owing import owed
-from busproof.model.state import Namespace
-from busproof.model.values import MICROSECONDS, RuleId
+from busproof.vocabulary.outcomes import Empty, Event, Indeterminate
+from busproof.vocabulary.values import MICROSECONDS, RuleId
 
 __all__ = ["PAUSE", "TRIES", "Overdue", "Patience"]
 

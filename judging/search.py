@@ -19,10 +19,10 @@ import attrs
 
 from busproof.judging.hints import Hints
 from busproof.judging.judge import STATES_LIMIT
-from busproof.model.outcomes import Event
-from busproof.model.state import NEVER, Namespace
-from busproof.model.step import Acceptance, accept
-from busproof.model.values import RuleId
+from busproof.oracle.state import NEVER, Namespace
+from busproof.oracle.step import Acceptance, accept
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["DeadEnd", "Ended", "Search"]
 

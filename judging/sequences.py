@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from busproof.history.commands import Asked
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
@@ -42,7 +42,9 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMode
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["sequence"]
 

@@ -13,8 +13,10 @@ from busproof.history.commands import Asked
 from busproof.history.records import Oracle
 from busproof.judging.judge import Judge, vantage_of
 from busproof.judging.waiting import without_waiting
-from busproof.model.outcomes import Event
-from busproof.model.values import Profile, RuleId, Vantage
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Spent", "minimised", "off_the_wire", "simplified"]
 
@@ -118,7 +120,7 @@ def _without(asked: Asked, name: str) -> Asked:
 
 
 def off_the_wire(
-    events: Sequence[Event], rule: RuleId, profile: Profile, vantage: Vantage, oracle: Oracle
+    events: Sequence[Event], rule: RuleId, profile: Profile, vantage: Observability, oracle: Oracle
 ) -> tuple[Event, ...]:
     """The events that the judge needs in order to object to the last, with nobody asked again.
 

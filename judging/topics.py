@@ -16,8 +16,9 @@ leaving an event out must never forbid what was allowed with it, and this is why
   dropped for a copy left aside.
 * Outages, and the sessions that a topic's messages are in, are kept whole. Less is known of where
   a key leads; everything that depends on it allows more the less is known.
-* Receives of other messages put messages into caches. `Vantage.left_out` names the connections that
-  they came over, and the model then takes it that such a cache may hold any message at any time.
+* Receives of other messages put messages into caches. `Observability.left_out` names the
+  connections that they came over, and the model then takes it that such a cache may hold any
+  message at any time.
 * A receive by number that was never answered may have taken what it names; it is kept everywhere.
   Any other receive that was never answered may have taken any one message. One such receive right
   after the queue was created stands for all of them: it allows every empty answer, and every order.
@@ -42,12 +43,14 @@ from busproof.judging.hints import Hints
 from busproof.judging.judge import Violation
 from busproof.judging.parts import KNOWN, is_crowded
 from busproof.judging.search import Ended, Search
-from busproof.model.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
-from busproof.model.entities import destinations
-from busproof.model.outcomes import Event, Outcome, Refused
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import Acceptance, accept
-from busproof.model.values import Error, Profile, Vantage
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import Acceptance, accept
+from busproof.vocabulary.addressing import destinations
+from busproof.vocabulary.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Event, Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["impossible_topic"]
 
@@ -66,7 +69,7 @@ Found = tuple[tuple[int, ...], Violation]
 
 
 def impossible_topic(
-    events: Sequence[Event], profile: Profile, vantage: Vantage, stuck: Collection[int]
+    events: Sequence[Event], profile: Profile, vantage: Observability, stuck: Collection[int]
 ) -> Found | None:
     """A topic that has no order: its events in the longest one, and why that ends.
 
@@ -104,7 +107,7 @@ def _is_for_want_of_room(outcome: Outcome) -> bool:
     return isinstance(outcome, Refused) and outcome.error is Error.QUOTA_EXCEEDED
 
 
-def _proof(topic: Topic, profile: Profile, vantage: Vantage) -> Found | None:
+def _proof(topic: Topic, profile: Profile, vantage: Observability) -> Found | None:
     start = (
         fresh_namespace(profile, attrs.evolve(vantage, left_out=topic.left_out, partial=True)),
     )

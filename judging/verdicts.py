@@ -30,10 +30,11 @@ from busproof.judging.goals import counted, missed
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
 from busproof.judging.witnesses import with_late_witnesses
-from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for, vantage_from
-from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, Rule
+from busproof.vocabulary.observability import observability_from
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "NEVER_AROSE",
@@ -97,7 +98,7 @@ class Hearing:
         chosen = oracle or header.oracle or auto_oracle(header.capabilities)
         self._header = header
         self._terms = Terms.of(catalogue, header, profile, chosen)
-        recorded = vantage_from(header.clock, header.slack, header.capabilities)
+        recorded = observability_from(header.clock, header.slack, header.capabilities)
         self._vantage = vantage_of(recorded, chosen)
         self._heard: list[_Heard] = []
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from busproof.model.commands import AdvanceClock
-from busproof.model.outcomes import Event, Outcome, Peeked, Received, ReceivedSeveral, Renewed
-from busproof.model.values import MessageView
+from busproof.vocabulary.commands import AdvanceClock
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Event, Outcome, Peeked, Received, ReceivedSeveral, Renewed
 
 __all__ = ["without_waiting"]
 

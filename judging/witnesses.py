@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from busproof.model.commands import CreateQueue, Send
-from busproof.model.outcomes import Done, Event, Peeked, Received, Witness
-from busproof.model.values import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.commands import CreateQueue, Send
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import Done, Event, Peeked, Received, Witness
 
 __all__ = ["with_late_witnesses"]
 

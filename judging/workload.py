@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 
 from busproof.adapters.base import Adapter
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -37,7 +37,8 @@ from busproof.model.commands import (
     SendBatch,
     UpdateQueue,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Event,
     Indeterminate,
@@ -46,14 +47,9 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Renewed,
 )
-from busproof.model.values import (
-    DEAD_LETTERS,
-    MICROSECONDS,
-    Message,
-    MessageView,
-    Profile,
-    ReceiveMode,
-)
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["Habits", "work"]
 

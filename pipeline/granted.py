@@ -8,8 +8,8 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as sf
 
-from busproof.model.values import Tier
 from busproof.pipeline.terms import Held
+from busproof.vocabulary.values import Tier
 
 __all__ = ["LONGEST_LOCK", "beyond_basic", "is_partitioned", "lawful_window"]
 

@@ -10,11 +10,11 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from busproof.model.values import DEAD_LETTERS
 from busproof.pipeline.granted import beyond_basic, is_partitioned, lawful_window
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.schema import NEVER, SUBSCRIPTIONS
 from busproof.pipeline.terms import Held
+from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["CREATIONS", "QUEUES", "RECEIVES", "entities", "ordered"]
 

@@ -3,10 +3,10 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from busproof.model.values import DEAD_LETTERS
 from busproof.pipeline.frames import Frames, locks, sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.terms import Held
+from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["QUERIES"]
 

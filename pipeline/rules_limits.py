@@ -6,10 +6,10 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as sf
 
-from busproof.model.values import Tier
 from busproof.pipeline.frames import sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.terms import Held
+from busproof.vocabulary.values import Tier
 
 __all__ = ["QUERIES"]
 

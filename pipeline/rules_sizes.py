@@ -9,13 +9,13 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from busproof.model.values import Tier
 from busproof.pipeline.deliveries import has_lock
 from busproof.pipeline.frames import Frames, sends
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.ordering import CREATIONS, QUEUES
 from busproof.pipeline.rules_keys import key_of
 from busproof.pipeline.terms import Held
+from busproof.vocabulary.values import Tier
 
 __all__ = ["QUERIES"]
 

@@ -10,13 +10,13 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from busproof.model.values import DEAD_LETTERS
 from busproof.pipeline.deliveries import has_lock, surely_done
 from busproof.pipeline.frames import Frames
 from busproof.pipeline.judgement import Judgement, Query
 from busproof.pipeline.rules_deferral import RECEIVE
 from busproof.pipeline.schema import NEVER
 from busproof.pipeline.terms import Held
+from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["QUERIES"]
 

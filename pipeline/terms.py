@@ -3,9 +3,9 @@
 import attrs
 
 from busproof.history.records import Header
-from busproof.model.profiles import profile_for
-from busproof.model.values import Clock, Profile
 from busproof.spec import Catalogue
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import Clock
 
 __all__ = ["Held"]
 

@@ -21,10 +21,10 @@ from busproof.history.conformance import Conformance, Counterexample, RuleVerdic
 from busproof.history.lines import encode_line
 from busproof.history.sentences import scenario_of
 from busproof.history.words import story
-from busproof.model.values import Clock, RuleId
 from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
 from busproof.spec import Catalogue
+from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Case", "fault_cases", "severity", "spec_cases", "verdict_cases", "write_cases"]
 

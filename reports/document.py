@@ -20,8 +20,8 @@ from busproof.history.conformance import (
 )
 from busproof.history.lines import excerpt
 from busproof.history.records import Oracle
-from busproof.model.values import Clock, Tier
 from busproof.reports import overview
+from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["SCHEMA", "conformance_of", "view"]
 

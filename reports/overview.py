@@ -18,8 +18,8 @@ from busproof.history.conformance import (
 )
 from busproof.history.phrases import seconds
 from busproof.history.records import ScenarioVerdict
-from busproof.model.values import RuleId
 from busproof.spec import Catalogue, Rule
+from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "Claim",

@@ -16,12 +16,12 @@ from busproof.history.conformance import (
 )
 from busproof.history.sentences import scenario_of
 from busproof.history.words import story
-from busproof.model.values import Clock, RuleId
 from busproof.reports import overview
 from busproof.reports.columns import labels
 from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
+from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Comparison", "page_data"]
 

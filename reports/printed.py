@@ -9,7 +9,7 @@ import attrs
 
 from busproof.errors import HistoryError
 from busproof.history.codec import structure
-from busproof.model.values import RuleId
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Checked", "Fate", "read_audit", "read_modelcheck"]
 

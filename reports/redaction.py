@@ -16,7 +16,7 @@ from busproof.history.conformance import (
     KnownFailure,
     RuleVerdict,
 )
-from busproof.model.outcomes import Event, Indeterminate, Refused, Unsupported
+from busproof.vocabulary.outcomes import Event, Indeterminate, Refused, Unsupported
 
 __all__ = ["redacted", "redacted_text"]
 

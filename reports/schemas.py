@@ -11,8 +11,8 @@ from typing import Any, Final
 from busproof.history.conformance import ExitCode, Standing, Verdict
 from busproof.history.records import Oracle
 from busproof.history.schemas import history_schema
-from busproof.model.values import Clock, Tier
 from busproof.reports.document import SCHEMA
+from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["FILE", "conformance_schema", "render", "write"]
 

@@ -13,11 +13,11 @@ from busproof.errors import HistoryError
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.lines import decode_line, encode_line
-from busproof.model.values import RuleId
 from busproof.reports.document import view
 from busproof.reports.overview import terms_words
 from busproof.reports.redaction import redacted
 from busproof.spec import Catalogue
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Entry", "entry_of", "extend", "moved", "read_entries", "series"]
 

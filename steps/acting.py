@@ -2,15 +2,16 @@
 
 from pytest_bdd import parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import AddRule, CreateSubscription, Receive
-from busproof.model.filters import TrueFilter
-from busproof.model.outcomes import Outcome
-from busproof.model.values import MessageView, ReceiveMode
 from busproof.steps.harness import Bus
 from busproof.steps.publishing import TOPIC
 from busproof.steps.sending import READ
 from busproof.steps.wording import Properties, wanted
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import AddRule, CreateSubscription, Receive
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.subscription_rules import TrueFilter
+from busproof.vocabulary.values import ReceiveMode
 
 LETTER = "x"
 

@@ -4,11 +4,11 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof.history.commands import resolved
 from busproof.history.sentences import ASKS, VERDICT, request_of
-from busproof.model.commands import AdvanceClock
-from busproof.model.outcomes import Received
-from busproof.model.values import Clock
 from busproof.steps.ending import Inconclusive
 from busproof.steps.harness import Bus
+from busproof.vocabulary.commands import AdvanceClock
+from busproof.vocabulary.outcomes import Received
+from busproof.vocabulary.values import Clock
 
 __all__ = ["Asking"]
 

@@ -4,13 +4,13 @@ from typing import Final
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import Complete, ReceiveBatch, SendBatch
-from busproof.model.outcomes import Done, Empty, Outcome, ReceivedSeveral, Refused
-from busproof.model.values import Message, MessageView
 from busproof.steps.creating import OTHER
 from busproof.steps.harness import Bus
 from busproof.steps.sending import READ
 from busproof.steps.wording import Properties
+from busproof.vocabulary.commands import Complete, ReceiveBatch, SendBatch
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, ReceivedSeveral, Refused
 
 KB: Final = 1024
 MB: Final = 1024 * KB

@@ -2,11 +2,11 @@
 
 from pytest_bdd import parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import Peek
-from busproof.model.outcomes import Peeked
-from busproof.model.values import MessageView
 from busproof.steps.harness import Bus
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Peek
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Peeked
 
 
 def _peeked(bus: Bus, queue: str, count: int, start: int | None = None) -> tuple[MessageView, ...]:

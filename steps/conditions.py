@@ -11,15 +11,14 @@ from typing import Any, Final, TypeVar
 import attrs
 from hypothesis import strategies as st
 
-from busproof.model.filters import (
+from busproof.vocabulary.messages import Message, PropertyValue
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,
-    PropertyValue,
     SqlFilter,
     TrueFilter,
 )
-from busproof.model.values import Message
 
 __all__ = ["MARKED", "MARKS", "filters", "marked"]
 

@@ -2,17 +2,17 @@
 
 from pytest_bdd import given, parsers, when
 
-from busproof.model.commands import (
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
+from busproof.steps.wording import queue_settings
+from busproof.vocabulary.commands import (
     BeginTransaction,
     CommitTransaction,
     CreateQueue,
     RollBackTransaction,
 )
-from busproof.model.outcomes import Done, Refused
-from busproof.model.values import Tier
-from busproof.steps.ending import NotApplicable
-from busproof.steps.harness import Bus
-from busproof.steps.wording import queue_settings
+from busproof.vocabulary.outcomes import Done, Refused
+from busproof.vocabulary.values import Tier
 
 __all__ = ["OTHER", "QUEUE", "basic_may_lack", "create", "refuse_where_missing"]
 

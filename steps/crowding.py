@@ -4,19 +4,19 @@ from typing import Final
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.creating import QUEUE, refuse_where_missing
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
     DeleteQueue,
     Send,
 )
-from busproof.model.outcomes import Done, Outcome, Refused
-from busproof.model.values import Error, Tier
-from busproof.steps.creating import QUEUE, refuse_where_missing
-from busproof.steps.ending import NotApplicable
-from busproof.steps.harness import Bus
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
+from busproof.vocabulary.values import Error, Tier
 
 TOPIC: Final = "news"
 ONE_MORE: Final = "one-more"

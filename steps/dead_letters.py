@@ -2,14 +2,16 @@
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import Abandon, DeadLetter, Peek, Receive, Send
-from busproof.model.outcomes import Done, Empty, Outcome, Received
-from busproof.model.values import DEAD_LETTERS, MessageView, ReceiveMode
 from busproof.steps.harness import Bus
 from busproof.steps.receiving import PEEKED_AT_ONCE
 from busproof.steps.sending import READ
 from busproof.steps.wording import Properties, seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Abandon, DeadLetter, Peek, Receive, Send
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import ReceiveMode
 
 REASON = "unreadable"
 

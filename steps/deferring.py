@@ -2,13 +2,14 @@
 
 from pytest_bdd import parsers, then, when
 
-from busproof.model.commands import AcceptSession, Defer, Receive, ReceiveDeferred
-from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused
-from busproof.model.values import MessageState, MessageView, ReceiveMode
 from busproof.steps.creating import OTHER
 from busproof.steps.dead_letters import dead_letter_it
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
+from busproof.vocabulary.commands import AcceptSession, Defer, Receive, ReceiveDeferred
+from busproof.vocabulary.messages import MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused
+from busproof.vocabulary.values import ReceiveMode
 
 
 def _number(view: MessageView) -> int:

@@ -2,9 +2,9 @@
 
 from pytest_bdd import given, parsers, when
 
-from busproof.adapters.base import Capability
 from busproof.steps.harness import Bus
 from busproof.steps.wording import seconds
+from busproof.vocabulary.capabilities import Capability
 
 
 def _set_all(bus: Bus, queue: str, *, down: bool) -> None:

@@ -4,8 +4,10 @@ from typing import Final
 
 from pytest_bdd import parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.creating import OTHER
+from busproof.steps.harness import Bus
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     CommitTransaction,
     Complete,
@@ -14,10 +16,8 @@ from busproof.model.commands import (
     Receive,
     Settlement,
 )
-from busproof.model.outcomes import Done, Outcome, Received, Refused
-from busproof.model.values import MessageView
-from busproof.steps.creating import OTHER
-from busproof.steps.harness import Bus
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
 
 KINDS: Final[dict[str, type[Settlement]]] = {
     "completed": Complete,

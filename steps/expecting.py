@@ -2,12 +2,13 @@
 
 from pytest_bdd import parsers, then
 
-from busproof.model.commands import CommitTransaction, Receive
-from busproof.model.outcomes import Done, Empty, Outcome, Refused
-from busproof.model.values import SEQUENCE_BITS, Error, MessageView
 from busproof.steps.creating import OTHER
 from busproof.steps.harness import Bus
 from busproof.steps.wording import Properties, properties
+from busproof.vocabulary.commands import CommitTransaction, Receive
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Refused
+from busproof.vocabulary.values import Error
 
 
 @then("it is accepted")

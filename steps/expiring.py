@@ -5,8 +5,12 @@ from collections.abc import Callable
 import attrs
 from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import Defer, Receive, Schedule, Send, UpdateQueue
-from busproof.model.outcomes import (
+from busproof.steps.harness import Bus
+from busproof.steps.patience import described
+from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.commands import Defer, Receive, Schedule, Send, UpdateQueue
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Outcome,
@@ -15,10 +19,7 @@ from busproof.model.outcomes import (
     Refused,
     Scheduled,
 )
-from busproof.model.values import MessageView, ReceiveMode
-from busproof.steps.harness import Bus
-from busproof.steps.patience import described
-from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.values import ReceiveMode
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
 

@@ -32,8 +32,6 @@ from busproof.history.records import (
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.shrinking import minimised, off_the_wire, simplified
-from busproof.model.outcomes import Event
-from busproof.model.values import MICROSECONDS, Clock, RuleId
 from busproof.steps.ending import Undeclared
 from busproof.steps.generating import generators
 from busproof.steps.machine import LOCK, Explored, Watch, machine_of, scope_of
@@ -42,6 +40,8 @@ from busproof.steps.openings import openings, themes
 from busproof.steps.sizes import Size
 from busproof.steps.trying import Trial, Trials, blamed, ended_with
 from busproof.steps.worlds import GENERAL, Theme
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.values import MICROSECONDS, Clock, RuleId
 
 __all__ = ["Exploration", "Found"]
 

@@ -12,10 +12,6 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import CommitTransaction, CreateQueue, Defer, Schedule, Send
-from busproof.model.outcomes import Done, Outcome, Refused, Scheduled
-from busproof.model.values import Error, Message, MessageView, Tier
 from busproof.steps.creating import QUEUE
 from busproof.steps.dead_letters import dead_letter_it
 from busproof.steps.ending import NotApplicable, NotConforming
@@ -23,6 +19,11 @@ from busproof.steps.harness import Bus
 from busproof.steps.patience import described
 from busproof.steps.sending import READ, send_all
 from busproof.steps.wording import Properties, seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CommitTransaction, CreateQueue, Defer, Schedule, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled
+from busproof.vocabulary.values import Error, Tier
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
 """Bytes of a message that fills: what Premium may take, what it surely takes, what all take."""

@@ -9,17 +9,6 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
-    AdvanceClock,
-    BringPartitionUp,
-    Command,
-    Schedule,
-    Send,
-    TakePartitionDown,
-)
-from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Scheduled
-from busproof.model.values import MICROSECONDS, MessageView
 from busproof.steps.creating import create
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
@@ -27,6 +16,18 @@ from busproof.tla.asking import DEAD, NOBODYS, asked, connection_of
 from busproof.tla.creating import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.paths import Path_
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    Schedule,
+    Send,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, ReceivedSeveral, Scheduled
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["follow"]
 

@@ -8,13 +8,14 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, when
 
-from busproof.model.commands import CreateQueue, CreateSubscription, UpdateQueue
-from busproof.model.outcomes import Done, Outcome
-from busproof.model.values import MICROSECONDS, MessageView, Tier
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
 from busproof.steps.publishing import TOPIC
 from busproof.steps.wording import queue_settings
+from busproof.vocabulary.commands import CreateQueue, CreateSubscription, UpdateQueue
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome
+from busproof.vocabulary.values import MICROSECONDS, Tier
 
 SOURCE: Final = "source"
 TRIES: Final = 10

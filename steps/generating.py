@@ -14,26 +14,6 @@ import attrs
 from hypothesis import stateful
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
-    Abandon,
-    BeginTransaction,
-    CancelScheduled,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    RollBackTransaction,
-    Schedule,
-    Send,
-)
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, ReceiveMode, Tier
 from busproof.steps.generating_batches import rows_of_batches
 from busproof.steps.generating_guided import guided_rows
 from busproof.steps.generating_management import rows_of_management
@@ -53,6 +33,27 @@ from busproof.steps.worlds import (
     Theme,
     World,
 )
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Abandon,
+    BeginTransaction,
+    CancelScheduled,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Defer,
+    Peek,
+    Receive,
+    ReceiveDeferred,
+    RenewLock,
+    RollBackTransaction,
+    Schedule,
+    Send,
+)
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode, Tier
 
 __all__ = ["generators", "queue_kinds"]
 

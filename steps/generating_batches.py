@@ -5,11 +5,11 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import CreateQueue, ReceiveBatch, SendBatch
-from busproof.model.values import ReceiveMode
 from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
 from busproof.steps.worlds import GENERAL, Scope, Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, ReceiveBatch, SendBatch
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["rows_of_batches"]
 

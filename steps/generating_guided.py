@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.rows import QUEUES, Generator, Made
+from busproof.steps.worlds import Receipt, Scope, Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -31,9 +33,8 @@ from busproof.model.commands import (
     SetSessionState,
     Settlement,
 )
-from busproof.model.values import DEAD_LETTERS, SEQUENCE_BITS, Message
-from busproof.steps.rows import QUEUES, Generator, Made
-from busproof.steps.worlds import Receipt, Scope, Theme, World
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
+from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["guided_rows"]
 

@@ -6,8 +6,14 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.rows import QUEUES, Generator, Made
+from busproof.steps.worlds import (
+    MOST_QUEUES,
+    Scope,
+    World,
+)
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Command,
     CreateQueue,
     DeleteQueue,
@@ -16,13 +22,7 @@ from busproof.model.commands import (
     RestoreQueue,
     UpdateQueue,
 )
-from busproof.model.values import Tier
-from busproof.steps.rows import QUEUES, Generator, Made
-from busproof.steps.worlds import (
-    MOST_QUEUES,
-    Scope,
-    World,
-)
+from busproof.vocabulary.values import Tier
 
 __all__ = ["rows_of_management"]
 

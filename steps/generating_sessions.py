@@ -5,7 +5,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from busproof.model.commands import (
+from busproof.steps.rows import QUEUES, Generator, Made
+from busproof.steps.worlds import (
+    World,
+)
+from busproof.vocabulary.commands import (
     AcceptNextSession,
     AcceptSession,
     CloseSession,
@@ -15,10 +19,6 @@ from busproof.model.commands import (
     ListSessions,
     RenewSessionLock,
     SetSessionState,
-)
-from busproof.steps.rows import QUEUES, Generator, Made
-from busproof.steps.worlds import (
-    World,
 )
 
 __all__ = ["rows_of_sessions"]

@@ -6,10 +6,10 @@ from typing import Any, Final
 import attrs
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import CreateQueue, Send
 from busproof.steps.rows import QUEUES, Generator
 from busproof.steps.worlds import GENERAL, Scope, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, Send
 
 __all__ = ["rows_of_sizes"]
 

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.rows import QUEUES, Generator, Made
+from busproof.steps.worlds import Scope, Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Command,
     CreateTopic,
     DeleteQueue,
@@ -18,9 +20,8 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.values import EntityStatus, Tier
-from busproof.steps.rows import QUEUES, Generator, Made
-from busproof.steps.worlds import Scope, Theme, World
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.values import Tier
 
 __all__ = ["rows_of_topic_management"]
 

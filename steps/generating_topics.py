@@ -6,8 +6,11 @@ from typing import Any, Final
 import attrs
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.conditions import MARKS, filters, marked
+from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
+from busproof.steps.worlds import Scope, Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AddRule,
     CreateQueue,
     CreateSubscription,
@@ -18,11 +21,10 @@ from busproof.model.commands import (
     Send,
     UpdateQueue,
 )
-from busproof.model.filters import DEFAULT_RULE, Filter
-from busproof.model.values import TRANSFERS, EntityStatus, ReceiveMode, Tier
-from busproof.steps.conditions import MARKS, filters, marked
-from busproof.steps.rows import QUEUES, TRANSACTIONS, Generator
-from busproof.steps.worlds import Scope, Theme, World
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, Filter
+from busproof.vocabulary.values import ReceiveMode, Tier
 
 __all__ = ["rows_of_topics"]
 

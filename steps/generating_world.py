@@ -7,14 +7,6 @@ import attrs
 from hypothesis import strategies as st
 
 from busproof.judging.patience import PAUSE, TRIES
-from busproof.model.commands import (
-    AdvanceClock,
-    BringPartitionUp,
-    CreateQueue,
-    Receive,
-    TakePartitionDown,
-)
-from busproof.model.values import ReceiveMode
 from busproof.steps.rows import QUEUES, Generator
 from busproof.steps.worlds import (
     FALLBACK,
@@ -24,6 +16,14 @@ from busproof.steps.worlds import (
     Theme,
     World,
 )
+from busproof.vocabulary.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    CreateQueue,
+    Receive,
+    TakePartitionDown,
+)
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["rows_of_the_world"]
 

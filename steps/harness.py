@@ -6,13 +6,23 @@ from typing import Any
 
 import attrs
 
-from busproof.adapters.base import Adapter, Capability, Hearing, Observed
+from busproof.adapters.base import Adapter, Hearing, Observed
 from busproof.errors import AdapterError
 from busproof.history.outcome_words import outcome_words
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
 from busproof.judging.judge import Judge, Violation, vantage_of
-from busproof.model.commands import (
+from busproof.steps.ending import (
+    Inconclusive,
+    Missed,
+    NotApplicable,
+    NotConforming,
+    Undeclared,
+    blaming_the_adapter,
+)
+from busproof.steps.needing import needs
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -27,7 +37,8 @@ from busproof.model.commands import (
     SendBatch,
     TakePartitionDown,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Event,
     Indeterminate,
@@ -38,25 +49,8 @@ from busproof.model.outcomes import (
     ReceivedSeveral,
     Unsupported,
 )
-from busproof.model.values import (
-    MICROSECONDS,
-    SEQUENCE_BITS,
-    Clock,
-    Message,
-    MessageView,
-    Profile,
-    ReceiveMode,
-    RuleId,
-)
-from busproof.steps.ending import (
-    Inconclusive,
-    Missed,
-    NotApplicable,
-    NotConforming,
-    Undeclared,
-    blaming_the_adapter,
-)
-from busproof.steps.needing import needs
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode, RuleId
 
 __all__ = [
     "Bus",

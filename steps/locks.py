@@ -2,13 +2,13 @@
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import Complete, Receive, RenewLock, Send
-from busproof.model.outcomes import Done, Outcome, Received, Refused, Renewed
-from busproof.model.values import MessageView
 from busproof.steps.creating import OTHER, QUEUE, refuse_where_missing
 from busproof.steps.harness import Bus
 from busproof.steps.sending import READ, send_all
 from busproof.steps.wording import Properties, queue_settings
+from busproof.vocabulary.commands import Complete, Receive, RenewLock, Send
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed
 
 
 def _kept(bus: Bus, queue: str, connection: str = "c1") -> MessageView:

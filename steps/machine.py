@@ -10,16 +10,11 @@ from typing import Any, ClassVar
 from hypothesis import stateful
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Adapter, Capability
+from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError
 from busproof.history.words import event_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.judge import Violation
-from busproof.model.commands import AdvanceClock, Command, CreateQueue
-from busproof.model.filters import Filter
-from busproof.model.outcomes import Event, Unsupported
-from busproof.model.profiles import profile_for
-from busproof.model.values import MICROSECONDS, Clock, Profile
 from busproof.spec import load
 from busproof.steps.conditions import MARKS, filters
 from busproof.steps.ending import Undeclared, blaming_the_adapter
@@ -37,6 +32,12 @@ from busproof.steps.worlds import (
     Theme,
     World,
 )
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import AdvanceClock, Command, CreateQueue
+from busproof.vocabulary.outcomes import Event, Unsupported
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.subscription_rules import Filter
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = [
     "LOCK",

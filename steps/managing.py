@@ -4,8 +4,13 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.creating import QUEUE, basic_may_lack, create
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
+from busproof.steps.patience import described, until
+from busproof.steps.wording import queue_settings, seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     Command,
     Complete,
@@ -18,13 +23,10 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.outcomes import Described, Done, Outcome, Refused
-from busproof.model.values import Availability, Error, Message, MessageView
-from busproof.steps.creating import QUEUE, basic_may_lack, create
-from busproof.steps.ending import NotApplicable
-from busproof.steps.harness import Bus
-from busproof.steps.patience import described, until
-from busproof.steps.wording import queue_settings, seconds
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Described, Done, Outcome, Refused
+from busproof.vocabulary.values import Error
 
 KINDS = {"partitioned": True, "regular": False}
 UPDATES: dict[str, dict[str, Any]] = {

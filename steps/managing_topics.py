@@ -4,8 +4,16 @@ from typing import Any, Final
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.creating import QUEUE, create
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
+from busproof.steps.managing import KINDS
+from busproof.steps.patience import described_topic, until_topic
+from busproof.steps.publishing import TOPIC
+from busproof.steps.stranding import STATUSES
+from busproof.steps.wording import queue_settings, seconds, subscription_settings, topic_settings
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     Command,
     Complete,
@@ -22,16 +30,9 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.outcomes import Done, Listed, Outcome
-from busproof.model.values import Availability, EntityStatus, Tier
-from busproof.steps.creating import QUEUE, create
-from busproof.steps.ending import NotApplicable
-from busproof.steps.harness import Bus
-from busproof.steps.managing import KINDS
-from busproof.steps.patience import described_topic, until_topic
-from busproof.steps.publishing import TOPIC
-from busproof.steps.stranding import STATUSES
-from busproof.steps.wording import queue_settings, seconds, subscription_settings, topic_settings
+from busproof.vocabulary.entity_settings import Availability, EntityStatus
+from busproof.vocabulary.outcomes import Done, Listed, Outcome
+from busproof.vocabulary.values import Tier
 
 UPDATES: Final[dict[str, dict[str, Any]]] = {
     "to be partitioned": {"partitioned": True},

@@ -4,8 +4,12 @@ from typing import Final
 
 from pytest_bdd import parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.creating import refuse_where_missing
+from busproof.steps.ending import NotApplicable
+from busproof.steps.harness import Bus
+from busproof.steps.wording import seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     CreateQueue,
     CreateTopic,
     GetSessionState,
@@ -13,12 +17,9 @@ from busproof.model.commands import (
     Send,
     SetSessionState,
 )
-from busproof.model.outcomes import Done, Outcome, Refused, Scheduled, SessionState
-from busproof.model.values import Clock, Error, Message, Tier
-from busproof.steps.creating import refuse_where_missing
-from busproof.steps.ending import NotApplicable
-from busproof.steps.harness import Bus
-from busproof.steps.wording import seconds
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled, SessionState
+from busproof.vocabulary.values import Clock, Error, Tier
 
 KEYS: Final = {
     "MessageId": "message_id",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
@@ -48,8 +48,10 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.filters import SqlFilter
-from busproof.model.values import TRANSFERS, Message, ReceiveMode
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.subscription_rules import SqlFilter
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["NEEDED", "needs"]
 

@@ -2,9 +2,9 @@
 
 from pytest_bdd import then
 
-from busproof.adapters.base import Capability
-from busproof.model.values import MessageView
 from busproof.steps.harness import Bus
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.messages import MessageView
 
 
 def _rise(bus: Bus, views: list[MessageView]) -> None:

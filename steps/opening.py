@@ -5,9 +5,9 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import Command, CreateQueue
 from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["IN_SESSIONS", "IN_TRANSACTIONS", "Opening", "opening"]
 

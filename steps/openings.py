@@ -8,8 +8,6 @@ sequences of an exploration go through all of them, for what has to happen is no
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import Command, CreateQueue
 from busproof.steps import openings_of_actions as actions
 from busproof.steps import openings_of_deliveries as deliveries
 from busproof.steps import openings_of_forwarding as forwarding
@@ -24,6 +22,8 @@ from busproof.steps import openings_of_topics as topics
 from busproof.steps.needing import needs
 from busproof.steps.opening import opening
 from busproof.steps.worlds import FOCUSED, Scope, Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["begun_with", "openings", "themes"]
 

@@ -5,8 +5,12 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import IN_SESSIONS, opening
+from busproof.steps.openings_of_queues import OTHER, keyed, taken, unkeyed
+from busproof.steps.openings_of_topics import with_two_subscriptions
+from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AddRule,
@@ -21,12 +25,8 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.filters import FalseFilter, TrueFilter
-from busproof.model.values import MICROSECONDS, ReceiveMode
-from busproof.steps.opening import IN_SESSIONS, opening
-from busproof.steps.openings_of_queues import OTHER, keyed, taken, unkeyed
-from busproof.steps.openings_of_topics import with_two_subscriptions
-from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.subscription_rules import FalseFilter, TrueFilter
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["OPENINGS", "identified", "paths_of", "topic_like"]
 

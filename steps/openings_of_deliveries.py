@@ -5,8 +5,11 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import IN_SESSIONS, opening
+from busproof.steps.openings_of_queues import OTHER, awaited, interrupted, keyed, ordinary
+from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -27,10 +30,8 @@ from busproof.model.commands import (
     Send,
     SetSessionState,
 )
-from busproof.model.values import DEAD_LETTERS, ReceiveMode
-from busproof.steps.opening import IN_SESSIONS, opening
-from busproof.steps.openings_of_queues import OTHER, awaited, interrupted, keyed, ordinary
-from busproof.steps.worlds import World
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["OPENINGS"]
 

@@ -6,8 +6,11 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import opening
+from busproof.steps.openings_of_queues import awaited, keyed, ordinary, taken, unkeyed
+from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AcceptSession,
     AdvanceClock,
     BeginTransaction,
@@ -23,10 +26,10 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.values import DEAD_LETTERS, GRAVES, EntityStatus, Message, Tier
-from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import awaited, keyed, ordinary, taken, unkeyed
-from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, DEAD_LETTERS
+from busproof.vocabulary.values import Tier
 
 __all__ = ["OPENINGS"]
 
@@ -173,7 +176,7 @@ def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield UpdateQueue(queue=end.queue, status=EntityStatus.SEND_DISABLED)
     yield Send(queue=source.queue, message=unkeyed(world))
     yield from taken(end.queue)
-    for grave in GRAVES:
+    for grave in DEAD_LETTER_SUFFIXES:
         yield from taken(source.queue + grave)
     yield UpdateQueue(queue=end.queue, status=EntityStatus.ACTIVE)
     yield from taken(end.queue)

@@ -5,8 +5,11 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import IN_SESSIONS, opening
+from busproof.steps.openings_of_queues import keyed, ordinary, taken
+from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AcceptSession,
     AdvanceClock,
     BeginTransaction,
@@ -21,10 +24,8 @@ from busproof.model.commands import (
     SendBatch,
     SetSessionState,
 )
-from busproof.model.values import Message, Tier
-from busproof.steps.opening import IN_SESSIONS, opening
-from busproof.steps.openings_of_queues import keyed, ordinary, taken
-from busproof.steps.worlds import World
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.values import Tier
 
 __all__ = ["OPENINGS"]
 

@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import IN_TRANSACTIONS, opening
+from busproof.steps.openings_of_queues import keyed, ordinary
+from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -20,9 +23,6 @@ from busproof.model.commands import (
     Send,
     Settlement,
 )
-from busproof.steps.opening import IN_TRANSACTIONS, opening
-from busproof.steps.openings_of_queues import keyed, ordinary
-from busproof.steps.worlds import World
 
 __all__ = ["OPENINGS"]
 

@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import opening
+from busproof.steps.openings_of_actions import identified, paths_of, topic_like
+from busproof.steps.openings_of_queues import ordinary, taken, unkeyed
+from busproof.steps.openings_of_topics import with_two_subscriptions
+from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AcceptSession,
     AdvanceClock,
     BringPartitionUp,
@@ -21,11 +26,6 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.steps.opening import opening
-from busproof.steps.openings_of_actions import identified, paths_of, topic_like
-from busproof.steps.openings_of_queues import ordinary, taken, unkeyed
-from busproof.steps.openings_of_topics import with_two_subscriptions
-from busproof.steps.worlds import Theme, World
 
 __all__ = ["OPENINGS"]
 

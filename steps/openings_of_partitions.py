@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import opening
+from busproof.steps.openings_of_queues import keyed, ordinary, unkeyed
+from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     Command,
     Complete,
@@ -13,10 +16,7 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.values import ReceiveMode
-from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import keyed, ordinary, unkeyed
-from busproof.steps.worlds import World
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["OPENINGS"]
 

@@ -5,9 +5,11 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.adapters.base import Capability
 from busproof.judging.patience import PAUSE, TRIES
-from busproof.model.commands import (
+from busproof.steps.opening import opening
+from busproof.steps.worlds import MOST_QUEUES, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
     BeginTransaction,
@@ -20,9 +22,8 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.values import Message, ReceiveMode, Tier
-from busproof.steps.opening import opening
-from busproof.steps.worlds import MOST_QUEUES, World
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.values import ReceiveMode, Tier
 
 __all__ = [
     "CROWD",

@@ -5,8 +5,11 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import opening
+from busproof.steps.openings_of_queues import CROWD, GB, LARGE, OTHER, keyed, ordinary
+from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Command,
     Complete,
     CreateQueue,
@@ -21,10 +24,8 @@ from busproof.model.commands import (
     Send,
     SendBatch,
 )
-from busproof.model.values import Message, ReceiveMode, Tier
-from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import CROWD, GB, LARGE, OTHER, keyed, ordinary
-from busproof.steps.worlds import World
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.values import ReceiveMode, Tier
 
 __all__ = ["OPENINGS"]
 

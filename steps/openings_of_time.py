@@ -5,8 +5,11 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.opening import opening
+from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary, taken
+from busproof.steps.worlds import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AcceptNextSession,
     AcceptSession,
     AdvanceClock,
@@ -26,10 +29,9 @@ from busproof.model.commands import (
     Schedule,
     Send,
 )
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock, Message, ReceiveMode
-from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import OTHER, interrupted, keyed, ordinary, taken
-from busproof.steps.worlds import World
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode
 
 __all__ = ["OPENINGS"]
 

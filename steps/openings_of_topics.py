@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.conditions import MARKED, marked
+from busproof.steps.opening import opening
+from busproof.steps.openings_of_queues import OTHER, interrupted, keyed
+from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AddRule,
     BeginTransaction,
     Command,
@@ -17,12 +21,9 @@ from busproof.model.commands import (
     RemoveRule,
     Send,
 )
-from busproof.model.filters import DEFAULT_RULE, CorrelationFilter
-from busproof.model.values import Message, ReceiveMode
-from busproof.steps.conditions import MARKED, marked
-from busproof.steps.opening import opening
-from busproof.steps.openings_of_queues import OTHER, interrupted, keyed
-from busproof.steps.worlds import Theme, World
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, CorrelationFilter
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["OPENINGS", "with_two_subscriptions"]
 

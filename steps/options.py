@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from busproof.errors import HistoryError, UsageError
 from busproof.history.commands import CommandFile, read_commands
 from busproof.history.records import Oracle
-from busproof.model.profiles import profile_for
-from busproof.model.values import Profile, RuleId
 from busproof.spec import Catalogue, load
 from busproof.steps.sizes import Size, size_named
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "Given",

@@ -5,8 +5,12 @@ from typing import Final
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.creating import OTHER
+from busproof.steps.harness import Bus
+from busproof.steps.sending import READ, send, send_all
+from busproof.steps.wording import Properties
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     Command,
     Complete,
@@ -15,12 +19,8 @@ from busproof.model.commands import (
     RenewLock,
     Send,
 )
-from busproof.model.outcomes import Done, Outcome, Received, Refused, Renewed
-from busproof.model.values import MessageView
-from busproof.steps.creating import OTHER
-from busproof.steps.harness import Bus
-from busproof.steps.sending import READ, send, send_all
-from busproof.steps.wording import Properties
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed
 
 SETTLED: Final[dict[str, Callable[..., Command]]] = {
     "completed": Complete,

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from busproof.model.commands import GetQueue, GetTopic
-from busproof.model.outcomes import (
+from busproof.steps.ending import NotApplicable, NotConforming
+from busproof.steps.harness import Bus
+from busproof.vocabulary.commands import GetQueue, GetTopic
+from busproof.vocabulary.outcomes import (
     Described,
     QueueDescription,
     Refused,
     TopicDescribed,
     TopicDescription,
 )
-from busproof.model.values import MICROSECONDS, Clock
-from busproof.steps.ending import NotApplicable, NotConforming
-from busproof.steps.harness import Bus
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = ["described", "described_topic", "until", "until_topic"]
 

@@ -5,13 +5,20 @@ Whatever is sent, received, settled or disturbed concerns the entity that was tu
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import AddRule, CreateSubscription, CreateTopic, ListRules, RemoveRule
-from busproof.model.filters import DEFAULT_RULE, Filter, TrueFilter
-from busproof.model.outcomes import Done, Outcome, RulesListed
-from busproof.model.values import MessageView, Tier
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import Bus
 from busproof.steps.wording import subscription_settings, topic_settings, wanted
+from busproof.vocabulary.commands import (
+    AddRule,
+    CreateSubscription,
+    CreateTopic,
+    ListRules,
+    RemoveRule,
+)
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, RulesListed
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, Filter, TrueFilter
+from busproof.vocabulary.values import Tier
 
 TOPIC = "news"
 

@@ -2,11 +2,12 @@
 
 from pytest_bdd import given, parsers, when
 
-from busproof.model.commands import Abandon, Complete, Peek, Receive
-from busproof.model.outcomes import Outcome, Received
-from busproof.model.values import MessageView, ReceiveMode
 from busproof.steps.creating import OTHER
 from busproof.steps.harness import Bus
+from busproof.vocabulary.commands import Abandon, Complete, Peek, Receive
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Outcome, Received
+from busproof.vocabulary.values import ReceiveMode
 
 PEEKED_AT_ONCE = 64
 

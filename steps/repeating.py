@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Set
 from typing import Final, Generic, TypeVar
 
-from busproof.model.values import Clock, RuleId
 from busproof.steps.ending import Missed
+from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Repeating"]
 

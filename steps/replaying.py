@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from busproof.history.commands import Asked, resolved
-from busproof.model.outcomes import Received
 from busproof.steps.machine import Sequence as Run
+from busproof.vocabulary.outcomes import Received
 
 __all__ = ["replay"]
 

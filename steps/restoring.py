@@ -2,12 +2,12 @@
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import CreateQueue, DeleteQueue, RestoreQueue
-from busproof.model.outcomes import Done, Outcome, Refused
 from busproof.steps.creating import QUEUE
 from busproof.steps.harness import Bus
 from busproof.steps.patience import described
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, DeleteQueue, RestoreQueue
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
 
 
 @given(

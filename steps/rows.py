@@ -7,7 +7,8 @@ import attrs
 from hypothesis import stateful
 from hypothesis import strategies as st
 
-from busproof.model.commands import (
+from busproof.steps.worlds import Receipt, Theme, World
+from busproof.vocabulary.commands import (
     BeginTransaction,
     Command,
     CreateQueue,
@@ -16,8 +17,7 @@ from busproof.model.commands import (
     Receive,
     RestoreQueue,
 )
-from busproof.model.outcomes import Event, Received
-from busproof.steps.worlds import Receipt, Theme, World
+from busproof.vocabulary.outcomes import Event, Received
 
 __all__ = ["QUEUES", "RECEIPTS", "TRANSACTIONS", "Generator", "Made"]
 

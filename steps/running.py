@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from busproof import __version__
-from busproof.adapters.base import Adapter, Capability, Declaration, Implementation
+from busproof.adapters.base import Adapter, Declaration, Implementation
 from busproof.adapters.finding import find, resolved
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
 from busproof.history.files import HistoryWriter, RecordTooLong
@@ -24,8 +24,6 @@ from busproof.history.records import (
     StepResult,
 )
 from busproof.judging.applicability import Terms, auto_oracle
-from busproof.model.outcomes import Event
-from busproof.model.values import Clock, Profile, RuleId
 from busproof.spec import Catalogue, load
 from busproof.steps.ending import (
     Inconclusive,
@@ -48,6 +46,10 @@ from busproof.steps.options import (
 )
 from busproof.steps.repeating import Repeating
 from busproof.steps.replaying import replay
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["RUN", "Run", "give_up", "verdict_on"]
 
@@ -67,7 +69,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
     if not all(isinstance(each, Capability) for each in declared.capabilities):
         raise AdapterError(f"{wrong}capabilities of busproof.adapters.base.Capability")
     if not isinstance(declared.clock, Clock):
-        raise AdapterError(f"{wrong}a clock of busproof.model.values.Clock")
+        raise AdapterError(f"{wrong}a clock of busproof.vocabulary.values.Clock")
     return declared
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from pytest_bdd import given, parsers, then, when
 
-from busproof.model.commands import CancelScheduled, Schedule
-from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Scheduled
-from busproof.model.values import MessageState, MessageView
 from busproof.steps.ending import NotApplicable
 from busproof.steps.harness import PATIENCE, Bus
 from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.commands import CancelScheduled, Schedule
+from busproof.vocabulary.messages import MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Scheduled
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
 

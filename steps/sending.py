@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from pytest_bdd import given, parsers, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import DEFAULT_TIMEOUT, Send
-from busproof.model.outcomes import Done, Outcome
 from busproof.steps.harness import Bus
 from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import DEFAULT_TIMEOUT, Send
+from busproof.vocabulary.outcomes import Done, Outcome
 
 __all__ = ["send"]
 

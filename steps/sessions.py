@@ -2,7 +2,9 @@
 
 from pytest_bdd import parsers, then, when
 
-from busproof.model.commands import (
+from busproof.steps.creating import OTHER
+from busproof.steps.harness import Bus
+from busproof.vocabulary.commands import (
     AcceptNextSession,
     AcceptSession,
     CloseSession,
@@ -14,7 +16,8 @@ from busproof.model.commands import (
     RenewSessionLock,
     SetSessionState,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Outcome,
@@ -24,9 +27,7 @@ from busproof.model.outcomes import (
     SessionsListed,
     SessionState,
 )
-from busproof.model.values import Error, MessageView
-from busproof.steps.creating import OTHER
-from busproof.steps.harness import Bus
+from busproof.vocabulary.values import Error
 
 PEEKED_AT_ONCE = 64
 

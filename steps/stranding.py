@@ -4,22 +4,17 @@ from typing import Final
 
 from pytest_bdd import parsers, then, when
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import DeleteQueue, Peek, Receive, UpdateQueue
-from busproof.model.outcomes import Done, Outcome, Received, Refused
-from busproof.model.values import (
-    GRAVES,
-    MICROSECONDS,
-    TRANSFERS,
-    EntityStatus,
-    Error,
-    MessageView,
-    ReceiveMode,
-)
 from busproof.steps.forwarding import SOURCE, TRIES
 from busproof.steps.harness import Bus
 from busproof.steps.patience import until
 from busproof.steps.receiving import PEEKED_AT_ONCE
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import DeleteQueue, Peek, Receive, UpdateQueue
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
+from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, TRANSFERS
+from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 STATUSES: Final = {
     "disabled": EntityStatus.DISABLED,
@@ -80,7 +75,7 @@ def _awaited(bus: Bus, views: list[MessageView], names: tuple[str, ...]) -> None
     bus.need(Capability.TRANSFER_DEAD_LETTER)
     for _ in range(TRIES):
         for name in names:
-            for suffix in GRAVES:
+            for suffix in DEAD_LETTER_SUFFIXES:
                 views.extend(bus.received(name + suffix))
         if views:
             return

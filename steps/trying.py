@@ -12,11 +12,11 @@ from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.shrinking import Spent
 from busproof.judging.verdicts import to_blame
-from busproof.model.outcomes import Event
-from busproof.model.values import RuleId
 from busproof.steps.machine import Sequence as Run
 from busproof.steps.machine import Watch
 from busproof.steps.replaying import replay
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Trial", "Trials", "blamed", "ended_with"]
 

@@ -8,17 +8,17 @@ from typing import Any, Final
 import attrs
 
 from busproof.history.phrases import PROPERTIES
-from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.model.filters import (
+from busproof.steps.harness import Bus
+from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.vocabulary.messages import Message, MessageView, PropertyValue
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,
-    PropertyValue,
     SqlFilter,
     TrueFilter,
 )
-from busproof.model.values import MICROSECONDS, Message, MessageView
-from busproof.steps.harness import Bus
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = [
     "Properties",

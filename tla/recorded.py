@@ -10,7 +10,10 @@ from typing import Any, Final
 import attrs
 
 from busproof.history.records import Scenario
-from busproof.model.commands import (
+from busproof.tla.asking import ANY, NONE, SHORT_TIMEOUT
+from busproof.tla.left_out import LeftOut, created_queues, destinations, no_queues, outside
+from busproof.tla.ticking import Ticks, ticks_for
+from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
     BringPartitionUp,
@@ -22,7 +25,8 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import (
     Done,
     Event,
     Indeterminate,
@@ -31,10 +35,8 @@ from busproof.model.outcomes import (
     Refused,
     Unsupported,
 )
-from busproof.model.values import Message, Profile, ReceiveMode
-from busproof.tla.asking import ANY, NONE, SHORT_TIMEOUT
-from busproof.tla.left_out import LeftOut, created_queues, destinations, no_queues, outside
-from busproof.tla.ticking import Ticks, ticks_for
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Recorded", "Step", "recorded"]
 

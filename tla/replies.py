@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.errors import SpecificationError
-from busproof.model.outcomes import (
+from busproof.oracle.transition import Transition
+from busproof.tla.asking import ANY
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Outcome,
@@ -18,9 +21,6 @@ from busproof.model.outcomes import (
     SessionsListed,
     SessionState,
 )
-from busproof.model.transition import Transition
-from busproof.model.values import MessageView
-from busproof.tla.asking import ANY
 
 __all__ = ["Reply", "outcome_of", "replies_of", "reply_of"]
 

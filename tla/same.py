@@ -9,13 +9,14 @@ disagreement on one of the ways to a state, or where a state that is known is as
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.model.calendar import Waiting
-from busproof.model.dead_letters import is_dead_letter_queue
-from busproof.model.expiry import is_mortal
-from busproof.model.lifetimes import lifetime
-from busproof.model.state import NEVER, Namespace, Queue, Staged, Transaction
-from busproof.model.stored import SessionLock, Stored
-from busproof.model.values import Message, Window
+from busproof.oracle.calendar import Waiting
+from busproof.oracle.expiry import is_mortal
+from busproof.oracle.lifetimes import lifetime
+from busproof.oracle.state import NEVER, Namespace, Queue, Staged, Transaction
+from busproof.oracle.stored import SessionLock, Stored
+from busproof.oracle.window import Window
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import is_dead_letter_queue
 
 __all__ = ["sameness"]
 

@@ -10,12 +10,12 @@ from busproof.errors import ConformanceError
 from busproof.history.command_words import command_words
 from busproof.history.commands import REFERENCE, Asked
 from busproof.history.sentences import VERDICT, sentence
-from busproof.model.commands import Command, CreateQueue
 from busproof.tla.asking import asked, body_of, connection_of
 from busproof.tla.creating import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.messages import State
 from busproof.tla.values import Value, parse
+from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["Said", "gherkin", "said_in", "story"]
 

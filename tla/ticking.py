@@ -5,8 +5,8 @@ from typing import Final
 
 import attrs
 
-from busproof.model.commands import Receive
-from busproof.model.outcomes import Event, Received
+from busproof.vocabulary.commands import Receive
+from busproof.vocabulary.outcomes import Event, Received
 
 __all__ = ["Ticks", "ticks_for"]
 

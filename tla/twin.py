@@ -6,7 +6,21 @@ from typing import Final
 import attrs
 from immutables import Map
 
-from busproof.model.commands import (
+from busproof.oracle.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
+from busproof.oracle.returning import prepared
+from busproof.oracle.sessions import session_at
+from busproof.oracle.sighting import view_of
+from busproof.oracle.state import Namespace, Queue, fresh_namespace, with_queue
+from busproof.oracle.step import step, transitions
+from busproof.oracle.stored import Key, Stored
+from busproof.oracle.transition import Sighting, Transition
+from busproof.spec import load as load_catalogue
+from busproof.tla.asking import ANY, NOBODYS, NONE, asked, body_of, connection_of
+from busproof.tla.creating import creations
+from busproof.tla.manifest import Setting
+from busproof.tla.replies import Reply, outcome_of, replies_of
+from busproof.tla.same import sameness
+from busproof.vocabulary.commands import (
     AdvanceClock,
     BringPartitionUp,
     Command,
@@ -17,9 +31,9 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.dead_letters import is_dead_letter_queue, owner_of
-from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Outcome,
@@ -30,21 +44,9 @@ from busproof.model.outcomes import (
     Scheduled,
     Witness,
 )
-from busproof.model.profiles import profile_for
-from busproof.model.returning import prepared
-from busproof.model.sessions import session_at
-from busproof.model.sighting import view_of
-from busproof.model.state import Namespace, Queue, fresh_namespace, with_queue
-from busproof.model.step import step, transitions
-from busproof.model.stored import Key, Stored
-from busproof.model.transition import Sighting, Transition
-from busproof.model.values import Error, Message, MessageView, ReceiveMode, RuleId, Vantage
-from busproof.spec import load as load_catalogue
-from busproof.tla.asking import ANY, NOBODYS, NONE, asked, body_of, connection_of
-from busproof.tla.creating import creations
-from busproof.tla.manifest import Setting
-from busproof.tla.replies import Reply, outcome_of, replies_of
-from busproof.tla.same import sameness
+from busproof.vocabulary.paths import is_dead_letter_queue, owner_of
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Error, ReceiveMode, RuleId
 
 __all__ = ["Answer", "Twin", "born"]
 
@@ -262,7 +264,7 @@ def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:
     profile = profile_for(
         load_catalogue(), readings=dict(setting.readings), partitions=setting.partitions
     )
-    namespace = fresh_namespace(profile, Vantage(partitions=setting.oracle == "strict"))
+    namespace = fresh_namespace(profile, Observability(partitions=setting.oracle == "strict"))
     for creation in creations(setting, commands):
         namespace = _created(namespace, creation)
         queue = namespace.queues[creation.queue]

@@ -4,11 +4,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.model.states import MESSAGES, SESSIONS, TRANSACTIONS, Change
+from busproof.oracle.states import MESSAGES, SESSIONS, TRANSACTIONS, Change
 
 HEAD: Final = """# States
 
-`make diagrams` writes this page from the tables in `model/states.py`.
+`make diagrams` writes this page from the tables in `oracle/states.py`.
 A test holds those to what the model's own bus does.
 Each arrow names the command that it takes, or *time*, and a rule that says so.
 What has outlived its time is gone for whoever asks.

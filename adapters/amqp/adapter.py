@@ -6,9 +6,11 @@ from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.errors import AdapterError
-from busproof.model.commands import (
+from busproof.oracle.skewing import HOSTILE_SLACK
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AdvanceClock,
     BringPartitionUp,
     Command,
@@ -17,9 +19,8 @@ from busproof.model.commands import (
     SendBatch,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Indeterminate, Outcome, Witness
-from busproof.model.skewing import HOSTILE_SLACK
-from busproof.model.values import Profile
+from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Witness
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["SLACK", "EmbeddedAdapter"]
 

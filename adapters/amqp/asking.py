@@ -6,8 +6,8 @@ from typing import Any, Final
 from busproof.adapters.amqp import managing, receiving, sending, sessions
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.scenario import Scenario
-from busproof.model import commands as c
-from busproof.model.outcomes import Outcome, Unsupported
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.outcomes import Outcome, Unsupported
 
 __all__ = ["ask"]
 

@@ -12,8 +12,8 @@ from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.adapters.amqp.target import Target
 from busproof.errors import AdapterError
-from busproof.model.commands import Command
-from busproof.model.outcomes import Indeterminate, Outcome
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Indeterminate, Outcome
 
 __all__ = ["Clients"]
 

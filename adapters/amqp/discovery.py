@@ -12,12 +12,16 @@ import attrs
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.target import Target
-from busproof.adapters.base import Capability, Declaration, Implementation
+from busproof.adapters.base import Declaration, Implementation
 from busproof.errors import AdapterError
-from busproof.model import commands as c
-from busproof.model import outcomes as o
-from busproof.model.filters import FalseFilter, SqlFilter
-from busproof.model.values import MICROSECONDS, TRANSFERS, Clock, EntityStatus, Message, Tier
+from busproof.vocabulary import commands as c
+from busproof.vocabulary import outcomes as o
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.subscription_rules import FalseFilter, SqlFilter
+from busproof.vocabulary.values import MICROSECONDS, Clock, Tier
 
 __all__ = ["Discovered", "discovered"]
 

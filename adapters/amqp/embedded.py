@@ -12,9 +12,10 @@ from typing import IO, Any, Final
 
 from busproof.adapters.amqp.target import Target, target_of
 from busproof.errors import AdapterError
-from busproof.model.commands import RestoreQueue
-from busproof.model.outcomes import Done, Outcome, Refused
-from busproof.model.values import Error, Profile
+from busproof.vocabulary.commands import RestoreQueue
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["Embedded"]
 

@@ -4,8 +4,8 @@ from typing import Final
 
 from busproof.adapters.amqp.failing import Rejected
 from busproof.errors import AdapterError
-from busproof.model.outcomes import Indeterminate, Outcome, Refused
-from busproof.model.values import Error
+from busproof.vocabulary.outcomes import Indeterminate, Outcome, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["outcome_of"]
 

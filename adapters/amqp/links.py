@@ -10,8 +10,8 @@ from proton import Array, Condition, Data, Delivery, Link, symbol, uint
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.transfers import Settled, arrived, is_closed, taken
-from busproof.model.commands import Abandon, Complete, DeadLetter, Defer, Settlement
-from busproof.model.values import ReceiveMode
+from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer, Settlement
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = [
     "Lock",

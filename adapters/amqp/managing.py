@@ -10,11 +10,11 @@ from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT
 from busproof.adapters.amqp.rules import rule_of, written
 from busproof.adapters.amqp.scenario import Scenario
-from busproof.model import commands as c
-from busproof.model import outcomes as o
-from busproof.model.entities import SUBSCRIPTIONS, subscription_path
-from busproof.model.filters import SubscriptionRule
-from busproof.model.values import Availability, EntityStatus
+from busproof.vocabulary import commands as c
+from busproof.vocabulary import outcomes as o
+from busproof.vocabulary.entity_settings import Availability, EntityStatus
+from busproof.vocabulary.paths import SUBSCRIPTIONS, subscription_path
+from busproof.vocabulary.subscription_rules import SubscriptionRule
 
 __all__ = [
     "add_rule",

@@ -9,7 +9,7 @@ from proton import Message as Wire
 
 from busproof.adapters.amqp.native import content_type_of
 from busproof.adapters.amqp.rules import plain
-from busproof.model.values import Message, MessageState, MessageView
+from busproof.vocabulary.messages import Message, MessageState, MessageView
 
 __all__ = ["STANDS_FOR", "decoded", "encoded", "enveloped"]
 

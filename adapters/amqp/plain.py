@@ -22,10 +22,12 @@ from busproof.adapters.amqp.run_names import prefix_of
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
 from busproof.adapters.amqp.transfers import arrived, is_closed, taken
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.model import commands as c
-from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
-from busproof.model.values import MICROSECONDS, Clock, Error, Profile, ReceiveMode
+from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Clock, Error, ReceiveMode
 
 __all__ = ["PlainAdapter"]
 

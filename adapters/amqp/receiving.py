@@ -12,9 +12,10 @@ from busproof.adapters.amqp.failing import Silent
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.native import tag_of
 from busproof.adapters.amqp.scenario import Scenario
-from busproof.model import commands as c
-from busproof.model import outcomes as o
-from busproof.model.values import Error, MessageView, ReceiveMode
+from busproof.vocabulary import commands as c
+from busproof.vocabulary import outcomes as o
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.values import Error, ReceiveMode
 
 __all__ = [
     "peek",

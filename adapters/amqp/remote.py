@@ -16,9 +16,10 @@ from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
 from busproof.adapters.base import Declaration, Observed
 from busproof.errors import AdapterError, UsageError
-from busproof.model.commands import Command
-from busproof.model.outcomes import Indeterminate, Outcome, Refused
-from busproof.model.values import MICROSECONDS, Profile
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Indeterminate, Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["RemoteAdapter", "removed"]
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from busproof.errors import AdapterError
-from busproof.model.filters import (
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,

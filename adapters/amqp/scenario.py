@@ -9,8 +9,8 @@ from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
 from busproof.adapters.amqp.messages import decoded
-from busproof.model.dead_letters import owner_of
-from busproof.model.values import DEAD_LETTERS, TRANSFERS, MessageView
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS, owner_of
 
 __all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
 

@@ -10,9 +10,9 @@ from busproof.adapters.amqp.links import array, several
 from busproof.adapters.amqp.messages import STANDS_FOR, encoded, enveloped
 from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
 from busproof.adapters.amqp.transfers import sent
-from busproof.model import commands as c
-from busproof.model import outcomes as o
-from busproof.model.values import MICROSECONDS, Error
+from busproof.vocabulary import commands as c
+from busproof.vocabulary import outcomes as o
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["begin", "cancel", "commit", "roll_back", "schedule", "send", "send_batch"]
 

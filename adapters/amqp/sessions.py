@@ -10,9 +10,9 @@ from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT, renewed
 from busproof.adapters.amqp.scenario import Scenario
-from busproof.model import commands as c
-from busproof.model import outcomes as o
-from busproof.model.values import Error
+from busproof.vocabulary import commands as c
+from busproof.vocabulary import outcomes as o
+from busproof.vocabulary.values import Error
 
 __all__ = [
     "accept",

@@ -2,13 +2,15 @@
 
 from typing import Final
 
-from busproof.adapters.base import Capability, Declaration, Implementation
+from busproof.adapters.base import Declaration, Implementation
 from busproof.adapters.checking.findings import Check, Lesson, Wrong
 from busproof.adapters.checking.talk import Talk
 from busproof.history.outcome_words import outcome_words
-from busproof.model.commands import AdvanceClock, CreateQueue, Receive, Send
-from busproof.model.outcomes import Done, Empty, Received, Refused
-from busproof.model.values import Clock, Error, Message, ReceiveMode
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import AdvanceClock, CreateQueue, Receive, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Received, Refused
+from busproof.vocabulary.values import Clock, Error, ReceiveMode
 
 __all__ = ["AFTER", "BASICS", "DECLARATION", "checked_declaration"]
 

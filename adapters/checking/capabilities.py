@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from busproof.adapters.base import Capability
 from busproof.adapters.checking.findings import Check, Lesson, NoAnswer
 from busproof.adapters.checking.talk import Talk
-from busproof.model.commands import (
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -20,8 +20,8 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Done, Empty, Peeked, Received, Refused
-from busproof.model.values import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Peeked, Received, Refused
 
 __all__ = ["CAPABILITIES"]
 

@@ -17,7 +17,7 @@ from busproof.adapters.checking.talk import Talk
 from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError
-from busproof.model.values import Profile
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["MAKING", "checked", "lessons"]
 

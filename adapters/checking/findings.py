@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from busproof.adapters.base import Capability
+from busproof.vocabulary.capabilities import Capability
 
 if TYPE_CHECKING:
     from busproof.adapters.checking.talk import Talk

@@ -10,9 +10,11 @@ from busproof.errors import AdapterError, ConformanceError, HistoryError
 from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
 from busproof.history.outcome_words import outcome_words
-from busproof.model.commands import Command, CreateQueue, Receive, Send
-from busproof.model.outcomes import Done, Indeterminate, Outcome, Unsupported, Witness
-from busproof.model.values import Clock, Message, MessageView, Profile, ReceiveMode
+from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Unsupported, Witness
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock, ReceiveMode
 
 __all__ = ["Talk", "one_line", "shown"]
 

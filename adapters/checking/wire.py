@@ -13,8 +13,8 @@ from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
 from busproof.errors import HistoryError
 from busproof.history import protocol
 from busproof.history.lines import decode_line
-from busproof.model.commands import CreateQueue
-from busproof.model.values import Tier
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.values import Tier
 
 __all__ = ["WIRE", "wire_findings"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.adapters.seeded.filtering import SYSTEM, value_of
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
 
 __all__ = ["RULE_NAME", "acted_on", "is_valid_action"]
 

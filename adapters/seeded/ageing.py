@@ -2,7 +2,7 @@
 
 from busproof.adapters.seeded.dead import Dead
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
 
 __all__ = ["Ageing"]
 

@@ -8,9 +8,10 @@ from typing import Any
 from busproof.adapters.base import Observed
 from busproof.adapters.seeded.limiting import KB, Limiting
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.commands import Receive, ReceiveBatch, Schedule, Send, SendBatch
-from busproof.model.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused, Witness
-from busproof.model.values import Error, Message, MessageView, Tier
+from busproof.vocabulary.commands import Receive, ReceiveBatch, Schedule, Send, SendBatch
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused, Witness
+from busproof.vocabulary.values import Error, Tier
 
 __all__ = ["Batching"]
 

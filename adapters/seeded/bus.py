@@ -9,12 +9,16 @@ from typing import ClassVar, assert_never
 import attrs
 
 from busproof import __version__
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.seeded.batching import Batching
 from busproof.adapters.seeded.queues import Queue, owner_of
-from busproof.model import commands as c
-from busproof.model.outcomes import Done, Listed, Outcome, Refused, Witness
-from busproof.model.values import TRANSFERS, Error, Message, Profile
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Listed, Outcome, Refused, Witness
+from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["AssigningBus", "SeededBus"]
 

@@ -3,9 +3,9 @@
 from typing import Final
 
 from busproof.adapters.seeded.sizing import Sizing
-from busproof.model.commands import CreateQueue
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Error, Tier
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.values import Error, Tier
 
 __all__ = ["Counting"]
 

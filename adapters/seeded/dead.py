@@ -1,9 +1,9 @@
 """Dead letters of the seeded bus: what makes a message one, and where it goes."""
 
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import DeadLetter
-from busproof.model.outcomes import Done, Outcome, Refused
-from busproof.model.values import Error
+from busproof.vocabulary.commands import DeadLetter
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["Dead"]
 

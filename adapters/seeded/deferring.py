@@ -4,9 +4,9 @@ from typing import Final
 
 from busproof.adapters.seeded.life import Life
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import Receive, ReceiveDeferred
-from busproof.model.outcomes import Outcome, ReceivedSeveral, Refused
-from busproof.model.values import Error
+from busproof.vocabulary.commands import Receive, ReceiveDeferred
+from busproof.vocabulary.outcomes import Outcome, ReceivedSeveral, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["Deferring"]
 

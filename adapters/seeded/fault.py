@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import attrs
 
-from busproof.adapters.base import Capability
 from busproof.adapters.seeded.bus import SeededBus
+from busproof.vocabulary.capabilities import Capability
 
 __all__ = ["Fault", "Faults"]
 

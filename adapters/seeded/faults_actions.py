@@ -8,7 +8,8 @@ from busproof.adapters.seeded.acting import RULE_NAME
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.values import Error, Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

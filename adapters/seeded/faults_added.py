@@ -6,9 +6,10 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.placing import SESSION_ID
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import CancelScheduled, Peek, Schedule, SetSessionState
-from busproof.model.outcomes import Outcome, Peeked, Refused
-from busproof.model.values import SEQUENCE_BITS, Error, Message
+from busproof.vocabulary.commands import CancelScheduled, Peek, Schedule, SetSessionState
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
+from busproof.vocabulary.outcomes import Outcome, Peeked, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -9,9 +9,10 @@ from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Key, Queue
-from busproof.model.commands import ReceiveBatch, Send, SendBatch
-from busproof.model.outcomes import Done, Outcome, ReceivedSeveral, Refused, Witness
-from busproof.model.values import Error, Message, MessageView
+from busproof.vocabulary.commands import ReceiveBatch, Send, SendBatch
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, ReceivedSeveral, Refused, Witness
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

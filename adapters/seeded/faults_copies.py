@@ -5,7 +5,7 @@ from typing import Final
 from busproof.adapters.seeded.bus import AssigningBus, SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Key, Queue
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
 
 __all__ = ["FAULTS"]
 

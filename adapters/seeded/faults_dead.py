@@ -8,9 +8,11 @@ from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import DeadLetter, Receive, Send
-from busproof.model.outcomes import Done, Outcome, Received, Refused
-from busproof.model.values import DEAD_LETTERS, MessageView, Profile
+from busproof.vocabulary.commands import DeadLetter, Receive, Send
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["FAULTS"]
 

@@ -8,9 +8,9 @@ from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import Command, ReceiveDeferred
-from busproof.model.outcomes import Outcome, Peeked, ReceivedSeveral
-from busproof.model.values import MessageState, MessageView
+from busproof.vocabulary.commands import Command, ReceiveDeferred
+from busproof.vocabulary.messages import MessageState, MessageView
+from busproof.vocabulary.outcomes import Outcome, Peeked, ReceivedSeveral
 
 __all__ = ["FAULTS"]
 

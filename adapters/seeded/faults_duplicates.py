@@ -5,9 +5,10 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Key, Queue
-from busproof.model.commands import BringPartitionUp, TakePartitionDown
-from busproof.model.outcomes import Outcome
-from busproof.model.values import MICROSECONDS, Error, Message
+from busproof.vocabulary.commands import BringPartitionUp, TakePartitionDown
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["FAULTS"]
 

@@ -9,17 +9,17 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Change, Queue
-from busproof.model.commands import AddRule, RemoveRule
-from busproof.model.filters import (
+from busproof.vocabulary.commands import AddRule, RemoveRule
+from busproof.vocabulary.messages import Message, PropertyValue
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, RulesListed
+from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     Filter,
-    PropertyValue,
     SqlFilter,
     TrueFilter,
 )
-from busproof.model.outcomes import Done, Outcome, Refused, RulesListed
-from busproof.model.values import Error, Message
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -9,9 +9,9 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Key, Queue, Staged, Transaction
-from busproof.model.commands import CreateQueue
-from busproof.model.outcomes import Outcome
-from busproof.model.values import Message
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome
 
 __all__ = ["FAULTS"]
 

@@ -9,7 +9,9 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.placing import MESSAGE_ID, PARTITION_KEY, SESSION_ID
 from busproof.adapters.seeded.queues import Key, Queue
-from busproof.model.values import Error, Message, Profile
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

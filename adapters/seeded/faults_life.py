@@ -8,8 +8,9 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.outcomes import Done, Outcome, Peeked
-from busproof.model.values import SEQUENCE_BITS, MessageView, Profile
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Peeked
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["FAULTS"]
 

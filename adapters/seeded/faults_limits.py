@@ -7,8 +7,8 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Fault, Faults
 from busproof.adapters.seeded.limiting import KB
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.commands import Schedule, Send
-from busproof.model.values import Error, Tier
+from busproof.vocabulary.commands import Schedule, Send
+from busproof.vocabulary.values import Error, Tier
 
 __all__ = ["FAULTS"]
 

@@ -8,9 +8,10 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Lock, Queue
-from busproof.model.commands import CreateQueue, UpdateQueue
-from busproof.model.outcomes import Outcome, Refused, Renewed
-from busproof.model.values import MICROSECONDS, Error, Profile
+from busproof.vocabulary.commands import CreateQueue, UpdateQueue
+from busproof.vocabulary.outcomes import Outcome, Refused, Renewed
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["FAULTS"]
 

@@ -8,9 +8,12 @@ from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Lock, Queue
-from busproof.model.commands import Command, CreateQueue, Send, UpdateQueue
-from busproof.model.outcomes import Done, Outcome, QueueDescription, Refused
-from busproof.model.values import Availability, Error, Message, Profile
+from busproof.vocabulary.commands import Command, CreateQueue, Send, UpdateQueue
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Outcome, QueueDescription, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -7,9 +7,10 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import BringPartitionUp, TakePartitionDown
-from busproof.model.outcomes import Outcome
-from busproof.model.values import SEQUENCE_BITS, MessageView, Profile
+from busproof.vocabulary.commands import BringPartitionUp, TakePartitionDown
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["FAULTS"]
 

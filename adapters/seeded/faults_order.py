@@ -6,8 +6,8 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.commands import BringPartitionUp, TakePartitionDown
-from busproof.model.outcomes import Outcome
+from busproof.vocabulary.commands import BringPartitionUp, TakePartitionDown
+from busproof.vocabulary.outcomes import Outcome
 
 __all__ = ["FAULTS"]
 

@@ -6,9 +6,11 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Key, Queue
-from busproof.model.commands import BringPartitionUp, Receive, TakePartitionDown
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Error, Message, Profile
+from busproof.vocabulary.commands import BringPartitionUp, Receive, TakePartitionDown
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -6,7 +6,7 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.outcomes import Peeked
+from busproof.vocabulary.outcomes import Peeked
 
 __all__ = ["FAULTS"]
 

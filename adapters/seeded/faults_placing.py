@@ -7,9 +7,11 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.placing import MESSAGE_ID, REROUTING_TIMEOUT
 from busproof.adapters.seeded.queues import Key, Queue
-from busproof.model.commands import BringPartitionUp, Send, TakePartitionDown
-from busproof.model.outcomes import Outcome
-from busproof.model.values import Error, Message, Profile
+from busproof.vocabulary.commands import BringPartitionUp, Send, TakePartitionDown
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

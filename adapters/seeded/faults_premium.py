@@ -8,9 +8,11 @@ from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Key, Queue, Transaction
-from busproof.model.commands import CreateQueue, Receive, RestoreQueue, Send
-from busproof.model.outcomes import Outcome, QueueDescription, Refused
-from busproof.model.values import Error, Message, Profile
+from busproof.vocabulary.commands import CreateQueue, Receive, RestoreQueue, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, QueueDescription, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -5,9 +5,10 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.commands import CreateQueue, CreateTopic
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Error, Profile
+from busproof.vocabulary.commands import CreateQueue, CreateTopic
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

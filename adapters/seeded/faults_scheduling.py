@@ -7,9 +7,16 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Planned, Queue
-from busproof.model.commands import BringPartitionUp, CancelScheduled, Schedule, TakePartitionDown
-from busproof.model.outcomes import Done, Outcome, Refused, SessionAccepted
-from busproof.model.values import SEQUENCE_BITS, Error, Message, MessageState, MessageView, Profile
+from busproof.vocabulary.commands import (
+    BringPartitionUp,
+    CancelScheduled,
+    Schedule,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, SessionAccepted
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -8,9 +8,11 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.placing import SESSION_ID
 from busproof.adapters.seeded.queues import Held, Queue, Staged, Transaction
-from busproof.model.commands import BringPartitionUp, Receive, TakePartitionDown
-from busproof.model.outcomes import Done, Empty, Outcome, Refused, Renewed
-from busproof.model.values import Error, Message, Profile
+from busproof.vocabulary.commands import BringPartitionUp, Receive, TakePartitionDown
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Refused, Renewed
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -5,8 +5,8 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue, Transaction
-from busproof.model.commands import Abandon, Settlement
-from busproof.model.outcomes import Outcome
+from busproof.vocabulary.commands import Abandon, Settlement
+from busproof.vocabulary.outcomes import Outcome
 
 __all__ = ["FAULTS"]
 

@@ -8,9 +8,12 @@ from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue, Staged, Transaction
 from busproof.adapters.seeded.sizing import bytes_of
 from busproof.adapters.seeded.transacting import Transacting
-from busproof.model.commands import CreateQueue, Receive, Send
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Availability, Error, Message, Profile
+from busproof.vocabulary.commands import CreateQueue, Receive, Send
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -5,8 +5,8 @@ from typing import Final
 from busproof.adapters.seeded.bus import QueueCommand, SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.commands import Receive, Schedule, Send, SendBatch
-from busproof.model.values import EntityStatus
+from busproof.vocabulary.commands import Receive, Schedule, Send, SendBatch
+from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = ["FAULTS"]
 

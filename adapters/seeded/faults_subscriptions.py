@@ -8,9 +8,10 @@ import attrs
 from busproof.adapters.seeded.bus import QueueCommand, SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Queue
-from busproof.model import commands as c
-from busproof.model.outcomes import Done, Outcome, TopicDescription
-from busproof.model.values import Message, Profile
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Outcome, TopicDescription
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["FAULTS"]
 

@@ -6,9 +6,10 @@ from typing import Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Planned, Queue
-from busproof.model.commands import DeadLetter
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Error, Message
+from busproof.vocabulary.commands import DeadLetter
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -7,9 +7,11 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Lock, Queue
-from busproof.model import commands as c
-from busproof.model.outcomes import Done, Listed, Outcome, QueueDescription, TopicDescription
-from busproof.model.values import Availability, Message, Profile
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Listed, Outcome, QueueDescription, TopicDescription
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["FAULTS"]
 

@@ -8,9 +8,11 @@ from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import QueueCommand, SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Key, Queue, Staged, Transaction
-from busproof.model import commands as c
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import Error, Message, Profile
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -6,8 +6,9 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.placing import PARTITION_KEY
 from busproof.adapters.seeded.queues import Key, Queue, Staged, Transaction
-from busproof.model.outcomes import Outcome
-from busproof.model.values import Error, Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.values import Error
 
 __all__ = ["FAULTS"]
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Faults
 from busproof.adapters.seeded.queues import Held, Queue
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
 
 __all__ = ["FAULTS"]
 

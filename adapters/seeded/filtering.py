@@ -11,8 +11,14 @@ from typing import Final
 
 import attrs
 
-from busproof.model.filters import CorrelationFilter, FalseFilter, Filter, SqlFilter, TrueFilter
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    TrueFilter,
+)
 
 __all__ = ["SYSTEM", "is_valid", "takes", "value_of"]
 

@@ -5,7 +5,8 @@ from typing import Final
 
 from busproof.adapters.seeded.placing import Placing
 from busproof.adapters.seeded.queues import Held, Key, Queue
-from busproof.model.values import MICROSECONDS, Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["Forwarding"]
 

@@ -7,9 +7,10 @@ import attrs
 
 from busproof.adapters.seeded.ageing import Ageing
 from busproof.adapters.seeded.queues import Held, Key, Lock, Queue
-from busproof.model.commands import Receive
-from busproof.model.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Renewed
-from busproof.model.values import Error, Message, MessageState, MessageView, ReceiveMode
+from busproof.vocabulary.commands import Receive
+from busproof.vocabulary.messages import Message, MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Renewed
+from busproof.vocabulary.values import Error, ReceiveMode
 
 __all__ = ["Life"]
 

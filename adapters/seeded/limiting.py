@@ -4,9 +4,10 @@ from typing import Final
 
 from busproof.adapters.seeded.counting import Counting
 from busproof.adapters.seeded.queues import Queue, Transaction
-from busproof.model.commands import CreateQueue, Schedule, Send, SetSessionState
-from busproof.model.outcomes import Outcome, Refused
-from busproof.model.values import MICROSECONDS, Error, Message, Tier
+from busproof.vocabulary.commands import CreateQueue, Schedule, Send, SetSessionState
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, Refused
+from busproof.vocabulary.values import MICROSECONDS, Error, Tier
 
 __all__ = ["KB", "Limiting"]
 

@@ -6,7 +6,8 @@ import attrs
 
 from busproof.adapters.seeded.queues import Queue
 from busproof.adapters.seeded.transacting import Transacting
-from busproof.model.commands import (
+from busproof.vocabulary.addressing import destinations
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     Command,
     CreateQueue,
@@ -15,18 +16,11 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.entities import destinations
-from busproof.model.outcomes import Described, Done, Outcome, QueueDescription, Refused
-from busproof.model.values import (
-    DEAD_LETTERS,
-    MICROSECONDS,
-    TRANSFERS,
-    Availability,
-    EntityStatus,
-    Error,
-    Profile,
-    Tier,
-)
+from busproof.vocabulary.entity_settings import Availability, EntityStatus
+from busproof.vocabulary.outcomes import Described, Done, Outcome, QueueDescription, Refused
+from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Error, Tier
 
 __all__ = ["Managing"]
 

@@ -5,7 +5,8 @@ from typing import Final
 
 from busproof.adapters.seeded.publishing import Publishing
 from busproof.adapters.seeded.queues import Key, Queue
-from busproof.model.values import MICROSECONDS, Error, Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["MESSAGE_ID", "PARTITION_KEY", "REROUTING_TIMEOUT", "SESSION_ID", "Placing"]
 

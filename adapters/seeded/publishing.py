@@ -8,10 +8,16 @@ from busproof.adapters.seeded.acting import acted_on, is_valid_action
 from busproof.adapters.seeded.filtering import is_valid, takes
 from busproof.adapters.seeded.life import Life
 from busproof.adapters.seeded.queues import Change, Queue
-from busproof.model.commands import AddRule, RemoveRule
-from busproof.model.filters import DEFAULT_RULE, Filter, SubscriptionRule, TrueFilter
-from busproof.model.outcomes import Done, Outcome, Refused, RulesListed
-from busproof.model.values import Error, Message
+from busproof.vocabulary.commands import AddRule, RemoveRule
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, RulesListed
+from busproof.vocabulary.subscription_rules import (
+    DEFAULT_RULE,
+    Filter,
+    SubscriptionRule,
+    TrueFilter,
+)
+from busproof.vocabulary.values import Error
 
 __all__ = ["Publishing"]
 

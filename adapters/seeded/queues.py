@@ -2,9 +2,11 @@
 
 import attrs
 
-from busproof.model.commands import AddRule, CreateQueue, RemoveRule, Settlement
-from busproof.model.filters import Filter
-from busproof.model.values import DEAD_LETTERS, SEQUENCE_BITS, TRANSFERS, EntityStatus, Message
+from busproof.vocabulary.commands import AddRule, CreateQueue, RemoveRule, Settlement
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
+from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS
+from busproof.vocabulary.subscription_rules import Filter
 
 __all__ = [
     "Change",

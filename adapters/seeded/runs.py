@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.adapters.base import Adapter
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
     CancelScheduled,
@@ -23,8 +23,9 @@ from busproof.model.commands import (
     Send,
     Settlement,
 )
-from busproof.model.outcomes import Event, Received, ReceivedSeveral, Scheduled
-from busproof.model.values import MICROSECONDS, Message, MessageView, ReceiveMode
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Event, Received, ReceivedSeveral, Scheduled
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = [
     "DEAD",

@@ -5,9 +5,10 @@ import attrs
 from busproof.adapters.seeded.queues import Held, Planned, Queue, Staged, Transaction
 from busproof.adapters.seeded.sessions import Sessions
 from busproof.adapters.seeded.transacting import Transacting
-from busproof.model.commands import CancelScheduled, Schedule
-from busproof.model.outcomes import Done, Outcome, Peeked, Refused, Scheduled
-from busproof.model.values import SEQUENCE_BITS, Error, Message, MessageState, MessageView
+from busproof.vocabulary.commands import CancelScheduled, Schedule
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Peeked, Refused, Scheduled
+from busproof.vocabulary.values import Error
 
 __all__ = ["Scheduling"]
 

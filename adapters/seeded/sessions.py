@@ -6,7 +6,7 @@ import attrs
 
 from busproof.adapters.seeded.life import Life
 from busproof.adapters.seeded.queues import Held, Hold, Queue
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AcceptNextSession,
     AcceptSession,
     CloseSession,
@@ -17,7 +17,8 @@ from busproof.model.commands import (
     SessionCommand,
     SetSessionState,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Outcome,
@@ -28,7 +29,7 @@ from busproof.model.outcomes import (
     SessionsListed,
     SessionState,
 )
-from busproof.model.values import Error, Message
+from busproof.vocabulary.values import Error
 
 __all__ = ["Sessions"]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.adapters.seeded.runs import Run, receive, send
-from busproof.model.commands import AddRule, CreateSubscription, CreateTopic
-from busproof.model.filters import TrueFilter
+from busproof.vocabulary.commands import AddRule, CreateSubscription, CreateTopic
+from busproof.vocabulary.subscription_rules import TrueFilter
 
 __all__ = ["SHOWN"]
 

@@ -16,7 +16,7 @@ from busproof.adapters.seeded.runs import (
     schedule,
     send,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AcceptSession,
     GetSessionState,
     ListSessions,

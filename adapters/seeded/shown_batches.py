@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, complete, create, receive, send
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BeginTransaction,
     ReceiveBatch,
     RollBackTransaction,
     SendBatch,
     TakePartitionDown,
 )
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
 
 __all__ = ["SHOWN"]
 

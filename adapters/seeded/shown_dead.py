@@ -16,14 +16,14 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BeginTransaction,
     BringPartitionUp,
     CreateQueue,
     Send,
     TakePartitionDown,
 )
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
 
 __all__ = ["SHOWN"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, complete, create, home, receive, send, wait
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
@@ -12,7 +12,7 @@ from busproof.model.commands import (
     RollBackTransaction,
     TakePartitionDown,
 )
-from busproof.model.values import MICROSECONDS
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["SHOWN"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.adapters.seeded.runs import PARTITIONS, Run, receive, send
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AddRule,
     BeginTransaction,
     CreateSubscription,
@@ -12,7 +12,7 @@ from busproof.model.commands import (
     ListRules,
     RemoveRule,
 )
-from busproof.model.filters import (
+from busproof.vocabulary.subscription_rules import (
     DEFAULT_RULE,
     CorrelationFilter,
     FalseFilter,

@@ -18,7 +18,7 @@ from busproof.adapters.seeded.runs import (
     receive,
     send,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
     CreateQueue,

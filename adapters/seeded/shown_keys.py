@@ -14,7 +14,7 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import AcceptSession, BringPartitionUp, Peek, TakePartitionDown
+from busproof.vocabulary.commands import AcceptSession, BringPartitionUp, Peek, TakePartitionDown
 
 __all__ = ["SHOWN"]
 

@@ -15,7 +15,7 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import AcceptSession, Peek
+from busproof.vocabulary.commands import AcceptSession, Peek
 
 __all__ = ["SHOWN"]
 

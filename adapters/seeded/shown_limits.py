@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, create, receive, schedule, send
-from busproof.model.commands import AcceptSession, BeginTransaction, SetSessionState
+from busproof.vocabulary.commands import AcceptSession, BeginTransaction, SetSessionState
 
 __all__ = ["SHOWN"]
 

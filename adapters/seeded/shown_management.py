@@ -12,7 +12,7 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     CreateQueue,
     DeleteQueue,
@@ -21,7 +21,7 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.values import MICROSECONDS
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["READINGS", "SHOWN"]
 

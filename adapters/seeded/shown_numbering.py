@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, abandon, create, home, receive, send
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
     BringPartitionUp,

@@ -15,13 +15,8 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import (
-    BringPartitionUp,
-    CreateQueue,
-    Peek,
-    TakePartitionDown,
-)
-from busproof.model.values import SEQUENCE_BITS
+from busproof.vocabulary.commands import BringPartitionUp, CreateQueue, Peek, TakePartitionDown
+from busproof.vocabulary.messages import SEQUENCE_BITS
 
 __all__ = ["SHOWN"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from busproof.adapters.seeded.runs import Run, create, send
-from busproof.model.commands import CreateQueue, CreateTopic, DeleteQueue
+from busproof.vocabulary.commands import CreateQueue, CreateTopic, DeleteQueue
 
 __all__ = ["SHOWN"]
 

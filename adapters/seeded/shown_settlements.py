@@ -13,7 +13,7 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import BeginTransaction, CommitTransaction, RollBackTransaction
+from busproof.vocabulary.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 
 __all__ = ["SHOWN"]
 

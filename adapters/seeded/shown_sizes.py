@@ -17,7 +17,7 @@ from busproof.adapters.seeded.runs import (
     schedule,
     send,
 )
-from busproof.model.commands import BeginTransaction, CommitTransaction, GetQueue
+from busproof.vocabulary.commands import BeginTransaction, CommitTransaction, GetQueue
 
 __all__ = ["READINGS", "SHOWN"]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded.runs import QUEUE, Run, create, receive, send
-from busproof.model.commands import UpdateQueue
-from busproof.model.values import EntityStatus
+from busproof.vocabulary.commands import UpdateQueue
+from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = ["SHOWN"]
 

@@ -18,14 +18,14 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AcceptSession,
     BringPartitionUp,
     CreateSubscription,
     CreateTopic,
     TakePartitionDown,
 )
-from busproof.model.values import MICROSECONDS
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["SHOWN"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof.adapters.seeded.runs import PARTITIONS, Run, create, receive, send, wait
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     CreateSubscription,
     CreateTopic,
@@ -19,7 +19,8 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.values import MICROSECONDS, EntityStatus
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["READINGS", "SHOWN"]
 

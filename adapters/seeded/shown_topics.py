@@ -15,7 +15,7 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
     BringPartitionUp,

@@ -17,7 +17,7 @@ from busproof.adapters.seeded.runs import (
     send,
     wait,
 )
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     CreateQueue,
     DeleteQueue,
@@ -26,7 +26,10 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.values import MICROSECONDS, TRANSFERS, EntityStatus, Message
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["SHOWN"]
 

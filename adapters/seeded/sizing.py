@@ -7,9 +7,10 @@ import attrs
 from busproof.adapters.seeded.queues import Held, Planned, Queue, Staged, Transaction
 from busproof.adapters.seeded.scheduling import Scheduling
 from busproof.adapters.seeded.topics import ManagingTopics
-from busproof.model.commands import CreateQueue
-from busproof.model.outcomes import Outcome, QueueDescription, Refused
-from busproof.model.values import Error, Message, Tier
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Outcome, QueueDescription, Refused
+from busproof.vocabulary.values import Error, Tier
 
 __all__ = ["GB", "Sizing"]
 

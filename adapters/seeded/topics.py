@@ -7,7 +7,7 @@ import attrs
 
 from busproof.adapters.seeded.managing import Managing
 from busproof.adapters.seeded.queues import Queue
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     DeleteTopic,
     GetTopic,
     ListSubscriptions,
@@ -15,7 +15,8 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.outcomes import (
     Listed,
     Outcome,
     QueueDescription,
@@ -23,7 +24,7 @@ from busproof.model.outcomes import (
     TopicDescribed,
     TopicDescription,
 )
-from busproof.model.values import EntityStatus, Error
+from busproof.vocabulary.values import Error
 
 __all__ = ["ManagingTopics"]
 

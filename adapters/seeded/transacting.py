@@ -8,9 +8,10 @@ from busproof.adapters.seeded.deferring import Deferring
 from busproof.adapters.seeded.forwarding import Forwarding
 from busproof.adapters.seeded.placing import SESSION_ID
 from busproof.adapters.seeded.queues import Change, Key, Queue, Staged, Transaction
-from busproof.model.commands import Abandon, Complete, DeadLetter, Settlement
-from busproof.model.outcomes import Done, Outcome, Refused
-from busproof.model.values import Error, Message
+from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Settlement
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = ["Transacting"]
 

@@ -1,6 +1,5 @@
 """Time that passes, and partitions that come and go."""
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, owner
 from busproof.pipeline.bus.releasing import died, released
@@ -14,6 +13,7 @@ from busproof.pipeline.bus.terms import (
     state,
     where,
 )
+from busproof.vocabulary.values import Error
 
 __all__ = ["advance", "bring_up", "take_down"]
 

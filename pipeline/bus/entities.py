@@ -1,7 +1,7 @@
 """Which entity a request means, and what of it can be reached."""
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.terms import DEAD, Expression, let, one, refused, where
+from busproof.vocabulary.values import Error
 
 __all__ = ["down", "entity", "is_down", "of_queue", "owner"]
 

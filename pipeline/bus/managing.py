@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from busproof.model.values import MICROSECONDS, Error
 from busproof.pipeline.bus.entities import down, entity, of_queue
 from busproof.pipeline.bus.tables import ENTITY
 from busproof.pipeline.bus.terms import (
@@ -18,6 +17,7 @@ from busproof.pipeline.bus.terms import (
     where,
 )
 from busproof.pipeline.schema import DESCRIPTION, SUBSCRIPTIONS
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = [
     "create_queue",

@@ -7,8 +7,8 @@ from typing import Final
 
 import attrs
 
-from busproof.model.values import RuleId
 from busproof.pipeline.bus.terms import Expression
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["MUTANTS", "Mutant", "guarded"]
 

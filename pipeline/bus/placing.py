@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from busproof.model.values import MICROSECONDS, Error
 from busproof.pipeline.bus.entities import is_down
 from busproof.pipeline.bus.tables import ENTITY, KEY
 from busproof.pipeline.bus.terms import Expression, changed, let, where
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["conflict", "free_partitions", "has_room", "home", "key_of", "placed", "turned"]
 

@@ -1,6 +1,5 @@
 """What receivers and browsers are given."""
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.tables import HELD
 from busproof.pipeline.bus.terms import (
@@ -15,6 +14,7 @@ from busproof.pipeline.bus.terms import (
     where,
 )
 from busproof.pipeline.schema import MESSAGE, VIEW
+from busproof.vocabulary.values import Error
 
 __all__ = ["outside_session", "peek", "receive", "receive_deferred", "view"]
 

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.placing import conflict, key_of, placed, turned
@@ -20,6 +19,7 @@ from busproof.pipeline.bus.terms import (
     told,
     where,
 )
+from busproof.vocabulary.values import Error
 
 __all__ = ["cancel", "schedule", "send"]
 

@@ -1,6 +1,5 @@
 """Who holds which session, and what is stored with it."""
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.releasing import released
 from busproof.pipeline.bus.tables import HELD, TABLES
@@ -16,6 +15,7 @@ from busproof.pipeline.bus.terms import (
     told,
     where,
 )
+from busproof.vocabulary.values import Error
 
 __all__ = [
     "accept",

@@ -1,6 +1,5 @@
 """What receivers do with the messages that they have locked."""
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.releasing import UNLOCKED, buried, released
 from busproof.pipeline.bus.tables import HELD
@@ -15,6 +14,7 @@ from busproof.pipeline.bus.terms import (
     told,
     where,
 )
+from busproof.vocabulary.values import Error
 
 __all__ = ["abandon", "complete", "dead_letter", "defer", "renew_lock"]
 

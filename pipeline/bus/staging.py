@@ -1,6 +1,5 @@
 """What is sent in a transaction, and what becomes of it at its end."""
 
-from busproof.model.values import Error
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, is_down
 from busproof.pipeline.bus.placing import conflict, has_room, home
@@ -15,6 +14,7 @@ from busproof.pipeline.bus.terms import (
     state,
     where,
 )
+from busproof.vocabulary.values import Error
 
 __all__ = ["begin", "commit", "roll_back", "staged"]
 

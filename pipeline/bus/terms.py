@@ -7,8 +7,9 @@ each level. A lambda over an array of one element binds it: `let`.
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.model.values import DEAD_LETTERS, Error
 from busproof.pipeline.bus.tables import STATE, TOLD
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import Error
 
 __all__ = [
     "DEAD",

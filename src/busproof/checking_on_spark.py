@@ -20,7 +20,6 @@ from busproof.history.lines import decode_line
 from busproof.history.records import AGAIN, EXPLORATION, REPEATED, Header, Oracle, Record
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.verdicts import NEVER_AROSE, exit_code, profile_of, subject_of
-from busproof.model.outcomes import Event
 from busproof.pipeline.checking import Checked, Told, check
 from busproof.pipeline.coverage import without_query
 from busproof.pipeline.naming import AS_PUBLISHED, Naming, read_naming
@@ -32,6 +31,7 @@ from busproof.pipeline.terms import Held
 from busproof.saying import write_aside
 from busproof.spec import Catalogue, Rule
 from busproof.spec import load as load_catalogue
+from busproof.vocabulary.outcomes import Event
 
 __all__ = ["Checking", "judged"]
 

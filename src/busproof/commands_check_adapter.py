@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
     from rich.progress import Progress  # noqa: PLC0415
 
     from busproof.adapters.checking.checking import checked, lessons  # noqa: PLC0415
-    from busproof.model.profiles import profile_for  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
+    from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
     if not 0 < args.timeout <= 86400:
         raise UsageError(f"the timeout is {args.timeout} s; give more than 0, and a day at most")

@@ -10,8 +10,8 @@ from busproof.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from busproof.model.values import Profile
     from busproof.simulating import Simulation
+    from busproof.vocabulary.profile import Profile
 
 __all__ = ["add_parser", "run"]
 
@@ -51,10 +51,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Simulate, and print what came of it."""
     from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
-    from busproof.model.profiles import profile_for  # noqa: PLC0415
     from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
     from busproof.simulating import READINGS  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
+    from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
     _check(args)
     profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)

@@ -18,9 +18,9 @@ from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import judged
 from busproof.judging.verdicts import profile_of
 from busproof.judging.witnesses import with_late_witnesses
-from busproof.model.profiles import vantage_from
-from busproof.model.values import RuleId
 from busproof.spec import Catalogue
+from busproof.vocabulary.observability import observability_from
+from busproof.vocabulary.values import RuleId
 
 __all__ = ["COMMANDS", "FOLDER", "Failure", "failures", "write"]
 
@@ -95,7 +95,7 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
     found = judged(
         with_late_witnesses(example.events),
         profile_of(catalogue, header),
-        vantage_of(vantage_from(header.clock, header.slack, header.capabilities), oracle),
+        vantage_of(observability_from(header.clock, header.slack, header.capabilities), oracle),
     )
     return found.violation is not None
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Self, cast
 from busproof.history.files import read, scenarios
 from busproof.history.records import Header
 from busproof.judging.verdicts import Hearing
-from busproof.model.values import Clock
 from busproof.spec import load as load_catalogue
+from busproof.vocabulary.values import Clock
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance

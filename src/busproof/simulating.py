@@ -21,10 +21,11 @@ from busproof.history.commands import Asked, CommandFile, numbered, resolved, wr
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.sequences import sequence
 from busproof.judging.shrinking import Spent, minimised
-from busproof.model.outcomes import Event, Received
-from busproof.model.values import Profile, RuleId
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.mutants import MUTANTS
+from busproof.vocabulary.outcomes import Event, Received
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import RuleId
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

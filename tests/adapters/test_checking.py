@@ -11,8 +11,8 @@ from busproof.adapters.checking.checking import checked, lessons
 from busproof.adapters.checking.findings import Finding, Result
 from busproof.cli import main
 from busproof.errors import UsageError
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.profile import profile_for
 
 CHILD = Path(__file__).parent / "children" / "line.py"
 NODE = Path(__file__).parent.parent.parent / "examples" / "node-adapter" / "adapter.js"

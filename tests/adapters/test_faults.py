@@ -5,18 +5,17 @@ from functools import cache
 
 import pytest
 
-from busproof.adapters.base import Capability
 from busproof.adapters.faults import FAULTS, AssigningBus, Fault, SeededBus, fault, make
 from busproof.adapters.finding import find
 from busproof.adapters.seeded.runs import PARTITIONS, Run, play
 from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.errors import UsageError
-from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import Acceptance, accept
-from busproof.model.values import Profile
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import Acceptance, accept
 from busproof.spec import Catalogue, load
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile, profile_for
 
 EDITION = "cs-2020-12"
 """The edition that states the most."""

@@ -15,7 +15,7 @@ from busproof.adapters.finding import Available, available, find
 from busproof.adapters.model import ModelAdapter
 from busproof.adapters.process import ProcessAdapter
 from busproof.errors import AdapterError, UsageError
-from busproof.model.values import Profile
+from busproof.vocabulary.profile import Profile
 
 COUNT = itertools.count()
 

@@ -3,11 +3,12 @@
 import pytest
 
 from busproof.adapters.model import ModelAdapter
-from busproof.model.commands import AcceptNextSession, AdvanceClock, CreateQueue, Schedule
-from busproof.model.outcomes import Done, Scheduled, SessionAccepted
-from busproof.model.profiles import profile_for
-from busproof.model.values import MICROSECONDS, Message
 from busproof.spec import load
+from busproof.vocabulary.commands import AcceptNextSession, AdvanceClock, CreateQueue, Schedule
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Scheduled, SessionAccepted
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import MICROSECONDS
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "random"])

@@ -14,12 +14,15 @@ from pathlib import Path
 import pytest
 
 from busproof.adapters import process
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.process import RESTARTS, ProcessAdapter
 from busproof.errors import AdapterError, UsageError
-from busproof.model.commands import AdvanceClock, Peek, Send
-from busproof.model.outcomes import Done, Witness
-from busproof.model.values import Clock, Message, Profile
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import AdvanceClock, Peek, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Witness
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock
 
 CHILD = Path(__file__).parent / "children" / "child.py"
 PROFILE = Profile(edition="de-2021-04")

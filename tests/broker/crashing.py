@@ -20,7 +20,7 @@ from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import target_of
 from busproof.errors import AdapterError
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     BeginTransaction,
     Command,
@@ -35,8 +35,10 @@ from busproof.model.commands import (
     Receive,
     Send,
 )
-from busproof.model.outcomes import Done, Event, Indeterminate, Outcome, Received
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Message, ReceiveMode
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event, Indeterminate, Outcome, Received
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 from .conftest import Served, launched, running
 

@@ -16,7 +16,7 @@ from busproof.broker.hub import Hub
 from busproof.broker.limits import Limits
 from busproof.broker.serving import Broker, Places, bus_for, started
 from busproof.broker.tokens import Keys
-from busproof.model.commands import CreateQueue
+from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import SETTINGS
 

@@ -10,14 +10,14 @@ import pytest
 from busproof.broker.config import Configuration, read_configuration
 from busproof.broker.serving import bus_for
 from busproof.errors import UsageError
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AddRule,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
     RemoveRule,
 )
-from busproof.model.filters import CorrelationFilter, SqlFilter
+from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter
 
 SAMPLE = """{
   // as the emulator's own sample is written

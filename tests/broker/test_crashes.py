@@ -9,10 +9,12 @@ import pytest
 
 from busproof.adapters.amqp.adapter import CAPABILITIES
 from busproof.judging.overlap import judged
-from busproof.model.outcomes import Done, Indeterminate, Received
-from busproof.model.profiles import profile_for, vantage_from
-from busproof.model.values import DEAD_LETTERS, MICROSECONDS, Clock
 from busproof.spec import load
+from busproof.vocabulary.observability import observability_from
+from busproof.vocabulary.outcomes import Done, Indeterminate, Received
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 from .conftest import FULL, launched
 from .crashing import Round, Victim, dying, moments
@@ -130,7 +132,7 @@ def destinations(one: Round, path: str) -> tuple[str, ...]:
 
 def assert_allowed(one: Round) -> None:
     """The judge finds an order of all that was asked in which each answer was allowed."""
-    vantage = vantage_from(Clock.REAL, SLACK, CAPABILITIES)
+    vantage = observability_from(Clock.REAL, SLACK, CAPABILITIES)
     profile = profile_for(load(), partitions=16)
     found = judged(one.events, profile, vantage)
     assert found.violation is None, found.violation

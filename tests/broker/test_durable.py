@@ -22,9 +22,9 @@ from busproof.broker.hub import Hub
 from busproof.broker.resuming import Keeping
 from busproof.broker.tokens import Keys
 from busproof.cli import main
-from busproof.model.commands import CreateQueue
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.profile import profile_for
 
 from .conftest import Served, launched, running
 

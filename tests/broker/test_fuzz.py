@@ -31,7 +31,7 @@ from busproof.broker.messages import decoded, parse
 from busproof.broker.serving import bus_for
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
-from busproof.model.commands import CreateQueue, Send
+from busproof.vocabulary.commands import CreateQueue, Send
 
 from . import fuzzing, raw
 from .conftest import FULL

@@ -19,7 +19,7 @@ from busproof.broker.proving import Claims
 from busproof.broker.refusals import Refusal
 from busproof.broker.tokens import Claim, Key, Keys, TokenError
 from busproof.errors import UsageError
-from busproof.model.commands import CreateQueue
+from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .conftest import SETTINGS, Served, launched, running

@@ -18,7 +18,7 @@ from busproof.adapters.amqp.target import target_of
 from busproof.broker import wire
 from busproof.broker.limits import MEANINGS, Limits, limits_in
 from busproof.errors import UsageError
-from busproof.model.commands import CreateQueue
+from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .inside import Inside, inside

@@ -18,10 +18,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from busproof.broker.bus import Bus
 from busproof.broker.metrics import MOST_TOLD
 from busproof.broker.traffic import Asked, Moved, Traffic
-from busproof.model.commands import CreateQueue, DeleteQueue, Schedule, Send, SendBatch
-from busproof.model.profiles import profile_for
-from busproof.model.values import Message
 from busproof.spec import load
+from busproof.vocabulary.commands import CreateQueue, DeleteQueue, Schedule, Send, SendBatch
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.profile import profile_for
 
 from .conftest import SETTINGS, Served, Start, anew, launched, running
 

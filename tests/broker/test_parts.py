@@ -17,18 +17,19 @@ from busproof.broker.messages import STANDS_FOR, Content, inner_messages, parse
 from busproof.broker.tokens import Key, Keys, TokenError
 from busproof.broker.writing import encoded
 from busproof.errors import UsageError
-from busproof.model.choosing import POLICIES
-from busproof.model.commands import (
+from busproof.oracle.choosing import POLICIES
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     CreateQueue,
     Receive,
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import Received
-from busproof.model.profiles import profile_for
-from busproof.model.values import Message, MessageView, ReceiveMode
-from busproof.spec import load
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Received
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import ReceiveMode
 
 NOW = 1_000_000.0
 KEYS = Keys([Key("root", "secret"), Key("reader", "r", frozenset({"Listen"}))])

@@ -18,15 +18,15 @@ from busproof.broker.messages import Content
 from busproof.broker.noting import Notes
 from busproof.broker.packing import unpacked
 from busproof.broker.store import Store
-from busproof.model.calendar import Calendar
-from busproof.model.commands import Command
-from busproof.model.deaths import Deaths
-from busproof.model.enlisting import released
-from busproof.model.entity import Queue
-from busproof.model.room import Room
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.values import Profile
+from busproof.oracle.calendar import Calendar
+from busproof.oracle.deaths import Deaths
+from busproof.oracle.enlisting import released
+from busproof.oracle.entity import Queue
+from busproof.oracle.room import Room
+from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.steps.machine import machine_for
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.profile import Profile
 
 from .conftest import FULL
 from .written_down import differences, looked_at, namespace_told

@@ -16,10 +16,10 @@ from busproof.broker.saving import Saver
 from busproof.broker.store import Store
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
-from busproof.model.commands import CreateQueue, Send
-from busproof.model.profiles import profile_for
-from busproof.model.values import Message
 from busproof.spec import load
+from busproof.vocabulary.commands import CreateQueue, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.profile import profile_for
 
 Tried = Callable[[Hub, Saver], Coroutine[None, None, None]]
 

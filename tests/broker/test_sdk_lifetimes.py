@@ -13,8 +13,8 @@ from azure.servicebus.exceptions import (
     ServiceBusServerBusyError,
 )
 
-from busproof.model.commands import CreateQueue, TakePartitionDown
-from busproof.model.state import with_queue
+from busproof.oracle.state import with_queue
+from busproof.vocabulary.commands import CreateQueue, TakePartitionDown
 
 from .conftest import Served
 from .inside import inside

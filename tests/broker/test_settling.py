@@ -12,7 +12,7 @@ from proton.reactor import Container
 from proton.utils import BlockingConnection, LinkDetached
 
 from busproof.broker import proving
-from busproof.model.commands import CreateQueue
+from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import Served
 from .inside import inside

@@ -20,12 +20,13 @@ from busproof.broker.store import Store
 from busproof.broker.tracking import REMEMBERED, Tracked
 from busproof.broker.wording import read, written
 from busproof.errors import UsageError
-from busproof.model.commands import CreateQueue, Receive, Send
-from busproof.model.outcomes import Received
-from busproof.model.profiles import profile_for
-from busproof.model.state import fresh_namespace
-from busproof.model.values import Message, ReceiveMode
+from busproof.oracle.state import fresh_namespace
 from busproof.spec import load
+from busproof.vocabulary.commands import CreateQueue, Receive, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Received
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import ReceiveMode
 
 from .test_round_trip import Made
 

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from busproof.broker.durable import OF_ENTITY, OF_REST, field_of
-from busproof.model.state import Namespace, Queue, Subscription
+from busproof.oracle.state import Namespace, Queue, Subscription
 
 __all__ = ["differences", "looked_at", "namespace_told", "queue_told"]
 

@@ -20,13 +20,13 @@ from busproof.history.conformance import (
     Verdict,
 )
 from busproof.machine import chromium
-from busproof.model.commands import CreateQueue, Send
-from busproof.model.outcomes import Done, Event
-from busproof.model.values import Message
 from busproof.reports.page import write_page
 from busproof.reports.page_data import Comparison
 from busproof.reports.printed import Fate
 from busproof.reports.trends import entry_of
+from busproof.vocabulary.commands import CreateQueue, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event
 
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
 

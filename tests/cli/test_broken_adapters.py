@@ -195,7 +195,7 @@ IN_PROCESS = """
 import os
 from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
-from busproof.model.commands import Send
+from busproof.vocabulary.commands import Send
 
 class Asserting(ModelAdapter):
     def do(self, command, connection):
@@ -265,9 +265,9 @@ def test_a_fault_of_an_adapter_in_python_is_none_of_the_bus(busproof, adapter):
 LONG_WINDED = """
 from busproof.adapters.model import ModelAdapter
 from busproof.adapters.base import Observed
-from busproof.model.commands import Receive
-from busproof.model.outcomes import Refused
-from busproof.model.values import Error
+from busproof.vocabulary.commands import Receive
+from busproof.vocabulary.outcomes import Refused
+from busproof.vocabulary.values import Error
 
 class Talkative(ModelAdapter):
     def do(self, command, connection):

@@ -11,10 +11,10 @@ pytestmark = pytest.mark.slow
 BUSES = """
 from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
-from busproof.model.commands import Receive, Send
-from busproof.model.outcomes import Indeterminate, Received
-from busproof.model.values import Error
-from busproof.model.outcomes import Refused
+from busproof.vocabulary.commands import Receive, Send
+from busproof.vocabulary.outcomes import Indeterminate, Received
+from busproof.vocabulary.values import Error
+from busproof.vocabulary.outcomes import Refused
 
 LOST = Observed(Indeterminate(detail="no answer came in time"))
 

@@ -28,7 +28,8 @@ AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
 
 DECLARING_LESS = """
 import attrs
-from busproof.adapters.base import Capability, Observed
+from busproof.adapters.base import Observed
+from busproof.vocabulary.capabilities import Capability
 from busproof.adapters.model import ModelAdapter
 
 class Less(ModelAdapter):

@@ -13,9 +13,10 @@ from busproof.history.codec import PROTOCOL
 from busproof.history.converters import INTEGERS
 from busproof.history.protocol import ANSWERS, REQUESTS
 from busproof.history.records import Record
-from busproof.model.commands import Command, Receive, Send
-from busproof.model.outcomes import Done, Event, Outcome, Received, Witness
-from busproof.model.values import Message, MessageView, Profile
+from busproof.vocabulary.commands import Command, Receive, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Event, Outcome, Received, Witness
+from busproof.vocabulary.profile import Profile
 
 
 def _field(field, kind) -> st.SearchStrategy:

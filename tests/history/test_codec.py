@@ -20,9 +20,11 @@ from busproof.history.codec import (
     unstructure,
 )
 from busproof.history.records import Record
-from busproof.model.commands import Command, Peek, Receive, Send
-from busproof.model.outcomes import Done, Event, Outcome, Peeked
-from busproof.model.values import Message, Profile, ReceiveMode
+from busproof.vocabulary.commands import Command, Peek, Receive, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event, Outcome, Peeked
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import ReceiveMode
 
 SEND = {"type": "Send", "queue": "q", "message": {"body": "b"}}
 DONE = {"type": "Done"}

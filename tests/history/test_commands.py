@@ -20,7 +20,7 @@ from busproof.history.commands import (
     write_commands,
 )
 from busproof.history.sentences import ASKS, request_of, scenario_of, sentence
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,
     Complete,
@@ -29,8 +29,10 @@ from busproof.model.commands import (
     RestoreQueue,
     Send,
 )
-from busproof.model.outcomes import Done, Event, Received
-from busproof.model.values import Clock, Message, MessageView, Profile
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Event, Received
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock
 
 PROFILE = Profile(edition="de-2021-04", partitions=3)
 CREATE = Event(command=CreateQueue(queue="q"), outcome=Done())

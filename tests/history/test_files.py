@@ -28,9 +28,10 @@ from busproof.history.records import (
     Started,
     StepResult,
 )
-from busproof.model.commands import Peek
-from busproof.model.outcomes import Event, Refused
-from busproof.model.values import Error, Profile
+from busproof.vocabulary.commands import Peek
+from busproof.vocabulary.outcomes import Event, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error
 
 HEADER = '{"record":"header","protocol":1,"profile":{"edition":"de-2021-04"}}'
 EVENT = '{"record":"event","command":{"type":"Peek","queue":"q"},"outcome":{"type":"Empty"}}'
@@ -138,7 +139,7 @@ def test_a_killed_run_keeps_what_was_recorded(path: Path) -> None:
         "import os, sys\n"
         "from busproof.history.files import HistoryWriter\n"
         "from busproof.history.records import Header\n"
-        "from busproof.model.values import Profile\n"
+        "from busproof.vocabulary.profile import Profile\n"
         "writer = HistoryWriter(sys.argv[1])\n"
         "writer.write(Header(profile=Profile(edition='e')))\n"
         f"os.kill(os.getpid(), {signal.SIGKILL.value})\n"

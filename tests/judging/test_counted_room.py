@@ -11,13 +11,13 @@ from exploring import explored
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import SeededBus
 from busproof.adapters.model import ModelAdapter
-from busproof.model.commands import Schedule, Send
-from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for
-from busproof.model.state import Namespace, Queue, fresh_namespace
-from busproof.model.step import accept
-from busproof.model.values import Message
+from busproof.oracle.state import Namespace, Queue, fresh_namespace
+from busproof.oracle.step import accept
 from busproof.spec import load
+from busproof.vocabulary.commands import Schedule, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import profile_for
 
 SEQUENCES = 300 if os.environ.get("BUSPROOF_SIZE") == "full" else 30
 

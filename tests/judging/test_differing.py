@@ -6,11 +6,11 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.faults import SeededBus, fault
 from busproof.history.records import Scenario
 from busproof.judging.differing import answers_alike
-from busproof.model.commands import Command, CreateQueue, Peek, Receive, Send
-from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for
-from busproof.model.values import Message
 from busproof.spec import load
+from busproof.vocabulary.commands import Command, CreateQueue, Peek, Receive, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import profile_for
 
 PROFILE = profile_for(load())
 

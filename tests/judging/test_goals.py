@@ -9,8 +9,8 @@ from busproof.history.conformance import Conformance
 from busproof.history.records import EXPLORATION
 from busproof.judging.goals import GOALS
 from busproof.judging.verdicts import conformance
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.profile import profile_for
 
 
 @pytest.fixture(scope="module")

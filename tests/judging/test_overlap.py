@@ -7,7 +7,7 @@ from busproof.judging import overlap
 from busproof.judging.overlap import judged
 from busproof.judging.parts import parts
 from busproof.judging.witnesses import with_late_witnesses
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     CreateQueue,
     DeleteQueue,
     GetQueue,
@@ -16,11 +16,14 @@ from busproof.model.commands import (
     Send,
     UpdateQueue,
 )
-from busproof.model.outcomes import Empty, Event, Listed, Outcome
-from busproof.model.values import Clock, Message, Profile, Vantage
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Empty, Event, Listed, Outcome
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Clock
 
 PROFILE = Profile(edition="de-2021-04", partitions=4)
-REAL = Vantage(clock=Clock.REAL)
+REAL = Observability(clock=Clock.REAL)
 CREATE = CreateQueue(queue="q")
 SEND = Send(queue="q", message=Message(body="m"))
 RECEIVE = Receive(queue="q")

@@ -23,8 +23,13 @@ from busproof.judging.overlap import Judged, judged
 from busproof.judging.parts import parts
 from busproof.judging.topics import impossible_topic
 from busproof.judging.workload import Habits, work
-from busproof.model.commands import AdvanceClock, ListQueues, ListTopics
-from busproof.model.outcomes import (
+from busproof.oracle.state import fresh_namespace
+from busproof.oracle.step import accept
+from busproof.spec import load
+from busproof.vocabulary.commands import AdvanceClock, ListQueues, ListTopics
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import (
     Empty,
     Event,
     Outcome,
@@ -33,11 +38,8 @@ from busproof.model.outcomes import (
     Refused,
     Renewed,
 )
-from busproof.model.profiles import profile_for
-from busproof.model.state import fresh_namespace
-from busproof.model.step import accept
-from busproof.model.values import Clock, Error, MessageView, Profile, Tier, Vantage
-from busproof.spec import load
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import Clock, Error, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEEDS = 1_000 if FULL else 24
@@ -50,7 +52,7 @@ SEEDED = FAULTS if FULL else FAULTS[::4]
 EDITION = "cs-2020-12"
 """The edition that states the most."""
 IDLE = Habits()
-REAL = Vantage(clock=Clock.REAL)
+REAL = Observability(clock=Clock.REAL)
 NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
 NO_FAULT = "none"
 """The edition that faults are tried in, without one."""

@@ -13,9 +13,9 @@ from exploring import accusation, explored
 
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.model.profiles import profile_for
-from busproof.model.values import Tier
 from busproof.spec import load
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 AT_GATE = 3

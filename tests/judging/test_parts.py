@@ -1,7 +1,7 @@
 """Which entities have to be judged together."""
 
 from busproof.judging.parts import parts
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AddRule,
     Command,
     CreateQueue,
@@ -12,9 +12,9 @@ from busproof.model.commands import (
     Receive,
     Send,
 )
-from busproof.model.filters import FalseFilter
-from busproof.model.outcomes import Done, Event
-from busproof.model.values import Message
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event
+from busproof.vocabulary.subscription_rules import FalseFilter
 
 
 def together(*commands: Command) -> list[list[int]]:

@@ -6,7 +6,8 @@ import pytest
 
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.patience import PAUSE, TRIES
-from busproof.model.commands import (
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     AcceptSession,
     AddRule,
     AdvanceClock,
@@ -24,8 +25,10 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.filters import DEFAULT_RULE, FalseFilter
-from busproof.model.outcomes import (
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Event,
@@ -35,9 +38,9 @@ from busproof.model.outcomes import (
     Received,
     Scheduled,
 )
-from busproof.model.profiles import profile_for
-from busproof.model.values import EntityStatus, Message, MessageView, ReceiveMode, Vantage
-from busproof.spec import load
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, FalseFilter
+from busproof.vocabulary.values import ReceiveMode
 
 GB = 2**30
 TAKE = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
@@ -47,7 +50,7 @@ class Bus:
     """What was seen of a bus whose clock is virtual."""
 
     def __init__(self, *commands: Command, **readings: str) -> None:
-        self._judge = Judge(profile_for(load(), readings=readings), Vantage())
+        self._judge = Judge(profile_for(load(), readings=readings), Observability())
         self._now = 0
         for command in commands:
             self.saw(command)

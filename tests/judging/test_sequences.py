@@ -2,8 +2,8 @@
 
 from busproof.history.commands import resolved
 from busproof.judging.sequences import sequence
-from busproof.model.commands import Receive
-from busproof.model.values import ReceiveMode
+from busproof.vocabulary.commands import Receive
+from busproof.vocabulary.values import ReceiveMode
 
 SEEDS = range(50)
 

@@ -13,7 +13,7 @@ from busproof.history.records import Oracle
 from busproof.judging.judge import Judge
 from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
 from busproof.judging.waiting import without_waiting
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,
     Complete,
@@ -23,8 +23,11 @@ from busproof.model.commands import (
     RenewLock,
     Send,
 )
-from busproof.model.outcomes import Empty, Event, Outcome, Peeked, Refused, Renewed
-from busproof.model.values import MICROSECONDS, Error, Message, Profile, Vantage
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import Empty, Event, Outcome, Peeked, Refused, Renewed
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 PROFILE = Profile(edition="de-2021-04")
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
@@ -95,7 +98,7 @@ def test_events_that_the_judge_does_not_need_are_left_out() -> None:
         Event(command=Receive(queue="other"), outcome=received("m0")),
         Event(command=Receive(queue="q"), outcome=Empty()),
     ]
-    vantage = Vantage(partitions=False, witness=False)
+    vantage = Observability(partitions=False, witness=False)
     needed = off_the_wire(events, "LIFE-09", PROFILE, vantage, Oracle.CLIENT)
     assert (events[1], events[3], events[5]) == needed
 
@@ -126,7 +129,7 @@ def test_time_that_the_judge_does_not_need_is_left_out_too() -> None:
     events = [create, at(0, AdvanceClock(duration=idle), DONE), *story(idle)]
     kept = [place for place in range(len(events)) if place != 1]
     assert (create, *story(0)) == without_waiting(events, kept)
-    vantage = Vantage(partitions=False, witness=False)
+    vantage = Observability(partitions=False, witness=False)
     needed = off_the_wire(events, "LIFE-06", PROFILE, vantage, Oracle.CLIENT)
     assert (create, *story(0)[:2], at(0, events[-1].command, LOCK_LOST)) == needed
 
@@ -145,6 +148,6 @@ def test_commands_are_numbered_anew_and_still_refer_to_each_other() -> None:
         Event(command=Peek(queue="q"), outcome=DONE),
         Event(command=Receive(queue="q"), outcome=received("m", lock_token="t")),
     ]
-    judge = Judge(PROFILE, Vantage())
+    judge = Judge(PROFILE, Observability())
     assert judge.saw(events[0]) is None
     assert [1, 2, 3] == [each.number for each in commands_of(events)]

@@ -15,11 +15,11 @@ from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
-from busproof.model.choosing import POLICIES
-from busproof.model.outcomes import Event
-from busproof.model.profiles import profile_for
-from busproof.model.values import Clock, Profile, Tier
+from busproof.oracle.choosing import POLICIES
 from busproof.spec import load
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import Clock, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 600, "random": 200, "round-robin": 200}

@@ -10,7 +10,12 @@ from pyspark.sql import SparkSession
 
 from busproof.adapters.spark import SparkAdapter
 from busproof.history.codec import unstructure
-from busproof.model.commands import (
+from busproof.pipeline.bus.asking import Asking, plan
+from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
+from busproof.pipeline.bus.tables import TABLES
+from busproof.pipeline.schema import KNOWN_COMMANDS
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     AdvanceClock,
     BeginTransaction,
     Command,
@@ -20,14 +25,10 @@ from busproof.model.commands import (
     Receive,
     Send,
 )
-from busproof.model.outcomes import Done, Empty, Listed, Received, Refused
-from busproof.model.profiles import profile_for
-from busproof.model.values import MICROSECONDS, Error, Message
-from busproof.pipeline.bus.asking import Asking, plan
-from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
-from busproof.pipeline.bus.tables import TABLES
-from busproof.pipeline.schema import KNOWN_COMMANDS
-from busproof.spec import load
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Listed, Received, Refused
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import MICROSECONDS, Error
 
 MOST_TEXT = 45_000
 """Characters of the largest expression; a value that is repeated and not bound doubles it."""

@@ -11,8 +11,6 @@ from pyspark.sql import functions as sf
 from spark_samples import SHOWN_BY_WORK, Sample, by_history, held
 
 from busproof.errors import HistoryError
-from busproof.model.outcomes import Refused
-from busproof.model.values import Error
 from busproof.pipeline import messages, ordering, reading, rules
 from busproof.pipeline.checking import check
 from busproof.pipeline.frames import Frames
@@ -21,6 +19,8 @@ from busproof.pipeline.ordering import entities
 from busproof.pipeline.reading import read_lines, read_table
 from busproof.pipeline.session import said_by_spark
 from busproof.pipeline.sources import find_source
+from busproof.vocabulary.outcomes import Refused
+from busproof.vocabulary.values import Error
 
 pytestmark = pytest.mark.slow
 

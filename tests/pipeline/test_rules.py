@@ -5,17 +5,17 @@ import re
 from pathlib import Path
 
 from busproof.history.codec import union_of
-from busproof.model.commands import (
+from busproof.pipeline import coverage, rules, schema
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     Command,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
     UpdateQueue,
 )
-from busproof.model.outcomes import Event, Outcome, QueueDescription, TopicDescription
-from busproof.model.values import Message, MessageView
-from busproof.pipeline import coverage, rules, schema
-from busproof.spec import load
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Event, Outcome, QueueDescription, TopicDescription
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "how-to" / "check-on-spark.md"

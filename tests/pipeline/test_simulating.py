@@ -9,12 +9,11 @@ from pyspark.sql import SparkSession
 from busproof import simulating
 from busproof.cli import main
 from busproof.history.commands import read_commands
-from busproof.model.profiles import profile_for
-from busproof.model.values import Profile
 from busproof.pipeline.bus.folding import folded
 from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
 from busproof.simulating import READINGS, Difference, noticed, saved, seldom, simulated
 from busproof.spec import load
+from busproof.vocabulary.profile import Profile, profile_for
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = 2000 if FULL else 12

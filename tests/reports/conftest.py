@@ -12,9 +12,10 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
-from busproof.model.commands import CreateQueue, Receive, Send
-from busproof.model.outcomes import Done, Event, Received, Refused, Witness
-from busproof.model.values import Error, Message, MessageView
+from busproof.vocabulary.commands import CreateQueue, Receive, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Event, Received, Refused, Witness
+from busproof.vocabulary.values import Error
 
 NO_TRANSACTIONS = "capability: transactions"
 

@@ -5,10 +5,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from busproof.history.conformance import Conformance, Counterexample, ExitCode, Verdict
-from busproof.model.commands import Send
-from busproof.model.outcomes import Done, Event
-from busproof.model.values import Message
 from busproof.reports.markdown import page
+from busproof.vocabulary.commands import Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event
 
 HOSTILE = "a | b `c` *d* _e_ [f](g) <img src=x> # h @i ~~j~~ \\ & \x1b[31m\n\n- k\n| l |"
 

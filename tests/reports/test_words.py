@@ -10,7 +10,7 @@ from busproof.history.command_words import command_words
 from busproof.history.outcome_words import outcome_words
 from busproof.history.phrases import one_line, seconds
 from busproof.history.words import event_words, story
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
@@ -55,14 +55,9 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.filters import (
-    CorrelationFilter,
-    FalseFilter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
-from busproof.model.outcomes import (
+from busproof.vocabulary.entity_settings import Availability, EntityStatus
+from busproof.vocabulary.messages import Message, MessageState, MessageView
+from busproof.vocabulary.outcomes import (
     Described,
     Done,
     Empty,
@@ -86,15 +81,14 @@ from busproof.model.outcomes import (
     Unsupported,
     Witness,
 )
-from busproof.model.values import (
-    Availability,
-    EntityStatus,
-    Error,
-    Message,
-    MessageState,
-    MessageView,
-    ReceiveMode,
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
 )
+from busproof.vocabulary.values import Error, ReceiveMode
 
 COMMANDS = [
     (GetTopic(topic="t"), "Get topic t"),

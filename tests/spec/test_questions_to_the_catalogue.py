@@ -3,8 +3,8 @@
 import pytest
 
 from busproof.errors import UsageError
-from busproof.model.values import Tier
 from busproof.spec import Catalogue
+from busproof.vocabulary.values import Tier
 
 
 def test_a_rule_is_found_by_its_id(catalogue: Catalogue) -> None:

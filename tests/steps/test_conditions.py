@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from busproof.model.values import Message
 from busproof.steps.conditions import MARKED, marked
+from busproof.vocabulary.messages import Message
 
 HEADERS = ("correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type")
 

@@ -11,12 +11,12 @@ from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, UsageError
 from busproof.history.records import AGAIN, ScenarioVerdict, Started
 from busproof.judging.verdicts import conformance
-from busproof.model.commands import AdvanceClock, Command, Receive, Send
-from busproof.model.outcomes import Indeterminate, Received, Unsupported
-from busproof.model.values import MICROSECONDS, Clock
 from busproof.spec import load
 from busproof.steps.machine import machine_for
 from busproof.steps.sizes import size_named
+from busproof.vocabulary.commands import AdvanceClock, Command, Receive, Send
+from busproof.vocabulary.outcomes import Indeterminate, Received, Unsupported
+from busproof.vocabulary.values import MICROSECONDS, Clock
 
 
 def test_a_seed_repeats_the_exploration() -> None:

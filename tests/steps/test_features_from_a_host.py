@@ -195,7 +195,7 @@ def test_what_does_not_apply_is_skipped_with_its_cause(host):
         "import attrs\n"
         "from busproof.adapters.base import Observed\n"
         "from busproof.adapters.model import ModelAdapter\n"
-        "from busproof.model.outcomes import Indeterminate\n"
+        "from busproof.vocabulary.outcomes import Indeterminate\n"
         "class Mute(ModelAdapter):\n"
         "    @property\n"
         "    def declaration(self):\n"

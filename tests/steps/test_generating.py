@@ -5,16 +5,16 @@ from typing import get_args
 import pytest
 from exploring import explored
 
-from busproof.adapters.base import Capability
 from busproof.adapters.faults import SeededBus
-from busproof.model.commands import Command, CreateQueue, RestoreQueue
-from busproof.model.profiles import profile_for
-from busproof.model.values import Tier
 from busproof.spec import load
 from busproof.steps.generating import generators
 from busproof.steps.machine import scope_of, terms_of
 from busproof.steps.needing import needs
 from busproof.steps.worlds import Scope
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command, CreateQueue, RestoreQueue
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Tier
 
 EVERYTHING = Scope(capabilities=frozenset(Capability))
 SOME = [

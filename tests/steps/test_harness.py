@@ -5,11 +5,16 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, HistoryError
 from busproof.history.records import Oracle, ScenarioVerdict
-from busproof.model.commands import (
+from busproof.spec import load
+from busproof.steps.ending import Inconclusive, NotApplicable, NotConforming, Undeclared
+from busproof.steps.harness import ROUNDS, Bus, Recording
+from busproof.steps.running import verdict_on
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
@@ -28,7 +33,8 @@ from busproof.model.commands import (
     SendBatch,
     TakePartitionDown,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Event,
@@ -38,18 +44,8 @@ from busproof.model.outcomes import (
     Refused,
     Unsupported,
 )
-from busproof.model.profiles import profile_for
-from busproof.model.values import (
-    MICROSECONDS,
-    Error,
-    Message,
-    MessageView,
-    ReceiveMode,
-)
-from busproof.spec import load
-from busproof.steps.ending import Inconclusive, NotApplicable, NotConforming, Undeclared
-from busproof.steps.harness import ROUNDS, Bus, Recording
-from busproof.steps.running import verdict_on
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 CATALOGUE = load()
 CREATE = CreateQueue(queue="q")

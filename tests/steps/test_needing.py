@@ -1,8 +1,8 @@
 """What has to be declared before something is asked."""
 
-from busproof.adapters.base import Capability
-from busproof.model.commands import CreateQueue
 from busproof.steps.needing import needs
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue
 
 
 def test_a_size_is_asked_only_of_who_has_sizes() -> None:

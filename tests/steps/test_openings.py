@@ -6,20 +6,21 @@ from typing import Final
 import attrs
 import pytest
 
-from busproof.adapters.base import Adapter, Capability, Observed
+from busproof.adapters.base import Adapter, Observed
 from busproof.adapters.faults import SeededBus
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.judge import Judge
-from busproof.model.commands import Command, CreateQueue
-from busproof.model.filters import CorrelationFilter
-from busproof.model.outcomes import Event, Refused
-from busproof.model.profiles import profile_for
-from busproof.model.values import Clock, Error, Profile
 from busproof.spec import load
 from busproof.steps.generating import queue_kinds
 from busproof.steps.machine import LOCK, Sequence, Watch, scope_of, terms_of
 from busproof.steps.openings import begun_with, openings
 from busproof.steps.worlds import Scope, Shape, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command, CreateQueue
+from busproof.vocabulary.outcomes import Event, Refused
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.subscription_rules import CorrelationFilter
+from busproof.vocabulary.values import Clock, Error
 
 TIERS = ("standard", "premium", "basic")
 FIRST = CreateQueue(queue="q1", lock_duration=LOCK)

@@ -4,9 +4,9 @@ from itertools import count
 
 import pytest
 
-from busproof.model.values import Clock
 from busproof.steps.ending import Inconclusive, Missed
 from busproof.steps.repeating import MOST_TRIES, NO_CHANCE, ROUNDS, Repeating
+from busproof.vocabulary.values import Clock
 
 RULE = frozenset({"KEY-08"})
 

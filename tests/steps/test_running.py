@@ -5,7 +5,6 @@ from pathlib import Path
 import attrs
 import pytest
 
-from busproof.adapters.base import Capability
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, UsageError
 from busproof.history.files import load
@@ -13,6 +12,7 @@ from busproof.history.records import Oracle, ScenarioVerdict
 from busproof.steps import running
 from busproof.steps.options import rules_asked_for
 from busproof.steps.running import Run
+from busproof.vocabulary.capabilities import Capability
 
 
 class Options:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from busproof.model.values import Message, MessageView
 from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.messages import Message, MessageView
 
 
 class Bodies:

@@ -2,12 +2,7 @@
 
 from telling import Told, received
 
-from busproof.model.commands import (
-    Abandon,
-    AdvanceClock,
-    DeadLetter,
-    Receive,
-)
+from busproof.vocabulary.commands import Abandon, AdvanceClock, DeadLetter, Receive
 
 __all__ = [
     "ABANDON",

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
-from busproof.model.commands import (
+from busproof.oracle.state import NEVER
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     CloseSession,
@@ -18,9 +19,8 @@ from busproof.model.commands import (
     RollBackTransaction,
     Send,
 )
-from busproof.model.outcomes import Done, Empty, Event, Peeked, Received, Refused, Witness
-from busproof.model.state import NEVER
-from busproof.model.values import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Event, Peeked, Received, Refused, Witness
 
 Corrupted = tuple[list[Event], int]
 

@@ -19,12 +19,12 @@ from busproof.history.records import (
 )
 from busproof.history.words import event_words
 from busproof.judging.judge import Judge, vantage_of
-from busproof.model.commands import Command
-from busproof.model.outcomes import Event
-from busproof.model.values import Profile
 from busproof.steps.exploring import Exploration
 from busproof.steps.machine import terms_of
 from busproof.steps.sizes import SIZES
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile
 
 __all__ = ["Explored", "Spoiled", "accusation", "explored"]
 

@@ -2,9 +2,9 @@
 
 from telling import SECOND, Told, is_allowed, received
 
-from busproof.model.commands import CancelScheduled, Receive, Schedule
-from busproof.model.outcomes import Scheduled
-from busproof.model.values import Message
+from busproof.vocabulary.commands import CancelScheduled, Receive, Schedule
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Scheduled
 
 __all__ = ["CANCEL", "NUMBER", "later", "may_be_given", "scheduled"]
 

@@ -5,7 +5,7 @@ from telling import (
     Told,
 )
 
-from busproof.model.commands import (
+from busproof.vocabulary.commands import (
     BringPartitionUp,
     CreateSubscription,
     CreateTopic,
@@ -20,7 +20,8 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import (
     Described,
     Listed,
     QueueDescription,
@@ -28,11 +29,7 @@ from busproof.model.outcomes import (
     TopicDescribed,
     TopicDescription,
 )
-from busproof.model.values import (
-    Error,
-    Message,
-    ReceiveMode,
-)
+from busproof.vocabulary.values import Error, ReceiveMode
 
 EXISTS = Refused(error=Error.ALREADY_EXISTS)
 DISABLED = Refused(error=Error.ENTITY_DISABLED)

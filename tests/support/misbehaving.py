@@ -2,10 +2,11 @@
 
 import attrs
 
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
+from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError
-from busproof.model.commands import (
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
     AcceptSession,
     AdvanceClock,
     BringPartitionUp,
@@ -16,7 +17,7 @@ from busproof.model.commands import (
     Receive,
     Send,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Indeterminate,
@@ -26,7 +27,7 @@ from busproof.model.outcomes import (
     Unsupported,
     Witness,
 )
-from busproof.model.values import Error, ReceiveMode
+from busproof.vocabulary.values import Error, ReceiveMode
 
 
 class Fake(ModelAdapter):

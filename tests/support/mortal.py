@@ -2,15 +2,9 @@
 
 from telling import SECOND, Told, is_allowed, received
 
-from busproof.model.commands import (
-    Peek,
-    Receive,
-)
-from busproof.model.outcomes import (
-    Received,
-    Refused,
-)
-from busproof.model.values import Error
+from busproof.vocabulary.commands import Peek, Receive
+from busproof.vocabulary.outcomes import Received, Refused
+from busproof.vocabulary.values import Error
 
 __all__ = [
     "DEAD",

@@ -4,9 +4,9 @@ from collections import Counter
 from typing import Any
 
 from busproof.adapters.model import ModelAdapter
-from busproof.model.commands import AdvanceClock, Command
-from busproof.model.returning import prepared
-from busproof.model.state import Namespace, Queue, Transaction
+from busproof.oracle.returning import prepared
+from busproof.oracle.state import Namespace, Queue, Transaction
+from busproof.vocabulary.commands import AdvanceClock, Command
 
 __all__ = ["Observing"]
 

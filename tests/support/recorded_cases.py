@@ -15,12 +15,12 @@ from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Started
 from busproof.judging.workload import Habits, work
-from busproof.model.outcomes import Event, Indeterminate
-from busproof.model.profiles import profile_for
-from busproof.model.state import fresh_namespace
-from busproof.model.step import accept
-from busproof.model.values import Clock, Profile
+from busproof.oracle.state import fresh_namespace
+from busproof.oracle.step import accept
 from busproof.spec import load
+from busproof.vocabulary.outcomes import Event, Indeterminate
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import Clock
 
 __all__ = [
     "WITHOUT",

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from busproof.model.commands import (
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import Acceptance, accept, step
+from busproof.oracle.transition import Transition
+from busproof.vocabulary.commands import (
     AdvanceClock,
     BringPartitionUp,
     CreateQueue,
@@ -11,7 +14,9 @@ from busproof.model.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.outcomes import (
     Described,
     Done,
     Event,
@@ -22,18 +27,8 @@ from busproof.model.outcomes import (
     Refused,
     Witness,
 )
-from busproof.model.state import Namespace, fresh_namespace
-from busproof.model.step import Acceptance, accept, step
-from busproof.model.transition import Transition
-from busproof.model.values import (
-    SEQUENCE_BITS,
-    Error,
-    Message,
-    MessageView,
-    Profile,
-    Tier,
-    Vantage,
-)
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error, Tier
 
 DONE = Done()
 INVALID = Refused(error=Error.INVALID_OPERATION)
@@ -47,7 +42,7 @@ SECOND = 1_000_000
 class Told:
     """What was seen of a namespace so far, and what it leaves possible."""
 
-    def __init__(self, profile: Profile, vantage: Vantage) -> None:
+    def __init__(self, profile: Profile, vantage: Observability) -> None:
         self.possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
         self.bodies = 0
 
@@ -199,4 +194,4 @@ def telling(
         partitions=partitions,
         silent=silent,
     )
-    return Told(profile, Vantage(**vantage))
+    return Told(profile, Observability(**vantage))

@@ -8,7 +8,6 @@ from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import SpecificationError
 from busproof.history.records import Oracle
-from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
 from busproof.steps.ending import NotApplicable, NotConforming
 from busproof.steps.following import follow
@@ -18,6 +17,7 @@ from busproof.tla.graph import Graph
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import Manifest, Setting, load
 from busproof.tla.paths import Path_, Suite, covering, load_suites, write_suites
+from busproof.vocabulary.profile import profile_for
 
 SEND = '[op |-> \\"Send\\", key |-> \\"none\\"]'
 RECEIVE = '[op |-> \\"Receive\\", connection |-> 1, mode |-> \\"peek-lock\\"]'

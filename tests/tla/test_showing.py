@@ -9,13 +9,13 @@ from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.history.sentences import ASKS, VERDICT
-from busproof.model.profiles import profile_for
 from busproof.spec import load as load_catalogue
 from busproof.steps.asking import Asking
 from busproof.steps.ending import NotConforming
 from busproof.steps.harness import Bus, Recording
 from busproof.tla.manifest import Setting, load
 from busproof.tla.showing import Said, gherkin, story
+from busproof.vocabulary.profile import profile_for
 
 DONE, LOST = {"type": "Done"}, {"type": "Refused", "error": "lock-lost"}
 SEND = Said({"op": "Send", "key": "a"}, {"type": "Done", "partition": 0})

@@ -14,7 +14,13 @@ from busproof.cli import main
 from busproof.errors import TlcError
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Scenario
-from busproof.model.commands import (
+from busproof.tla import traces
+from busproof.tla.left_out import LeftOut
+from busproof.tla.manifest import FOLDER
+from busproof.tla.recorded import Recorded, recorded
+from busproof.tla.ticking import ticks_for
+from busproof.tla.traces import judged_traces, spelt
+from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
     Command,
@@ -28,7 +34,8 @@ from busproof.model.commands import (
     Send,
     TakePartitionDown,
 )
-from busproof.model.outcomes import (
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import (
     Done,
     Empty,
     Event,
@@ -37,13 +44,8 @@ from busproof.model.outcomes import (
     Received,
     Refused,
 )
-from busproof.model.values import MICROSECONDS, Error, Message, MessageView, Profile, ReceiveMode
-from busproof.tla import traces
-from busproof.tla.left_out import LeftOut
-from busproof.tla.manifest import FOLDER
-from busproof.tla.recorded import Recorded, recorded
-from busproof.tla.ticking import ticks_for
-from busproof.tla.traces import judged_traces, spelt
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 PROFILE = Profile(edition="de-2021-04", partitions=2)
 LOCK = 60 * MICROSECONDS

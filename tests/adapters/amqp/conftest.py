@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
-from busproof.model.commands import Command
-from busproof.model.outcomes import Outcome
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.profile import profile_for
 
 Ask = Callable[..., Outcome]
 

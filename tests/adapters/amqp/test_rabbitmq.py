@@ -13,11 +13,12 @@ import pytest
 
 from busproof.adapters.amqp.plain import PlainAdapter
 from busproof.adapters.amqp.target import target_of
-from busproof.model.commands import Abandon, Complete, CreateQueue, Peek, Receive, Send
-from busproof.model.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
-from busproof.model.profiles import profile_for
-from busproof.model.values import Message, MessageView, ReceiveMode
 from busproof.spec import load
+from busproof.vocabulary.commands import Abandon, Complete, CreateQueue, Peek, Receive, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import ReceiveMode
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")

@@ -13,15 +13,16 @@ from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.remote import RemoteAdapter, redacted
 from busproof.adapters.amqp.run_names import RUN, is_of_a_run, prefix_of
 from busproof.adapters.amqp.target import Target, target_of
-from busproof.adapters.base import Capability
 from busproof.adapters.finding import find
 from busproof.cli import main
 from busproof.errors import AdapterError, UsageError
-from busproof.model.commands import CreateQueue, ListQueues, Receive, Send
-from busproof.model.outcomes import Done, Empty, Indeterminate, Listed, Received
-from busproof.model.profiles import profile_for
-from busproof.model.values import Clock, Message
 from busproof.spec import load
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, ListQueues, Receive, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Indeterminate, Listed, Received
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Clock
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,8 @@ import pytest
 
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
 from busproof.adapters.amqp.messages import decoded, encoded
-from busproof.model.commands import (
+from busproof.spec import load
+from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
     AcceptSession,
@@ -48,8 +49,9 @@ from busproof.model.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.model.filters import CorrelationFilter, FalseFilter, SqlFilter, TrueFilter
-from busproof.model.outcomes import (
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.messages import Message, MessageState, MessageView
+from busproof.vocabulary.outcomes import (
     Described,
     Done,
     Empty,
@@ -68,17 +70,14 @@ from busproof.model.outcomes import (
     TopicDescribed,
     TopicDescription,
 )
-from busproof.model.profiles import profile_for
-from busproof.model.values import (
-    MICROSECONDS,
-    Availability,
-    Error,
-    Message,
-    MessageState,
-    MessageView,
-    ReceiveMode,
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    SqlFilter,
+    TrueFilter,
 )
-from busproof.spec import load
+from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 from .conftest import Ask
 

@@ -11,8 +11,8 @@ import pytest
 
 from busproof.consent import MOST, Work
 from busproof.history.files import load as load_history
-from busproof.model.commands import Creation
 from busproof.spec import load
+from busproof.vocabulary.commands import Creation
 
 pytestmark = pytest.mark.slow
 

@@ -15,10 +15,11 @@ import attrs
 from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.history import protocol
-from busproof.model.commands import Receive
-from busproof.model.outcomes import Empty, Indeterminate, Unsupported
-from busproof.model.profiles import profile_for
 from busproof.spec import load
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Receive
+from busproof.vocabulary.outcomes import Empty, Indeterminate, Unsupported
+from busproof.vocabulary.profile import profile_for
 
 
 def write(raw: bytes) -> None:
@@ -98,7 +99,7 @@ class Bus:
         named = [each for each in named if each not in self.args.without]
         return protocol.Declared(
             implementation=protocol.ImplementationName(**attrs.asdict(everything.implementation)),
-            capabilities=tuple(protocol.CapabilityName(each) for each in named),
+            capabilities=tuple(Capability(each) for each in named),
             slack=self.args.slack,
         )
 

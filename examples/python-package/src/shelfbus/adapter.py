@@ -2,10 +2,13 @@
 
 from importlib.metadata import version
 
-from busproof.adapters.base import Capability, Declaration, Implementation, Observed
-from busproof.model import commands as c
-from busproof.model import outcomes as o
-from busproof.model.values import Error, Message, MessageView, Profile, ReceiveMode
+from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof.vocabulary import commands as c
+from busproof.vocabulary import outcomes as o
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error, ReceiveMode
 from shelfbus.bus import Bus, BusError, Item, Letter
 
 ERRORS = {

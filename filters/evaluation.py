@@ -1,0 +1,145 @@
+"""Whether the condition of a SQL filter holds for a message (FILTER-11 to FILTER-18).
+
+A condition is true, false or unknown (`None`). Where the documents do not say which, the answer is
+the set of all that it may be.
+"""
+
+import operator
+import re
+from collections.abc import Callable
+from typing import Any, Final, assert_never
+
+from busproof.filters.parser import And, Compare, Condition, Exists, In, IsNull, Like, Not, Or
+from busproof.filters.terms import Missing, Value, is_there, value_of
+from busproof.vocabulary.messages import Message
+
+__all__ = ["Truth", "truth"]
+
+Truth = frozenset[bool | None]
+
+_UNKNOWN: Final[Truth] = frozenset({None})
+_OPEN: Final[Truth] = frozenset({True, False, None})
+_NOT_TRUE: Final[Truth] = frozenset({False, None})
+_ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def truth(condition: Condition, message: Message) -> Truth:  # noqa: PLR0911 - one closed match
+    """What the condition may be for this message."""
+    match condition:
+        case And(left=left, right=right):
+            return _combined(_and, truth(left, message), truth(right, message))
+        case Or(left=left, right=right):
+            return _combined(_or, truth(left, message), truth(right, message))
+        case Not(condition=inner):
+            return frozenset(None if each is None else not each for each in truth(inner, message))
+        case Compare(operator=sign, left=left, right=right):
+            return _compared(sign, value_of(left, message), value_of(right, message))
+        case IsNull(property=found):
+            return _is_null(value_of(found, message))
+        case Exists(property=found):
+            there = is_there(found, message)
+            return frozenset({True, False}) if there is None else frozenset({there})
+        case In(term=term, options=options):
+            return _among(value_of(term, message), [value_of(each, message) for each in options])
+        case Like(term=term, pattern=pattern, escape=escape):
+            values = [value_of(each, message) for each in (term, pattern)]
+            signs = () if escape is None else (value_of(escape, message),)
+            return _fits(*values, *signs)
+        case _:
+            assert_never(condition)
+
+
+def _combined(
+    how: Callable[[bool | None, bool | None], bool | None], left: Truth, right: Truth
+) -> Truth:
+    return frozenset(how(one, two) for one in left for two in right)
+
+
+def _and(left: bool | None, right: bool | None) -> bool | None:
+    """FILTER-17: false if one side is, else unknown if one side is."""
+    if left is False or right is False:
+        return False
+    return None if left is None or right is None else True
+
+
+def _or(left: bool | None, right: bool | None) -> bool | None:
+    """FILTER-17: true if one side is, else unknown if one side is."""
+    if left is True or right is True:
+        return True
+    return None if left is None or right is None else False
+
+
+def _is_null(value: Value) -> Truth:
+    """FILTER-13: whether the property is not there, or null."""
+    if value is Missing.OPEN:
+        return _OPEN
+    return frozenset({isinstance(value, Missing)})
+
+
+def _compared(sign: str, left: Value, right: Value) -> Truth:
+    """FILTER-11: texts are equal or not, with their case; numbers are ordered."""
+    if Missing.UNKNOWN in (left, right):
+        return _UNKNOWN
+    if Missing.OPEN in (left, right) or left is right is Missing.NULL:
+        return _OPEN
+    if Missing.NULL in (left, right):
+        return _OPEN if sign in ("<>", "!=") else _NOT_TRUE
+    orderless = sign in ("=", "<>", "!=")
+    if _kind(left) is not _kind(right) or not (orderless or _kind(left) is float):
+        return _OPEN
+    return frozenset({_ORDERED[sign](left, right)})
+
+
+def _kind(value: Value) -> type:
+    if isinstance(value, bool):
+        return bool
+    return str if isinstance(value, str) else float
+
+
+def _among(value: Value, options: list[Value]) -> Truth:
+    """FILTER-14: whether the value equals one of those listed."""
+    if value is Missing.UNKNOWN:
+        return _UNKNOWN
+    found: Truth = frozenset({False})
+    for option in options:
+        # What an unknown option among others makes of it is not said.
+        equal = _OPEN if option is Missing.UNKNOWN else _compared("=", value, option)
+        found = _combined(_or, found, equal)
+    return found
+
+
+def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
+    """FILTER-15: whether the text fits; open where that depends on its case."""
+    if Missing.UNKNOWN in (value, pattern, escape):
+        return _UNKNOWN
+    if Missing.NULL in (value, pattern):
+        return _NOT_TRUE
+    if not (isinstance(value, str) and isinstance(pattern, str) and isinstance(escape, str)):
+        return _OPEN
+    wanted = _regex(pattern, escape) if len(escape) <= 1 else None
+    if wanted is None:
+        return _OPEN
+    flags = (re.DOTALL, re.DOTALL | re.IGNORECASE)
+    return frozenset(bool(re.fullmatch(wanted, value, flag)) for flag in flags)
+
+
+def _regex(pattern: str, escape: str) -> str | None:
+    """The pattern as a regular expression; `None` where its escapes are not defined."""
+    found, signs = [], iter(pattern)
+    for sign in signs:
+        if escape and sign == escape:
+            following = next(signs, "")
+            if not following or following not in f"%_{escape}":
+                return None
+            found.append(re.escape(following))
+        else:
+            found.append({"%": ".*", "_": "."}.get(sign, re.escape(sign)))
+    return "".join(found)

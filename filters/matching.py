@@ -1,0 +1,62 @@
+"""Whether a filter takes a message (FILTER-01 to FILTER-20)."""
+
+from typing import assert_never
+
+import attrs
+
+from busproof.filters.evaluation import truth
+from busproof.filters.parser import Outside, parsed
+from busproof.vocabulary.messages import Message, PropertyValue
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    TrueFilter,
+)
+
+__all__ = ["takes"]
+
+_CONDITIONS: tuple[str, ...] = tuple(
+    field.name for field in attrs.fields(CorrelationFilter) if field.name != "properties"
+)
+
+
+def takes(wanted: Filter, message: Message) -> bool | None:
+    """Whether a filter takes a message; `None` where the documents do not say."""
+    match wanted:
+        case TrueFilter():
+            return True
+        case FalseFilter():
+            return False
+        case CorrelationFilter():
+            return _correlates(wanted, message)
+        case SqlFilter(expression=expression):
+            condition = parsed(expression)
+            if isinstance(condition, Outside):
+                return None
+            found = truth(condition, message)
+            return True if found == {True} else None if True in found else False
+        case _:
+            assert_never(wanted)
+
+
+def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
+    """FILTER-03, FILTER-04: whether every property that is named has the value given."""
+    system = {name: getattr(wanted, name) for name in _CONDITIONS}
+    found: list[bool | None] = [
+        getattr(message, name) == value for name, value in system.items() if value is not None
+    ]
+    found += [_equal(message.properties.get(n), value) for n, value in wanted.properties.items()]
+    if False in found:
+        return False
+    return None if None in found or not found else True
+
+
+def _equal(own: PropertyValue | None, value: PropertyValue) -> bool | None:
+    """Whether the values are the same; those of two kinds may be taken for the same or not."""
+    if own is None:
+        return False
+    if type(own) is type(value):
+        return own == value
+    return None

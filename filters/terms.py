@@ -1,0 +1,116 @@
+"""What a term of a SQL filter is worth on a message (FILTER-11, FILTER-16 to FILTER-18).
+
+Reckoning follows the operators of C#, which the documents refer to: whole numbers of 64 bits,
+division that cuts off, doubles. Whatever they do not define is *open*.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, assert_never
+
+from busproof.filters.parser import Arithmetic, Constant, Negative, Property, Term
+from busproof.vocabulary.messages import Message
+
+__all__ = ["Missing", "Value", "field_of", "is_of_the_system", "is_there", "value_of"]
+
+
+class Missing(Enum):
+    """Why a term has no value."""
+
+    UNKNOWN = "a property of the application's own that the message lacks, or what follows from it"
+    NULL = "null: the constant, or a property of the system that is not set"
+    OPEN = "not defined by the documents"
+
+
+Value = str | int | float | bool | Missing
+
+_SYSTEM: Final = {
+    "messageid": "message_id",
+    "sessionid": "session_id",
+    "correlationid": "correlation_id",
+    "to": "to",
+    "replyto": "reply_to",
+    "label": "subject",
+    "replytosessionid": "reply_to_session_id",
+    "contenttype": "content_type",
+}
+"""Properties of the system by their names without case."""
+
+_RECKONED: Final[dict[str, Callable[[float, float], float]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": math.fmod,
+}
+_WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda left, right: abs(left) // abs(right) * (1 if (left < 0) is (right < 0) else -1),
+    "%": lambda left, right: abs(left) % abs(right) * (-1 if left < 0 else 1),
+}
+
+
+def field_of(name: str) -> str | None:
+    """What the vocabulary calls a property of the system; `None` if it is none."""
+    return _SYSTEM.get(name.lower())
+
+
+def is_of_the_system(name: str) -> bool:
+    """Whether messages have a property of the system of this name that a filter can see."""
+    return name.lower() in _SYSTEM
+
+
+def value_of(term: Term, message: Message) -> Value:
+    """What a term is worth."""
+    match term:
+        case Constant(value=value):
+            return Missing.NULL if value is None else value
+        case Property():
+            return _property(term, message)
+        case Negative(term=inner):
+            return _reckoned("-", 0, value_of(inner, message))
+        case Arithmetic(operator=sign, left=left, right=right):
+            return _reckoned(sign, value_of(left, message), value_of(right, message))
+        case _:
+            assert_never(term)
+
+
+def is_there(found: Property, message: Message) -> bool | None:
+    """Whether the message has the property; `None` where the documents do not say."""
+    value = _property(found, message)
+    if found.scope == "user":
+        return None if value is Missing.OPEN else value is not Missing.UNKNOWN
+    return None if isinstance(value, Missing) else True
+
+
+def _property(found: Property, message: Message) -> Value:
+    name = found.name.lower()
+    if found.scope == "sys":
+        if name not in _SYSTEM:
+            return Missing.OPEN
+        value = getattr(message, _SYSTEM[name])
+        return Missing.NULL if value is None else str(value)
+    named = [value for own, value in message.properties.items() if own.lower() == name]
+    if len(named) > 1:
+        return Missing.OPEN
+    return named[0] if named else Missing.UNKNOWN
+
+
+def _reckoned(sign: str, left: Value, right: Value) -> Value:
+    if Missing.UNKNOWN in (left, right):
+        return Missing.UNKNOWN
+    if not _is_number(left) or not _is_number(right) or (sign in "/%" and right == 0):
+        return Missing.OPEN
+    if isinstance(left, int) and isinstance(right, int):
+        whole = _WHOLE[sign](left, right)
+        return whole if -(2**63) <= whole < 2**63 else Missing.OPEN
+    reckoned = _RECKONED[sign](float(left), float(right))  # type: ignore[arg-type]
+    return reckoned if math.isfinite(reckoned) else Missing.OPEN
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

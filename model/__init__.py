@@ -1,1 +1,0 @@
-"""The reference model: a pure state machine of the documented rules."""

@@ -1,0 +1,1 @@
+"""The oracle: what a bus may answer, as far as an observer can know."""

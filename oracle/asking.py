@@ -1,0 +1,134 @@
+"""What a queue that is asked for may become in its tier, and why it may be refused."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof.oracle.duplicates import lawful_windows
+from busproof.oracle.measures import is_long_name, is_longest_name, must_refuse_beyond
+from busproof.oracle.premium import options_in_premium, partitions_refused
+from busproof.oracle.sizes import granted_sizes, may_refuse_size
+from busproof.oracle.sources import with_lawful_locks
+from busproof.oracle.state import Namespace
+from busproof.vocabulary.commands import CreateQueue, CreateTopic
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Error, RuleId, Tier
+
+__all__ = [
+    "created_rules",
+    "is_beyond_basic",
+    "objections",
+    "options_of",
+    "windows_of",
+    "with_basic",
+]
+
+PARTITIONS_KNOWN_SINCE: Final = "2013-10"
+"""MGMT-06: the first api-version that knows partitioned entities."""
+
+
+def is_beyond_basic(command: CreateQueue) -> bool:
+    """Whether public documentation denies Basic such a queue."""
+    return command.requires_session or command.duplicate_detection
+
+
+def windows_of(
+    namespace: Namespace, command: CreateQueue | CreateTopic
+) -> tuple[tuple[int, tuple[RuleId, ...]], ...]:
+    """DUP-03: the duplicate windows that come of a request, and the rules for each."""
+    detects, asked = command.duplicate_detection, command.duplicate_window
+    return lawful_windows(namespace, detects=detects, asked=asked)
+
+
+def objections(
+    namespace: Namespace, command: CreateQueue
+) -> Iterator[tuple[Error, tuple[RuleId, ...], bool]]:
+    """Why the request may be refused: the error, the rules, and whether it must be."""
+    profile, wanted = namespace.profile, command.partitioned
+    if is_long_name(command.queue):
+        yield Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
+    limits = with_lawful_locks(command)[1]
+    if limits:
+        yield Error.INVALID_OPERATION, limits, False
+    if windows_of(namespace, command)[0][1]:
+        yield Error.INVALID_OPERATION, ("DUP-03",), False
+    asked = _asked_for(profile, wanted)
+    may, must = partitions_refused(profile)
+    if True in asked and profile.tier is Tier.PREMIUM and may:
+        surely = must and False not in asked
+        yield Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
+    if wanted and not _knows_partitions(profile, command.api_version):
+        yield Error.INVALID_OPERATION, ("MGMT-08",), False
+    if profile.tier is Tier.BASIC and is_beyond_basic(command):
+        reading = profile.readings.get("BASIC-FEATURES")
+        if reading != "offered":
+            yield Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
+    sized = granted_sizes(profile, command)
+    if may_refuse_size(profile, command) and not (namespace.vantage.decides and len(sized) == 1):
+        rules = {Tier.STANDARD: ("SIZE-02",), Tier.PREMIUM: ("PREM-08",)}
+        yield Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
+
+
+def _of_premium(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
+    """PREM-01, PREM-06: no entity is created partitioned, nor one anew that was from before."""
+    buried = namespace.registry.buried.get(name)
+    again = buried is not None and buried.restored
+    return ("PREM-06", "PREM-01") if again else ("PREM-01",)
+
+
+def _knows_partitions(profile: Profile, version: str | None) -> bool:
+    """MGMT-06, MGMT-07: whether requests of this api-version must know partitioned entities.
+
+    `None` is the version that the implementation's own requests name.
+    """
+    if version is None:
+        return True
+    rule = "MGMT-06" if version == PARTITIONS_KNOWN_SINCE else "MGMT-07"
+    return version >= PARTITIONS_KNOWN_SINCE and rule not in profile.silent
+
+
+def options_of(namespace: Namespace, command: CreateQueue) -> tuple[bool, ...]:
+    """Whether the queue may become partitioned, not partitioned, or either."""
+    profile = namespace.profile
+    options = _asked_for(profile, command.partitioned)
+    if profile.tier is Tier.PREMIUM:
+        return options_in_premium(profile, options)
+    known = _knows_partitions(profile, command.api_version)
+    return with_basic(profile, options) if known or True not in options else (False, True)
+
+
+def _asked_for(profile: Profile, wanted: bool | None) -> tuple[bool, ...]:
+    """What a request means, which may leave the option out (PARTITIONING-DEFAULT)."""
+    if wanted is not None:
+        return (wanted,)
+    reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
+    return {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
+
+
+def with_basic(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+    """The options, of which Basic may only have that an entity is partitioned (BASIC-REGULAR)."""
+    if profile.tier is not Tier.BASIC or False not in options:
+        return options
+    reading = profile.readings.get("BASIC-REGULAR", "either")
+    return {"never": (True,), "as-asked": options}.get(reading, (False, True))
+
+
+def created_rules(
+    namespace: Namespace, command: CreateQueue, *, partitioned: bool
+) -> tuple[RuleId, ...]:
+    """What it shows that the queue was created."""
+    rules: tuple[RuleId, ...] = ()
+    profile = namespace.profile
+    if partitioned and profile.tier is not Tier.PREMIUM:
+        rules = ("MGMT-02",)
+    if partitioned and command.api_version is not None:
+        old = command.api_version < PARTITIONS_KNOWN_SINCE
+        same = command.api_version == PARTITIONS_KNOWN_SINCE
+        rules = ("MGMT-08" if old else "MGMT-06" if same else "MGMT-07", *rules)
+    elif command.partitioned and not _knows_partitions(profile, command.api_version):
+        rules = ("MGMT-08", *rules)
+    if profile.tier is Tier.BASIC and is_beyond_basic(command):
+        rules = ("MGMT-24", *rules)
+    granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
+    if granted and profile.tier is not Tier.BASIC:
+        rules = ("SIZE-01" if profile.tier is Tier.STANDARD else "PREM-07", *rules)
+    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules

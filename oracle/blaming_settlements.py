@@ -1,0 +1,38 @@
+"""Which rules on settling an answer breaks that nothing allowed."""
+
+from typing import Final
+
+from busproof.oracle.state import Namespace, Queue
+from busproof.vocabulary.commands import (
+    Command,
+    Peek,
+    Receive,
+    ReceiveDeferred,
+    RenewLock,
+    Settlement,
+)
+from busproof.vocabulary.outcomes import Done, Outcome
+from busproof.vocabulary.paths import owner_of
+from busproof.vocabulary.values import RuleId
+
+__all__ = ["blamed_for_settlements", "wrongly_settled"]
+
+_TELLING: Final = Receive | Peek | ReceiveDeferred | RenewLock | Settlement
+"""What tells of a message whether it was settled."""
+
+
+def wrongly_settled(outcome: Outcome) -> tuple[RuleId, ...]:
+    """A lost lock settled something, or one that lasts did not."""
+    if isinstance(outcome, Done):
+        return ("LIFE-06", "LOCK-07")
+    return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
+
+
+def blamed_for_settlements(
+    namespace: Namespace, queue: Queue | None, command: Command
+) -> tuple[RuleId, ...]:
+    """LOCK-11 to LOCK-13: what else is wrong where messages were settled in transactions."""
+    if queue is None or not isinstance(command, _TELLING):
+        return ()
+    owner = namespace.queues[owner_of(queue.settings.queue)]
+    return ("LOCK-11", "LOCK-12", "LOCK-13") if queue.pledged or owner.pledged else ()

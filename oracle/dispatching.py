@@ -1,0 +1,219 @@
+"""Which function decides each command, and which one says what it leaves if no answer came."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from busproof.oracle.batches import lost_receive_batch, lost_send_batch, receive_batch, send_batch
+from busproof.oracle.creating import create_queue, restore_queue
+from busproof.oracle.creations import lost_creation
+from busproof.oracle.deferral import lost_receive_deferred, receive_deferred
+from busproof.oracle.describing import get_queue
+from busproof.oracle.describing_topics import get_topic
+from busproof.oracle.enlisting import lost_settle, settle
+from busproof.oracle.listing import list_entities
+from busproof.oracle.locks import lost_renew_lock, renew_lock
+from busproof.oracle.managing import delete_queue, lost_delete, lost_update, update_queue
+from busproof.oracle.managing_topics import (
+    delete_topic,
+    lost_delete_topic,
+    lost_update_topic,
+    update_topic,
+)
+from busproof.oracle.measures import held_to_limits
+from busproof.oracle.peeking import peek
+from busproof.oracle.queues import advance_clock, bring_up, lost_advance, lost_outage, take_down
+from busproof.oracle.receiving import lost_receive, receive
+from busproof.oracle.rules import change_rule, list_rules, lost_change
+from busproof.oracle.scheduling import cancel, lost_cancel, lost_schedule, schedule
+from busproof.oracle.sending import lost_send, send
+from busproof.oracle.session_states import get_state, list_sessions, lost_set_state, set_state
+from busproof.oracle.sessions import (
+    accept_next,
+    accept_session,
+    close_session,
+    lost_accept,
+    lost_accept_next,
+    lost_close,
+    lost_renew,
+    renew,
+)
+from busproof.oracle.sources import given_by_source
+from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.statuses import as_permitted
+from busproof.oracle.subscribing import create_subscription, create_topic
+from busproof.oracle.topics import misaddressed
+from busproof.oracle.transactions import (
+    begin,
+    commit,
+    lost_begin,
+    lost_commit,
+    lost_roll_back,
+    roll_back,
+)
+from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
+from busproof.oracle.unknowable import LOOKING
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.addressing import concerned
+
+__all__ = ["dispatched", "lost"]
+
+
+def dispatched(
+    namespace: Namespace, command: c.Command, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """Every transition of the command that the documents allow."""
+    queue = namespace.queues.get(concerned(command) or "")
+    found = _whatever_its_status(namespace, queue, command, connection, seen)
+    return found if queue is None else as_permitted(namespace, queue, command, found)
+
+
+def _whatever_its_status(
+    namespace: Namespace, queue: Queue | None, command: c.Command, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """What is allowed where nothing is disabled."""
+    if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
+        return iter(wrong)
+    if queue is not None:
+        at_source = tuple(given_by_source(namespace, queue, command, connection, seen))
+        if at_source:
+            return iter(at_source)
+    match command:
+        case c.Send():
+            return held_to_limits(namespace, command, send(namespace, command, seen))
+        case c.SendBatch():
+            return send_batch(namespace, command, seen)
+        case c.Schedule():
+            return held_to_limits(namespace, command, schedule(namespace, command, seen))
+        case c.CancelScheduled():
+            return cancel(namespace, command)
+        case c.Receive():
+            return receive(namespace, command, connection, seen)
+        case c.ReceiveBatch():
+            return receive_batch(namespace, command, connection, seen)
+        case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
+            return settle(namespace, command)
+        case c.ReceiveDeferred():
+            return receive_deferred(namespace, command, connection, seen)
+        case c.RenewLock():
+            return renew_lock(namespace, command, seen)
+        case c.Peek():
+            return peek(namespace, command, seen)
+        case c.AcceptSession():
+            return accept_session(namespace, command, connection)
+        case c.CloseSession():
+            return close_session(namespace, command, connection)
+        case c.AcceptNextSession():
+            return accept_next(namespace, command, connection, seen)
+        case c.RenewSessionLock():
+            return renew(namespace, command, connection, seen)
+        case c.SetSessionState():
+            return set_state(namespace, command, connection)
+        case c.GetSessionState():
+            return get_state(namespace, command, connection, seen)
+        case c.ListSessions():
+            return list_sessions(namespace, command, seen)
+        case c.BeginTransaction():
+            return begin(namespace, command)
+        case c.CommitTransaction():
+            return commit(namespace, command, seen)
+        case c.RollBackTransaction():
+            return roll_back(namespace, command)
+        case c.CreateQueue():
+            return create_queue(namespace, command)
+        case c.RestoreQueue():
+            return restore_queue(namespace, command)
+        case c.GetQueue():
+            return get_queue(namespace, command, seen)
+        case c.ListQueues() | c.ListTopics() | c.ListSubscriptions():
+            return list_entities(namespace, command, seen)
+        case c.UpdateQueue():
+            return update_queue(namespace, command)
+        case c.DeleteQueue():
+            return delete_queue(namespace, command)
+        case c.CreateTopic():
+            return create_topic(namespace, command)
+        case c.GetTopic():
+            return get_topic(namespace, command, seen)
+        case c.UpdateTopic():
+            return update_topic(namespace, command)
+        case c.DeleteTopic():
+            return delete_topic(namespace, command)
+        case c.CreateSubscription():
+            return create_subscription(namespace, command)
+        case c.AddRule() | c.RemoveRule():
+            return change_rule(namespace, command)
+        case c.ListRules():
+            return list_rules(namespace, command, seen)
+        case c.TakePartitionDown():
+            return take_down(namespace, command)
+        case c.BringPartitionUp():
+            return bring_up(namespace, command)
+        case c.AdvanceClock():
+            return advance_clock(namespace, command)
+        case _:
+            assert_never(command)
+
+
+def lost(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
+    """The states after a request that was never answered, all its ends kept possible."""
+    if isinstance(command, c.Creation):
+        return lost_creation(
+            namespace, command, dispatched(namespace, command, connection, NOTHING_SEEN)
+        )
+    return (_lost(namespace, command, connection),)
+
+
+def _lost(namespace: Namespace, command: c.Operation, connection: str) -> Namespace:
+    if isinstance(command, LOOKING):
+        return namespace
+    match command:
+        case c.Send():
+            return lost_send(namespace, command)
+        case c.SendBatch():
+            return lost_send_batch(namespace, command)
+        case c.Schedule():
+            return lost_schedule(namespace, command)
+        case c.CancelScheduled():
+            return lost_cancel(namespace, command)
+        case c.Receive():
+            return lost_receive(namespace, command, connection)
+        case c.ReceiveBatch():
+            return lost_receive_batch(namespace, command, connection)
+        case c.Complete() | c.Abandon() | c.DeadLetter() | c.Defer():
+            return lost_settle(namespace, command)
+        case c.ReceiveDeferred():
+            return lost_receive_deferred(namespace, command)
+        case c.RenewLock():
+            return lost_renew_lock(namespace, command)
+        case c.AcceptSession():
+            return lost_accept(namespace, command, connection)
+        case c.CloseSession():
+            return lost_close(namespace, command)
+        case c.AcceptNextSession():
+            return lost_accept_next(namespace, command, connection)
+        case c.RenewSessionLock():
+            return lost_renew(namespace, command)
+        case c.SetSessionState():
+            return lost_set_state(namespace, command)
+        case c.BeginTransaction():
+            return lost_begin(namespace, command)
+        case c.CommitTransaction():
+            return lost_commit(namespace, command)
+        case c.RollBackTransaction():
+            return lost_roll_back(namespace, command)
+        case c.UpdateQueue():
+            return lost_update(namespace, command)
+        case c.DeleteQueue():
+            return lost_delete(namespace, command)
+        case c.AddRule() | c.RemoveRule():
+            return lost_change(namespace, command)
+        case c.UpdateTopic():
+            return lost_update_topic(namespace, command)
+        case c.DeleteTopic():
+            return lost_delete_topic(namespace, command)
+        case c.TakePartitionDown() | c.BringPartitionUp():
+            return lost_outage(namespace, command)
+        case c.AdvanceClock():
+            return lost_advance(namespace, command)
+        case _:
+            assert_never(command)

@@ -1,0 +1,233 @@
+"""What a send is told for which there is no room, and where it cannot go."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+import attrs
+
+from busproof.oracle.calendar import Calendar
+from busproof.oracle.filling import (
+    all_may_be_full,
+    bits,
+    grave,
+    has_plenty,
+    has_room,
+    may_be_full,
+    surely_has_room,
+    weight,
+)
+from busproof.oracle.outages import Partitions
+from busproof.oracle.returning import without_perhaps_spent
+from busproof.oracle.room import Room
+from busproof.oracle.sizes import MOST_GB, capacity
+from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, feeding, with_queue
+from busproof.oracle.stored import Key
+from busproof.oracle.transition import Choice, Sighting, Transition, refusal
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import Error, RuleId
+
+__all__ = [
+    "no_room",
+    "surely_full",
+    "taken_in",
+    "why_taken",
+    "with_room",
+]
+
+
+def with_room(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    spared: Partitions,
+    seen: Sighting,
+) -> Partitions:
+    """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
+    if namespace.vantage.decides:
+        size = message.size or 0
+        if has_plenty(namespace, queue, size):
+            return spared
+        return sum(bit for bit in bits(spared) if has_room(namespace, queue, bit, size))
+    # A copy of an earlier message takes no room, for it is dropped.
+    copied = message.message_id in queue.copies
+    if copied or not isinstance(seen.outcome, Done | None):
+        return spared
+    if _surely_held(queue.room, grave(namespace, queue), queue.calendar) < MOST_GB:
+        return spared
+    if surely_full(namespace, queue, spared, key):
+        return 0
+    return sum(bit for bit in bits(spared) if not surely_full(namespace, queue, bit, key))
+
+
+def surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
+    """Whether all of these partitions hold as much as they can, or that of the key does.
+
+    What may be a dead letter by now, in whichever partition, is not relied on, nor what may have
+    outlived its time.
+    """
+    if namespace.vantage.left_out or isinstance(queue.role, Topic) or not where:
+        return False
+    if queue.managed.lifetimes_ever.earliest < NEVER:
+        return False
+    if not _is_full(namespace, queue, where, key):
+        return False
+    return _is_full(namespace, without_perhaps_spent(namespace, queue), where, key)
+
+
+def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
+    room, dead = queue.room, grave(namespace, queue)
+    limits = capacity(namespace, queue.settings)
+    partition, whole = limits.partition[1], limits.whole[1]
+    if partition is None or whole is None:
+        return False
+    # A receive that was never answered may have taken a message for good.
+    lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
+    lost += room.mortal + dead.mortal
+    held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
+    if held - lost >= whole:
+        return True
+    if namespace.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+        return False
+    if key is not None and room.keys.get(key, 0) - lost >= partition:
+        return True
+    return all(
+        room.held.get(bit, 0) + dead.held.get(bit, 0) - lost >= partition for bit in bits(where)
+    )
+
+
+def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
+    """The fewest bytes that a queue and its dead letters hold, had none of them gone unseen."""
+    return sum(chain(room.held.values(), dead.held.values(), calendar.sizes.values()))
+
+
+def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
+    """How many receives of its dead letters were never answered."""
+    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
+    return 0 if dead is None else dead.receivers.lost
+
+
+def no_room(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    where: Partitions,
+    staged: int = 0,
+) -> Iterator[Transition]:
+    """SIZE-07, SIZE-09 to SIZE-11: refused because the quota is exceeded, and for no other reason.
+
+    Args:
+        namespace: before the send.
+        queue: what it is sent to.
+        message: what is sent.
+        key: its key, if it has one.
+        where: the partitions that may be chosen for it.
+        staged: the bytes that wait for the queue in its transaction, if a bus of its own counts.
+    """
+    if namespace.vantage.decides:
+        yield from _own_refusals(namespace, queue, message, key, where, staged)
+        return
+    if any(feeding(namespace, queue.settings.queue)):
+        # Whatever it says, it shows no rule.
+        yield refusal(namespace, Error.QUOTA_EXCEEDED)
+        return
+    # What waits in a transaction may take its room already, and is among what has arrived.
+    size = weight(queue, message)
+    if not may_be_full(namespace, queue, where, size):
+        return
+    up = where & ~(queue.outages.down | queue.outages.doubt)
+    goes_round = namespace.profile.readings.get("FULL-UNKEYED") == "goes-round"
+    if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
+        return
+    yield _refused(namespace, queue, message, key, where)
+
+
+def _own_refusals(
+    namespace: Namespace,
+    queue: Queue,
+    message: Message,
+    key: Key | None,
+    where: Partitions,
+    staged: int,
+) -> Iterator[Transition]:
+    """What a bus of its own refuses: what fits nowhere, and by turns if it does not go round.
+
+    Where it is not said whether something fits, it may refuse it or take it.
+    """
+    size = (message.size or 0) + staged
+    if has_plenty(namespace, queue, size):
+        return
+    up = queue.outages.spared(where)
+    full = [bit for bit in bits(up) if not has_room(namespace, queue, bit, size)]
+    if up and not any(surely_has_room(namespace, queue, bit, size) for bit in bits(up)):
+        yield _refused(namespace, queue, message, key, where)
+    elif key is None and namespace.profile.readings.get("FULL-UNKEYED") == "refused":
+        for bit in full:
+            refused = _refused(namespace, queue, message, key, bit)
+            yield attrs.evolve(refused, choice=Choice(bit.bit_length() - 1))
+
+
+def _refused(
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None, where: Partitions
+) -> Transition:
+    room = queue.room
+    full = room.full | where if where.bit_count() == 1 else room.full
+    known = attrs.evolve(room, full=full, refused=room.refused.set(key, False))
+    rules = tuple(_why_refused(namespace, queue, message, key, where))
+    noted = with_queue(namespace, attrs.evolve(queue, room=known))
+    return refusal(noted, Error.QUOTA_EXCEEDED, *rules)
+
+
+def _why_refused(
+    namespace: Namespace, queue: Queue, message: Message, key: Key | None, where: Partitions
+) -> Iterator[RuleId]:
+    """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: what the refusal shows."""
+    if not queue.settings.partitioned:
+        yield "SIZE-10"
+    elif key is None:
+        yield "SIZE-09"
+        if surely_full(namespace, queue, everywhere(namespace, queue.settings), None):
+            yield "SIZE-10"
+    else:
+        yield "SIZE-07"
+    if _is_by_others(namespace, queue, message, where):
+        yield "SIZE-13"
+    yield "SIZE-11"
+
+
+def _is_by_others(namespace: Namespace, queue: Queue, message: Message, where: Partitions) -> bool:
+    """Whether there would be room were it not for what is locked, set aside, planned or dead."""
+    room = queue.room
+    dead, planned = grave(namespace, queue).held, queue.calendar.sizes
+    apart = sum(sum(each.values()) for each in (room.apart, dead, planned))
+    without = attrs.evolve(queue, room=_without(room, apart, where))
+    return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
+
+
+def _without(room: Room, size: int, where: Partitions) -> Room:
+    """The room if so many bytes had never arrived in the partitions."""
+    arrived = {each: max(0, taken - size) for each, taken in room.arrived.items() if each & where}
+    return attrs.evolve(room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - size))
+
+
+def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[RuleId]:
+    """SIZE-08, SIZE-09, SIZE-12: what it shows that a message was taken although some were not."""
+    room = queue.room
+    if room.refused.get(key):
+        yield "SIZE-12"
+    if key is None and queue.settings.partitioned and len(room.refused):
+        yield "SIZE-09"
+    elif room.full and where.bit_count() == 1 and not where & room.full:
+        yield "SIZE-08"
+
+
+def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
+    """The queue once a message was taken: what it went into is not full, or not any more."""
+    room = queue.room
+    if not len(room.refused):
+        return queue
+    refused = room.refused.delete(key) if key in room.refused else room.refused
+    return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))

@@ -1,0 +1,152 @@
+"""Premium: what it has instead of partitioned entities, and what becomes of those from before."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof.oracle.limits import in_order
+from busproof.oracle.state import Namespace, Queue, Transaction
+from busproof.vocabulary.commands import (
+    Command,
+    Complete,
+    CreateQueue,
+    DeleteQueue,
+    GetQueue,
+    ListQueues,
+    Peek,
+    Receive,
+    Send,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Outcome, Peeked, Received, Refused
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import RuleId, Tier
+
+__all__ = [
+    "blamed_in_premium",
+    "may_keep_as_it_is",
+    "options_in_premium",
+    "partitions_refused",
+    "shown_in_premium",
+]
+
+_ON_MESSAGES: Final = Send | Receive | Peek | Complete
+
+
+def _is_stated(profile: Profile) -> bool:
+    """PREM-01: whether Premium has no partitioning, of which the oldest edition does not speak."""
+    oldest = "PREM-01" in profile.silent
+    return not oldest or profile.readings.get("PREMIUM-OLDEST") == "not-supported"
+
+
+def options_in_premium(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Whether a queue or topic may become partitioned, not partitioned, or either.
+
+    Args:
+        profile: of a namespace of Premium.
+        options: what it may become in another tier.
+    """
+    if _is_stated(profile):
+        return (profile.readings.get("PREMIUM-CHECKBOX") == "always-on",)
+    supported = profile.readings.get("PREMIUM-OLDEST") == "supported"
+    return options if supported or True not in options else (False, True)
+
+
+def partitions_refused(profile: Profile) -> tuple[bool, bool]:
+    """Whether a request for a partitioned entity may be refused, and whether it must be."""
+    reading = "either"
+    if _is_stated(profile):
+        reading = profile.readings.get("PREMIUM-CHECKBOX", "either")
+    elif profile.readings.get("PREMIUM-OLDEST") == "supported":
+        reading = "supported"
+    return reading in ("either", "refused"), reading == "refused"
+
+
+def may_keep_as_it_is(namespace: Namespace, queue: Queue) -> bool:
+    """PREM-05: whether a queue from before may refuse to be changed (PREMIUM-EXISTING)."""
+    everything = namespace.profile.readings.get("PREMIUM-EXISTING") == "everything"
+    return _is_from_before(namespace, queue) and not everything
+
+
+def _is_from_before(namespace: Namespace, queue: Queue) -> bool:
+    return queue.managed.restored and namespace.profile.tier is Tier.PREMIUM
+
+
+def shown_in_premium(
+    namespace: Namespace, queue: Queue | None, command: Command, outcome: Outcome
+) -> Iterator[RuleId]:
+    """What an answer shows of Premium.
+
+    Args:
+        namespace: after it.
+        queue: that it is about, if there is one.
+        command: that was asked.
+        outcome: the answer.
+    """
+    if namespace.profile.tier is not Tier.PREMIUM or isinstance(outcome, Refused):
+        return
+    if isinstance(command, ListQueues) and namespace.census.restored.earliest:
+        yield "PREM-04"
+    if queue is None:
+        return
+    worked = isinstance(outcome, Received | Done | Peeked) and outcome != Peeked()
+    if _is_from_before(namespace, queue) and isinstance(command, _ON_MESSAGES) and worked:
+        yield "PREM-03"
+    if queue.settings.partitioned:
+        return
+    if isinstance(outcome, Received):
+        yield from _shown_by_message(queue, outcome)
+    within = command.transaction if isinstance(command, Send) else None
+    if within is not None and _need_no_key(namespace.transactions.get(within)):
+        yield "PREM-13"
+
+
+def _shown_by_message(queue: Queue, outcome: Received) -> Iterator[RuleId]:
+    if queue.settings.requires_session:
+        yield "PREM-11"
+    if outcome.message.partition_key is not None:
+        yield "PREM-12"
+
+
+def _need_no_key(transaction: Transaction | None) -> bool:
+    """PREM-13: whether the latest message of a transaction has no key, or another than before."""
+    staged = [] if transaction is None else in_order(transaction)[-2:]
+    keys = {_key(each.message) for each in staged}
+    return None in keys or len(keys) > 1
+
+
+def _key(message: Message) -> str | None:
+    return message.session_id if message.session_id is not None else message.partition_key
+
+
+def blamed_in_premium(
+    namespace: Namespace, queue: Queue | None, command: Command, outcome: Outcome
+) -> Iterator[RuleId]:
+    """The rules on Premium that an answer may break besides others."""
+    if namespace.profile.tier is not Tier.PREMIUM:
+        return
+    refused = isinstance(outcome, Refused)
+    if isinstance(command, ListQueues) and namespace.census.restored.latest:
+        yield "PREM-04"
+    if isinstance(command, CreateQueue) and refused:
+        if command.requires_session:
+            yield "PREM-11"
+        if command.max_size is not None:
+            yield "PREM-07"
+    if queue is None:
+        return
+    if _is_from_before(namespace, queue):
+        yield "PREM-04" if isinstance(command, GetQueue | DeleteQueue) else "PREM-03"
+    if queue.settings.requires_session:
+        yield "PREM-11"
+    if not queue.settings.partitioned:
+        yield from _blamed_for_keys(command, outcome)
+
+
+def _blamed_for_keys(command: Command, outcome: Outcome) -> Iterator[RuleId]:
+    if isinstance(command, Send) and isinstance(outcome, Refused):
+        if command.transaction is not None:
+            yield "PREM-13"
+        if command.message.partition_key is not None:
+            yield "PREM-12"
+    if isinstance(outcome, Received):
+        yield "PREM-12"

@@ -1,0 +1,135 @@
+"""What management knows of queues besides their state: what was changed, tried and deleted."""
+
+import attrs
+from immutables import Map
+
+from busproof.oracle.calendar import NEVER
+from busproof.oracle.outages import Outages
+from busproof.oracle.window import Window
+from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.entity_settings import EntityStatus
+
+__all__ = ["UNREGISTERED", "Buried", "Managed", "Registry", "as_created"]
+
+Bodies = Map[str, object]
+"""The bodies that a deleted queue knew."""
+
+
+@attrs.frozen(kw_only=True)
+class Managed:
+    """What management has done to a queue.
+
+    Attributes:
+        lock_durations: the least and the greatest one that may be in force, in microseconds.
+        lock_durations_ever: the same, of all times.
+        delivery_counts: the least and the greatest maximum that may be in force.
+        lifetimes: the least and the greatest time to live that may be in force, in microseconds;
+            `NEVER` is for ever.
+        lifetimes_ever: the same, of all times.
+        lifetimes_changed_at: the latest moment at which it was changed, or may have been.
+        lifetimes_apply_from: how many messages had arrived by then.
+        unsettled: whether an update was never answered, so that it may still take effect.
+        frayed: the kind of request that was refused in an outage and may have acted on some
+            partitions, `create` or `delete`; empty where there is none. Nothing is told of such a
+            queue until the request is repeated.
+        touched: whether it was used since then.
+        refused: the kinds of requests that were refused in an outage: `update`, `delete`.
+        tried: settings that cannot be changed, and that somebody tried to change; `queue` where
+            it was asked for again.
+        updated: whether an update succeeded.
+        changed_at: how many receives there had been when settings last changed, or may have.
+        disturbed: whether a partition of it may ever have been down.
+        born: how many queues and topics had been created before it.
+        before: the bodies that its deleted namesake knew.
+        other_before: whether its namesake had the other partitioning option.
+        restored: whether it was there before the tier stopped permitting it.
+        restored_before: whether its namesake was.
+        redirected: whether an update let it begin to forward, or end it.
+        status: whether it is disabled.
+        suspended: whether it ever was.
+    """
+
+    lock_durations: Window
+    lock_durations_ever: Window
+    delivery_counts: Window
+    lifetimes: Window
+    lifetimes_ever: Window
+    lifetimes_changed_at: int = -1
+    lifetimes_apply_from: int = 0
+    unsettled: bool = False
+    frayed: str = ""
+    touched: bool = False
+    refused: frozenset[str] = frozenset()
+    tried: frozenset[str] = frozenset()
+    updated: bool = False
+    changed_at: int = 0
+    disturbed: bool = False
+    born: int = 0
+    before: Bodies = Map()
+    other_before: bool = False
+    restored: bool = False
+    restored_before: bool = False
+    redirected: bool = False
+    status: EntityStatus = EntityStatus.ACTIVE
+    suspended: bool = False
+
+
+def as_created(settings: CreateQueue) -> Managed:
+    """What management knows of a queue that was just created."""
+    durations = Window(settings.lock_duration, settings.lock_duration)
+    counts = Window(settings.max_delivery_count, settings.max_delivery_count)
+    life = settings.time_to_live or NEVER
+    return Managed(
+        lock_durations=durations,
+        lock_durations_ever=durations,
+        delivery_counts=counts,
+        lifetimes=Window(life, life),
+        lifetimes_ever=Window(life, life),
+    )
+
+
+@attrs.frozen
+class Buried:
+    """An entity that was deleted: the bodies that it knew, and whether it was partitioned.
+
+    `restored` tells whether it was there before the tier stopped permitting it, and `with_topic`
+    whether it was a subscription that went with its topic.
+    """
+
+    bodies: Bodies
+    partitioned: bool
+    restored: bool = False
+    with_topic: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Registry:
+    """What is known of a namespace's queues besides their state.
+
+    Attributes:
+        creations: how many queues and topics were ever created.
+        haunted: names for which a request was never answered.
+        intended: names to where they were to forward in creations that were never answered.
+        unknowable: names of which nothing is told any more.
+        outages: name to the partitions that are down of a queue that does not exist.
+        buried: name to what is remembered of a queue that was deleted.
+        refused: names of queues whose creation was refused in an outage.
+        dark: names of entities that have partitions which are down.
+        identified: MessageId to the entity with duplicate detection that took it last.
+        ends: name to whether a transaction of that name, begun later, may be committed by a
+            request that was never answered; where it may only be rolled back, false.
+    """
+
+    creations: int = 0
+    haunted: Map[str, None] = Map()
+    intended: Map[str, tuple[str, ...]] = Map()
+    unknowable: Map[str, None] = Map()
+    outages: Map[str, Outages] = Map()
+    buried: Map[str, Buried] = Map()
+    refused: Map[str, None] = Map()
+    dark: Map[str, None] = Map()
+    identified: Map[str, str] = Map()
+    ends: Map[str, bool] = Map()
+
+
+UNREGISTERED = Registry()

@@ -1,0 +1,267 @@
+"""What the documents allow: every transition of a command, and what a seen one leaves possible."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from busproof.oracle.added_later import shown_as_added
+from busproof.oracle.blaming import blamed
+from busproof.oracle.dispatching import dispatched, lost
+from busproof.oracle.duplicates import declined
+from busproof.oracle.evolving import evolve
+from busproof.oracle.ledger import never_arrives
+from busproof.oracle.managing import is_managed_otherwise
+from busproof.oracle.missing import (
+    absent,
+    in_part,
+    maybe_absent,
+    of_no_queue,
+    touched,
+    under_a_topic,
+    unknowable,
+    with_doubt,
+)
+from busproof.oracle.premium import shown_in_premium
+from busproof.oracle.refusing import for_whatever_reason
+from busproof.oracle.returning import prepared
+from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
+from busproof.oracle.topics import returned, told_of_topics, with_partitions_of_topic
+from busproof.oracle.transactions import sent_to
+from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
+from busproof.oracle.unknowable import haunted, is_about_unknowable, named, topic_above
+from busproof.oracle.window import Window
+from busproof.vocabulary import commands as c
+from busproof.vocabulary.addressing import concerned
+from busproof.vocabulary.outcomes import Event, Indeterminate, Refused, Unsupported
+from busproof.vocabulary.paths import dead_letter_queues_of
+from busproof.vocabulary.values import Clock, RuleId
+
+__all__ = ["Acceptance", "accept", "step", "transitions"]
+
+CREATING = c.CreateQueue | c.RestoreQueue | c.CreateTopic
+"""Requests that concern an entity which need not exist."""
+
+NO_ANSWER: Final = Sighting(Indeterminate())
+
+LASTING = c.Creation | c.DeleteQueue | c.DeleteTopic | c.TakePartitionDown | c.BringPartitionUp
+"""Requests that create, delete or disturb an entity; all others use it."""
+
+ALLOWED_SHOWN = 8
+"""How many allowed answers a violation lists; more would not be read."""
+
+
+@attrs.frozen(kw_only=True)
+class Acceptance:
+    """What an event leaves possible.
+
+    Attributes:
+        possible: the states that remain; none is a violation.
+        rules: the rules that decided the event; of a violation, those that it breaks, first the
+            one to blame.
+        allowed: of a violation, what would have been allowed.
+    """
+
+    possible: tuple[Namespace, ...]
+    rules: tuple[RuleId, ...] = ()
+    allowed: tuple[Transition, ...] = ()
+
+
+def transitions(
+    namespace: Namespace,
+    command: c.Command,
+    connection: str = "c1",
+    seen: Sighting = NOTHING_SEEN,
+) -> Iterator[Transition]:
+    """Every transition that the documents allow and that agrees with what was seen, lazily."""
+    names = named(command)
+    name = names[0] if names else ""
+    if is_about_unknowable(namespace, command):
+        yield unknowable(namespace, command, seen)
+        return
+    if (topic := topic_above(namespace, command)) is not None:
+        yield under_a_topic(namespace, topic, seen)
+        return
+    ready = _prepared(namespace, command)
+    if ready is None:
+        yield from _agreeing(absent(namespace, command, name), seen)
+        return
+    queue = ready.queues.get(name)
+    used = seen.outcome is not None and not isinstance(command, LASTING)
+    if used and queue is not None and queue.managed.frayed:
+        yield in_part(ready, command, queue, seen)
+        return
+    if is_managed_otherwise(ready, command):
+        yield of_no_queue(ready, command, seen)
+        return
+    found = _agreeing(dispatched(ready, command, connection, seen), seen)
+    new = isinstance(command, CREATING)
+    if queue is not None and is_unsure(queue) and not new:
+        found = _of_unsure(ready, command, queue, found, seen)
+    for transition in found:
+        yield _confirmed(transition, command, name)
+
+
+def _of_unsure(
+    namespace: Namespace,
+    command: c.Command,
+    queue: Queue,
+    found: Iterator[Transition],
+    seen: Sighting,
+) -> Iterator[Transition]:
+    """What a queue may answer that may not be there; of several ends the one that tells least.
+
+    A refusal may come from there being no queue; only that of a change tells less where the queue
+    is there, for the change may have been made in part.
+    """
+    change = isinstance(command, c.UpdateQueue | c.DeleteQueue | c.UpdateTopic | c.DeleteTopic)
+    outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
+    missing = _agreeing(maybe_absent(namespace, command, queue), seen)
+    if outage or (isinstance(seen.outcome, Refused) and not change):
+        yield from missing
+        return
+    refused = False
+    for transition in found:
+        refused = refused or isinstance(seen.outcome, Refused)
+        yield transition
+    if not refused:
+        yield from missing
+
+
+def _agreeing(found: Iterator[Transition], seen: Sighting) -> Iterator[Transition]:
+    return (transition for transition in found if transition.admits(seen.outcome))
+
+
+def step(
+    namespace: Namespace, command: c.Command, connection: str = "c1"
+) -> tuple[Transition, ...]:
+    """Every transition that the documents allow; never none."""
+    return tuple(transitions(namespace, command, connection))
+
+
+def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
+    """The namespace with all locks ended that have expired; `None` if there is no such queue."""
+    name = None if isinstance(command, c.RestoreQueue) else concerned(command)
+    if name is None:
+        return namespace
+    return prepared(with_partitions_of_topic(namespace, name), name)
+
+
+def _confirmed(transition: Transition, command: c.Command, entity_named: str) -> Transition:
+    """What an answer tells besides what it does.
+
+    A message that was refused never arrives; a queue of whose creation nobody knew exists once it
+    has answered.
+    """
+    if isinstance(transition.outcome, Refused) and isinstance(command, c.Send | c.Schedule):
+        sent_to = transition.next.queues[command.queue]
+        if transition.rules and command.message.body not in sent_to.bodies:
+            told = never_arrives(sent_to, command.message.body, transition.rules[0])
+            told = declined(told, command.message, "DUP-08")
+            transition = evolve(transition, next=with_queue(transition.next, told))
+    entity = transition.next.queues.get(concerned(command) or "")
+    if entity is not None and isinstance(entity.role, Subscription | Topic):
+        rules = told_of_topics(entity, transition.rules)
+        learned = returned(transition.next, entity)
+        transition = evolve(transition, next=learned, rules=rules)
+    more = (
+        *shown_in_premium(transition.next, entity, command, transition.outcome),
+        *shown_as_added(entity, command, transition.outcome),
+    )
+    if more:
+        transition = evolve(transition, rules=(*transition.rules, *more))
+    answered = not isinstance(transition.outcome, Refused)
+    outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
+    if not answered or outage:
+        return transition
+    left = transition.next
+    for name in (entity_named, *dead_letter_queues_of(entity_named)):
+        known = left.queues.get(name)
+        if known is not None and known.doubtful:
+            left = with_queue(left, evolve(known, doubtful=False))
+    return transition if left is transition.next else evolve(transition, next=left)
+
+
+def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
+    """The states after a request without answer, by which the names of its queues are haunted."""
+    names = named(command)
+    left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
+    if is_about_unknowable(namespace, command):
+        left = (unknowable(namespace, command, NO_ANSWER).next,)
+    elif (topic := topic_above(namespace, command)) is not None:
+        left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
+    elif is_managed_otherwise(namespace, command):
+        left = (of_no_queue(namespace, command, NO_ANSWER).next,)
+    elif (ready := _prepared(namespace, command)) is not None:
+        queue = ready.queues.get(names[0]) if names else None
+        if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
+            ready = touched(ready, queue)
+        left = lost(ready, command, connection)
+    if isinstance(command, c.CommitTransaction | c.RollBackTransaction):
+        names = sent_to(namespace, command.transaction)
+    return tuple(haunted(each, command, *names) for each in left)
+
+
+def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = True) -> Acceptance:
+    """What remains possible once this event was seen; nothing, if no rule allows it.
+
+    On a real clock the event's own times say when it is; every timed transition may happen anywhere
+    in between. A request that was never answered keeps all its ends possible.
+
+    Args:
+        possible: the states before.
+        event: what was seen.
+        explain: whether a violation says which rules it breaks, and what was allowed instead;
+            whoever only tries an order need not pay for that.
+    """
+    timed = tuple(_at(namespace, event) for namespace in possible)
+    if isinstance(event.outcome, Unsupported):
+        return Acceptance(possible=timed)
+    if isinstance(event.outcome, Indeterminate):
+        left = (_unanswered(each, event.command, event.connection) for each in timed)
+        return Acceptance(possible=_distinct(itertools.chain.from_iterable(left)))
+    seen = Sighting(event.outcome, event.witness)
+    found = [
+        transition
+        for namespace in timed
+        for transition in transitions(namespace, event.command, event.connection, seen)
+    ]
+    if not found:
+        return _violation(timed, event, seen) if explain else Acceptance(possible=())
+    command, refused = event.command, isinstance(event.outcome, Refused)
+    if len(found) > 1 and refused and isinstance(command, c.Send | c.Schedule):
+        known = all(command.queue in transition.next.queues for transition in found)
+        found = for_whatever_reason(found, command) if known else found
+    reached = _distinct(transition.next for transition in found)
+    return Acceptance(possible=reached, rules=found[0].rules)
+
+
+def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
+    """The states reached; several only where it is open what an answer means."""
+    states: list[Namespace] = []
+    for namespace in reached:
+        if namespace not in states:
+            states.append(namespace)
+    return tuple(states)
+
+
+def _at(namespace: Namespace, event: Event) -> Namespace:
+    if namespace.vantage.clock is Clock.VIRTUAL:
+        return namespace
+    latest = event.called if event.returned is None else event.returned
+    now = Window(max(event.called, namespace.now.earliest), max(latest, namespace.now.latest))
+    return evolve(namespace, now=now)
+
+
+def _violation(timed: tuple[Namespace, ...], event: Event, seen: Sighting) -> Acceptance:
+    allowed: list[Transition] = []
+    for namespace in timed:
+        for transition in transitions(namespace, event.command, event.connection):
+            if len(allowed) < ALLOWED_SHOWN and all(
+                transition.outcome != each.outcome for each in allowed
+            ):
+                allowed.append(transition)
+    ready = _prepared(timed[0], event.command) or timed[0]
+    rules = blamed(ready, event, seen, tuple(allowed))
+    return Acceptance(possible=(), rules=rules, allowed=tuple(allowed))

@@ -1,0 +1,372 @@
+"""How many entities there can be: what is counted, and what one more may be answered."""
+
+import attrs
+import pytest
+from telling import DONE, GONE, INVALID, OTHER, Told, telling
+
+from busproof.oracle.census import NOBODY, Census
+from busproof.oracle.window import Window
+from busproof.vocabulary.commands import (
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    GetQueue,
+    Receive,
+    RestoreQueue,
+    Send,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Indeterminate, Refused
+from busproof.vocabulary.values import Error, Tier
+
+FULL = Refused(error=Error.QUOTA_EXCEEDED)
+LOST = Indeterminate()
+MANY = 10_000
+
+
+def window(number: int | tuple[int, int]) -> Window:
+    return Window(number, number) if isinstance(number, int) else Window(*number)
+
+
+def filled(
+    told: Told,
+    *,
+    queues: int | tuple[int, int] = 0,
+    topics: int = 0,
+    regular: int | tuple[int, int] = 0,
+    subscriptions: int | tuple[int, int] = 0,
+    restored: int = 0,
+    unknown: int = 0,
+) -> Told:
+    """A namespace that counts so many, none of which anybody asks for."""
+    (namespace,) = told.possible
+    own, others = window(queues), window(regular)
+    each = namespace.profile.partitions
+    partitioned = Window(own.earliest + topics, own.latest + topics)
+    more = restored + topics
+    census = Census(
+        queues=own,
+        topics=window(topics),
+        partitioned=partitioned,
+        regular=others,
+        restored=window(restored),
+        subscriptions=window(subscriptions),
+        entities=Window(
+            own.earliest + others.earliest + more,
+            own.latest + others.latest + more,
+        ),
+        stores=Window(
+            (own.earliest + more) * each + others.earliest,
+            (own.latest + more) * each + others.latest,
+        ),
+        unknown=unknown,
+        crowded=partitioned.earliest >= 100,
+    )
+    told.possible = (attrs.evolve(namespace, census=census),)
+    return told
+
+
+def census(told: Told) -> Census:
+    (namespace,) = told.possible
+    return namespace.census
+
+
+def queue(name: str = "q", *, partitioned: bool = True, **settings: object) -> CreateQueue:
+    return CreateQueue(queue=name, partitioned=partitioned, **settings)
+
+
+REGULAR = queue(partitioned=False)
+TOPIC = CreateTopic(topic="t")
+SUBSCRIPTION = CreateSubscription(topic="t", subscription="s")
+
+
+def shows(told: Told, command: object, outcome: object, *rules: str) -> None:
+    found = told.saw(command, outcome)
+    assert found.possible
+    assert set(rules) == {rule for rule in found.rules if rule.startswith("QUOTA")}
+
+
+def refuses(told: Told, command: object, outcome: object, *rules: str) -> None:
+    found = told.saw(command, outcome)
+    assert not found.possible
+    assert set(rules) <= set(found.rules), found.rules
+
+
+def permits(told: Told, command: object, *outcomes: object) -> None:
+    """Whether it is accepted, refused for want of room, and refused for no stated reason."""
+    (namespace,) = told.possible
+    answers = (DONE, FULL, OTHER)
+    found = {each for each in answers if Told.saw(_copy(told), command, each).possible}
+    assert set(outcomes) == found
+    assert (namespace,) == told.possible
+
+
+def _copy(told: Told) -> Told:
+    (namespace,) = told.possible
+    copy = Told(namespace.profile, namespace.vantage)
+    copy.possible = told.possible
+    return copy
+
+
+class TestCounting:
+    def test_each_kind_is_counted_by_itself(self, told: Told) -> None:
+        told.has(queue())
+        told.has(TOPIC)
+        told.has(SUBSCRIPTION)
+        told.has(queue("r", partitioned=False))
+        one = window(1)
+        expected = Census(
+            queues=one,
+            topics=one,
+            regular=one,
+            subscriptions=one,
+            partitioned=window(2),
+            entities=window(3),
+            stores=window(9),
+        )
+        assert expected == census(told)
+
+    def test_what_is_deleted_is_not_counted(self, told: Told) -> None:
+        told.has(queue())
+        told.has(REGULAR, Refused(error=Error.ALREADY_EXISTS))
+        told.has(DeleteQueue(queue="q"))
+        assert census(told) == NOBODY
+
+    def test_dead_letters_count_as_nothing(self, told: Told) -> None:
+        told.has(queue())
+        before = census(told)
+        told.step(Receive(queue="q/$deadletterqueue"))
+        told.has(Receive(queue="q/$deadletterqueue"), LOST)
+        assert before == census(told)
+
+    def test_using_a_queue_changes_no_count(self, told: Told) -> None:
+        told.has(queue())
+        before = census(told)
+        told.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
+        assert before is census(told)
+
+    def test_what_was_restored_counts_apart_where_it_may_not_be_created(self) -> None:
+        premium, standard = telling(tier=Tier.PREMIUM), telling()
+        for told in (premium, standard):
+            told.has(RestoreQueue(queue="q"))
+        assert (window(1), window(0)) == (census(premium).restored, census(premium).queues)
+        assert (window(0), window(1)) == (census(standard).restored, census(standard).queues)
+
+    def test_a_creation_without_answer_may_count(self, told: Told) -> None:
+        told.has(queue(), LOST)
+        assert Window(0, 1) == census(told).queues
+        told.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
+        assert Window(1, 1) == census(told).queues
+
+    def test_a_refusal_in_an_outage_may_leave_one(self, told: Told) -> None:
+        told.has(TakePartitionDown(queue="q", partition=0))
+        told.has(queue(), GONE)
+        assert Window(0, 1) == census(told).queues
+
+    def test_of_what_is_unknown_each_name_may_be_anything(self, told: Told) -> None:
+        told.has(queue())
+        told.has(TOPIC)
+        told.has(SUBSCRIPTION)
+        told.has(DeleteQueue(queue="q"), LOST)
+        assert 1 == census(told).unknown
+        assert window(0) == census(told).queues
+        told.has(GetQueue(queue="q"), Refused(error=Error.NOT_FOUND))
+        told.has(queue("t/subscriptions/s"), OTHER)
+        told.has(queue("t/subscriptions/x"), DONE)
+        assert Census(unknown=3) == attrs.evolve(census(told), crowded=False)
+
+
+class TestPartitioned:
+    def test_the_hundredth_is_accepted_and_no_further_one(self, told: Told) -> None:
+        filled(told, queues=99)
+        refuses(told, queue(), FULL, "QUOTA-01")
+        shows(told, queue(), DONE, "QUOTA-01")
+        refuses(told, queue("r"), DONE, "QUOTA-02")
+        shows(told, queue("r"), FULL, "QUOTA-02")
+
+    def test_another_error_is_not_the_one(self, told: Told) -> None:
+        refuses(filled(told, queues=100), queue(), INVALID, "QUOTA-02")
+
+    def test_topics_have_as_many(self, told: Told) -> None:
+        filled(told, topics=99)
+        refuses(told, TOPIC, FULL, "QUOTA-03")
+        shows(told, TOPIC, DONE, "QUOTA-03")
+        refuses(told, CreateTopic(topic="u"), DONE, "QUOTA-03")
+        shows(told, CreateTopic(topic="u"), FULL, "QUOTA-03")
+
+    @pytest.mark.parametrize(
+        ("reading", "answers"),
+        [("either", (DONE, FULL)), ("separate", (DONE,)), ("shared", (FULL,))],
+    )
+    @pytest.mark.parametrize("command", [queue(), TOPIC])
+    def test_queues_and_topics_may_share_them(
+        self, reading: str, answers: tuple[object, ...], command: object
+    ) -> None:
+        told = telling({"QUOTA-SHARED": reading})
+        permits(filled(told, queues=50, topics=50), command, *answers)
+        permits(filled(told, queues=50, topics=49), command, DONE)
+
+    def test_sharing_is_shown_by_either_answer(self, told: Told) -> None:
+        filled(told, queues=50, topics=50)
+        shows(told, queue(), FULL, "QUOTA-04")
+        shows(told, queue(), DONE, "QUOTA-04")
+
+    def test_what_was_deleted_makes_room(self, told: Told) -> None:
+        told.has(queue("first"))
+        filled(told, queues=100)
+        told.has(DeleteQueue(queue="first"))
+        refuses(told, queue(), FULL, "QUOTA-05")
+        shows(told, queue(), DONE, "QUOTA-05")
+
+    def test_others_do_not_count(self, told: Told) -> None:
+        filled(told, queues=100)
+        refuses(told, REGULAR, FULL, "QUOTA-06")
+        shows(told, REGULAR, DONE, "QUOTA-06")
+        filled(told, regular=101)
+        refuses(told, queue("p"), FULL, "QUOTA-06")
+        shows(told, queue("p"), DONE, "QUOTA-06")
+
+    @pytest.mark.parametrize(
+        "there", [{"queues": (99, 100)}, {"queues": 99, "unknown": 1}], ids=str
+    )
+    def test_where_there_may_be_as_many_both_answers_are_possible(
+        self, told: Told, there: dict[str, object]
+    ) -> None:
+        permits(filled(told, **there), queue(), DONE, FULL)
+        shows(told, queue(), FULL)
+
+    def test_basic_need_not_partition_what_is_one_too_many(self) -> None:
+        told = telling(tier=Tier.BASIC)
+        permits(filled(told, queues=100), queue(partitioned=False), DONE, FULL)
+        permits(filled(told, queues=100), queue(), FULL)
+
+    def test_premium_is_not_held_to_them(self) -> None:
+        told = telling({"PREMIUM-CHECKBOX": "always-on"}, tier=Tier.PREMIUM)
+        permits(filled(told, queues=100), queue(), DONE, FULL)
+
+    def test_a_lost_creation_may_take_effect_once_there_is_room(self, told: Told) -> None:
+        told.has(queue("first"))
+        filled(told, queues=100)
+        told.has(queue(), LOST)
+        told.has(DeleteQueue(queue="first"))
+        told.has(queue(), Refused(error=Error.ALREADY_EXISTS))
+        permits(told, queue("r"), DONE, FULL)
+
+
+class TestEntities:
+    def test_the_last_is_accepted_and_no_further_one(self, told: Told) -> None:
+        filled(told, regular=MANY - 1)
+        refuses(told, REGULAR, FULL, "QUOTA-07")
+        shows(told, REGULAR, DONE, "QUOTA-07")
+        more = queue("r", partitioned=False)
+        refuses(told, more, DONE, "QUOTA-08")
+        shows(told, more, OTHER, "QUOTA-08")
+
+    @pytest.mark.parametrize(
+        ("reading", "answers"),
+        [("one", (DONE,)), ("either", (DONE, FULL, OTHER)), ("per-partition", (FULL, OTHER))],
+    )
+    def test_partitions_may_count_one_by_one(
+        self, reading: str, answers: tuple[object, ...]
+    ) -> None:
+        told = telling({"QUOTA-WEIGHT": reading})
+        permits(filled(told, queues=90, regular=9_637), queue(), *answers)
+        permits(filled(told, queues=90, regular=9_636), queue(), DONE)
+
+    def test_that_one_counts_once_is_shown_beyond_so_many_partitions(self, told: Told) -> None:
+        filled(told, queues=100, regular=9_600)
+        refuses(told, REGULAR, OTHER, "QUOTA-09")
+        shows(told, REGULAR, DONE, "QUOTA-06", "QUOTA-09")
+
+    @pytest.mark.parametrize(
+        ("reading", "answers"),
+        [
+            ("either", (DONE, FULL, OTHER)),
+            ("not-counted", (DONE,)),
+            ("counted", (FULL, OTHER)),
+        ],
+    )
+    def test_subscriptions_may_count(self, reading: str, answers: tuple[object, ...]) -> None:
+        told = telling({"QUOTA-SUBSCRIPTIONS": reading})
+        told.has(TOPIC)
+        permits(filled(told, regular=9_000, subscriptions=1_000), REGULAR, *answers)
+        permits(filled(told, regular=9_000, subscriptions=1_000), SUBSCRIPTION, *answers)
+        permits(filled(told, regular=9_000, subscriptions=999), SUBSCRIPTION, DONE)
+
+    def test_that_subscriptions_may_count_is_shown_by_either_answer(self, told: Told) -> None:
+        filled(told, regular=9_000, subscriptions=1_000)
+        shows(told, REGULAR, OTHER, "QUOTA-10")
+        shows(told, REGULAR, DONE, "QUOTA-10")
+
+    def test_a_topic_may_have_no_more_subscriptions(self, told: Told) -> None:
+        """From outside the five: 2,000."""
+        told.has(TOPIC)
+        permits(told, SUBSCRIPTION, DONE)
+        (namespace,) = told.possible
+        topic = namespace.queues["t"]
+        role = attrs.evolve(topic.role, subscriptions=("t/subscriptions/x",) * 2_000)
+        queues = namespace.queues.set("t", attrs.evolve(topic, role=role))
+        told.possible = (attrs.evolve(namespace, queues=queues),)
+        permits(told, SUBSCRIPTION, DONE, FULL, OTHER)
+
+    def test_a_subscription_that_is_refused(self, told: Told) -> None:
+        told.has(TOPIC)
+        refuses(told, SUBSCRIPTION, FULL, "QUOTA-07")
+        refuses(told, SUBSCRIPTION, OTHER)
+
+    def test_a_topic_that_is_refused_for_no_reason(self, told: Told) -> None:
+        found = told.saw(TOPIC, OTHER)
+        assert not any(rule.startswith("QUOTA") for rule in found.rules)
+        refuses(told, CreateTopic(topic="r", partitioned=False), FULL, "QUOTA-07")
+
+
+class TestPremium:
+    @pytest.mark.parametrize(
+        ("reading", "few", "some", "many"),
+        [
+            ("either", (DONE,), (DONE, FULL, OTHER), (DONE, FULL, OTHER)),
+            ("quota", (DONE,), (DONE,), (DONE,)),
+            ("counting", (DONE,), (DONE,), (FULL, OTHER)),
+        ],
+    )
+    def test_another_number_may_decide(
+        self,
+        reading: str,
+        few: tuple[object, ...],
+        some: tuple[object, ...],
+        many: tuple[object, ...],
+    ) -> None:
+        told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM)
+        permits(filled(told, regular=999), REGULAR, *few)
+        permits(filled(told, regular=1_000), REGULAR, *some)
+        permits(filled(told, regular=MANY), REGULAR, *many)
+
+    def test_either_answer_shows_it(self) -> None:
+        told = filled(telling(tier=Tier.PREMIUM), regular=1_000)
+        shows(told, REGULAR, OTHER, "QUOTA-11")
+        shows(told, REGULAR, DONE, "QUOTA-11")
+        shows(telling(tier=Tier.PREMIUM), REGULAR, DONE)
+
+    def test_the_last_of_the_ten_thousand_shows_it(self) -> None:
+        told = telling({"QUOTA-PREMIUM": "counting"}, tier=Tier.PREMIUM)
+        shows(filled(told, regular=MANY), REGULAR, OTHER, "QUOTA-11")
+
+    @pytest.mark.parametrize(
+        ("reading", "answers"), [("either", (DONE, FULL, OTHER)), ("not-counted", (DONE,))]
+    )
+    def test_what_is_there_from_before_may_count(
+        self, reading: str, answers: tuple[object, ...]
+    ) -> None:
+        told = telling({"QUOTA-EXISTING": reading}, tier=Tier.PREMIUM)
+        permits(filled(told, regular=999, restored=1), REGULAR, *answers)
+
+    @pytest.mark.parametrize(
+        ("reading", "answers"), [("either", (DONE, FULL, OTHER)), ("not-counted", (DONE,))]
+    )
+    def test_subscriptions_may_count_there_too(
+        self, reading: str, answers: tuple[object, ...]
+    ) -> None:
+        told = telling({"QUOTA-SUBSCRIPTIONS": reading}, tier=Tier.PREMIUM)
+        permits(filled(told, regular=999, subscriptions=1), REGULAR, *answers)

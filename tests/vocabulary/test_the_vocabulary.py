@@ -1,0 +1,80 @@
+"""The vocabulary is one module for its users, and its own modules import in one direction."""
+
+import ast
+from collections import Counter
+from graphlib import TopologicalSorter
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args
+
+import pytest
+
+from busproof import vocabulary as v
+
+FOLDER = Path(v.__file__).parent
+MODULES = {path.stem: path for path in FOLDER.glob("*.py") if path.stem != "__init__"}
+
+
+def syntax(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+def defined_names() -> list[str]:
+    """What the modules define and export; `commands` also exports what its parts define."""
+    found = []
+    for name in MODULES:
+        for node in syntax(name).body:
+            match node:
+                case ast.ClassDef(name=one) | ast.FunctionDef(name=one):
+                    found.append(one)
+                case (
+                    ast.Assign(targets=[ast.Name(id=one)]) | ast.AnnAssign(target=ast.Name(id=one))
+                ):
+                    found.append(one)
+                case _:
+                    pass
+    return [each for each in found if not each.startswith("_")]
+
+
+def members(union: Any) -> set[type]:
+    if isinstance(union, UnionType):
+        return {kind for each in get_args(union) for kind in members(each)}
+    return {union}
+
+
+@pytest.mark.parametrize("union", [v.Command, v.Outcome, v.Filter])
+def test_every_member_of_a_closed_union_is_exported(union: UnionType) -> None:
+    assert [] == [kind for kind in members(union) if getattr(v, kind.__name__, None) is not kind]
+
+
+def test_every_public_definition_is_exported() -> None:
+    assert [] == [name for name in defined_names() if not hasattr(v, name)]
+
+
+def test_no_name_is_defined_twice() -> None:
+    assert [] == [name for name, count in Counter(defined_names()).items() if count > 1]
+
+
+def test_modules_import_in_one_direction() -> None:
+    """`static_order` raises CycleError for a cycle."""
+    imports = {
+        name: {
+            str(node.module).rpartition(".")[2]
+            for node in ast.walk(syntax(name))
+            if isinstance(node, ast.ImportFrom)
+            and str(node.module).startswith("busproof.vocabulary.")
+        }
+        for name in MODULES
+    }
+    assert sorted(MODULES) == sorted(TopologicalSorter(imports).static_order())
+
+
+def test_messages_come_back_as_they_were_sent() -> None:
+    sent = v.Message(body="m", subject="s", properties={"n": 1})
+    seen = v.MessageView.of(sent, delivery_count=1)
+    assert ("m", "s", {"n": 1}, 1) == (
+        seen.body,
+        seen.subject,
+        dict(seen.properties),
+        seen.delivery_count,
+    )

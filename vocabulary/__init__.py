@@ -1,0 +1,21 @@
+"""The vocabulary: what a client asks of a bus, and what it sees.
+
+A `Command` is one request, an `Outcome` is what came of it, an `Event` is both on record. All other
+rooms translate to and from these two closed unions. The values are frozen and know no rules. Every
+time and every duration is a whole number of microseconds.
+
+Use it as a module: `from busproof import vocabulary as v`, then `v.Send`, `v.Refused`, `v.Command`.
+Each module lists in `__all__` what it adds.
+"""
+
+from busproof.vocabulary.addressing import *
+from busproof.vocabulary.capabilities import *
+from busproof.vocabulary.commands import *
+from busproof.vocabulary.entity_settings import *
+from busproof.vocabulary.messages import *
+from busproof.vocabulary.observability import *
+from busproof.vocabulary.outcomes import *
+from busproof.vocabulary.paths import *
+from busproof.vocabulary.profile import *
+from busproof.vocabulary.subscription_rules import *
+from busproof.vocabulary.values import *

@@ -1,0 +1,74 @@
+"""Which entities a command addresses, creates or forwards to."""
+
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+from busproof.vocabulary.commands import (
+    AddRule,
+    Command,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    Creation,
+    DeleteTopic,
+    GetTopic,
+    ListRules,
+    ListSubscriptions,
+    RemoveRule,
+    UpdateTopic,
+)
+from busproof.vocabulary.paths import subscription_path
+
+__all__ = ["concerned", "created_path", "destinations"]
+
+
+def created_path(command: Creation) -> str:
+    """The address of the entity that is asked for."""
+    if isinstance(command, CreateSubscription):
+        return subscription_path(command.topic, command.subscription)
+    return command.topic if isinstance(command, CreateTopic) else command.queue
+
+
+def destinations(command: object) -> tuple[str, ...]:
+    """Where a command lets an entity forward to: its messages, or its dead letters."""
+    kind: Any = type(command)
+    fields = _forwarding_fields(kind)
+    named = (getattr(command, field) for field in fields) if fields else ()
+    return tuple(name for name in named if name)
+
+
+@cache
+def _forwarding_fields(kind: type) -> tuple[str, ...]:
+    """Those of a kind of command: most have none, and every request asks."""
+    both = ("forward_to", "forward_dead_letters_to")
+    return tuple(field for field in both if hasattr(kind, field))
+
+
+def concerned(command: Command) -> str | None:
+    """The entity that has to exist for this command; `None` if none has to."""
+    kind: Any = type(command)
+    return _how_concerned(kind)(command)
+
+
+@cache
+def _how_concerned(kind: type) -> Callable[[Any], str | None]:
+    """How a command of this kind tells which entity it concerns; every request asks, repeatedly."""
+    if issubclass(kind, CreateQueue | CreateTopic):
+        return _nobody
+    if issubclass(
+        kind, CreateSubscription | GetTopic | UpdateTopic | DeleteTopic | ListSubscriptions
+    ):
+        return attrgetter("topic")
+    if issubclass(kind, AddRule | RemoveRule | ListRules):
+        return _subscription
+    return attrgetter("queue") if hasattr(kind, "queue") else _nobody
+
+
+def _nobody(_: object) -> None:
+    return None
+
+
+def _subscription(command: AddRule | RemoveRule | ListRules) -> str:
+    return subscription_path(command.topic, command.subscription)

@@ -1,0 +1,188 @@
+"""What a client asks of the bus: one small class for each request.
+
+`TakePartitionDown`, `BringPartitionUp`, `RestoreQueue` and `AdvanceClock` are asked by a test, not
+by a client.
+"""
+
+import attrs
+
+from busproof.vocabulary.commands_management import (
+    AddRule,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    DeleteTopic,
+    GetQueue,
+    GetTopic,
+    ListQueues,
+    ListRules,
+    ListSubscriptions,
+    ListTopics,
+    RemoveRule,
+    RestoreQueue,
+    TopicManagement,
+    UpdateQueue,
+    UpdateTopic,
+)
+from busproof.vocabulary.commands_receiving import (
+    Abandon,
+    Complete,
+    DeadLetter,
+    Defer,
+    Peek,
+    Receive,
+    ReceiveBatch,
+    ReceiveDeferred,
+    RenewLock,
+    Settlement,
+)
+from busproof.vocabulary.commands_sending import (
+    DEFAULT_TIMEOUT,
+    CancelScheduled,
+    Schedule,
+    Send,
+    SendBatch,
+)
+from busproof.vocabulary.commands_sessions import (
+    AcceptNextSession,
+    AcceptSession,
+    CloseSession,
+    GetSessionState,
+    ListSessions,
+    RenewSessionLock,
+    SessionCommand,
+    SetSessionState,
+)
+
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "Abandon",
+    "AcceptNextSession",
+    "AcceptSession",
+    "AddRule",
+    "AdvanceClock",
+    "BeginTransaction",
+    "BringPartitionUp",
+    "CancelScheduled",
+    "CloseSession",
+    "Command",
+    "CommitTransaction",
+    "Complete",
+    "CreateQueue",
+    "CreateSubscription",
+    "CreateTopic",
+    "Creation",
+    "DeadLetter",
+    "Defer",
+    "DeleteQueue",
+    "DeleteTopic",
+    "GetQueue",
+    "GetSessionState",
+    "GetTopic",
+    "ListQueues",
+    "ListRules",
+    "ListSessions",
+    "ListSubscriptions",
+    "ListTopics",
+    "Operation",
+    "Peek",
+    "Receive",
+    "ReceiveBatch",
+    "ReceiveDeferred",
+    "RemoveRule",
+    "RenewLock",
+    "RenewSessionLock",
+    "RestoreQueue",
+    "RollBackTransaction",
+    "Schedule",
+    "Send",
+    "SendBatch",
+    "SessionCommand",
+    "SetSessionState",
+    "Settlement",
+    "TakePartitionDown",
+    "TopicManagement",
+    "UpdateQueue",
+    "UpdateTopic",
+]
+
+
+@attrs.frozen(kw_only=True)
+class BeginTransaction:
+    """Begin a transaction under a name that the client chooses, new in the namespace."""
+
+    transaction: str
+
+
+@attrs.frozen(kw_only=True)
+class CommitTransaction:
+    """Make all that was sent and settled in the transaction take effect together."""
+
+    transaction: str
+
+
+@attrs.frozen(kw_only=True)
+class RollBackTransaction:
+    """Forget all that was sent and settled in the transaction."""
+
+    transaction: str
+
+
+@attrs.frozen(kw_only=True)
+class TakePartitionDown:
+    """Make one partition of a queue or topic unavailable; partitions are numbered from 0.
+
+    A topic's partition takes the share of its subscriptions with it. Of a queue that does not exist
+    it is the partition that the queue would have.
+    """
+
+    queue: str
+    partition: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+@attrs.frozen(kw_only=True)
+class BringPartitionUp:
+    """Make a partition available again, with all that it held."""
+
+    queue: str
+    partition: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+@attrs.frozen(kw_only=True)
+class AdvanceClock:
+    """Let virtual time pass, `duration` in microseconds."""
+
+    duration: int = attrs.field(validator=attrs.validators.ge(0))
+
+
+Creation = CreateQueue | RestoreQueue | CreateTopic | CreateSubscription
+Operation = (
+    AddRule
+    | RemoveRule
+    | ListRules
+    | GetQueue
+    | ListQueues
+    | UpdateQueue
+    | DeleteQueue
+    | TopicManagement
+    | ListTopics
+    | Send
+    | SendBatch
+    | Schedule
+    | CancelScheduled
+    | Receive
+    | ReceiveBatch
+    | Settlement
+    | ReceiveDeferred
+    | RenewLock
+    | Peek
+    | SessionCommand
+    | BeginTransaction
+    | CommitTransaction
+    | RollBackTransaction
+    | TakePartitionDown
+    | BringPartitionUp
+    | AdvanceClock
+)
+Command = Creation | Operation

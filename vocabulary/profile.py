@@ -1,0 +1,65 @@
+"""What a namespace is held to: edition, tier, readings, rules in force."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+from immutables import Map
+
+from busproof.vocabulary.values import RuleId, Tier
+
+if TYPE_CHECKING:
+    from busproof.spec import Catalogue
+
+__all__ = ["Profile", "profile_for"]
+
+
+def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:
+    return Map(readings)
+
+
+@attrs.frozen(kw_only=True)
+class Profile:
+    """What a namespace is held to: edition, tier, readings of ambiguities, rules in force.
+
+    Attributes:
+        edition: id of the edition of the documents.
+        tier: the namespace's tier.
+        readings: ambiguity id to the reading taken, for every ambiguity of the register.
+        silent: rules of which this edition or tier says nothing; they neither allow nor forbid.
+        partitions: how many partitions a partitioned entity has.
+    """
+
+    edition: str
+    tier: Tier = Tier.STANDARD
+    readings: Map[str, str] = attrs.field(factory=Map, converter=_frozen_map)
+    silent: frozenset[RuleId] = frozenset()
+    partitions: int = attrs.field(default=16, validator=attrs.validators.ge(1))
+
+    @property
+    def numbers_name_partitions(self) -> bool:
+        """Whether a partition can be read from a sequence number (SEQUENCE-EXPOSES)."""
+        return self.readings.get("SEQUENCE-EXPOSES") != "opaque"
+
+
+def profile_for(
+    catalogue: "Catalogue",
+    *,
+    edition: str | None = None,
+    tier: str = Tier.STANDARD,
+    readings: Mapping[str, str] | None = None,
+    partitions: int = 16,
+) -> Profile:
+    """The profile of an edition (the newest by default) and tier, readings filled in.
+
+    Raises:
+        UsageError: an unknown edition, ambiguity or reading.
+    """
+    chosen = catalogue.edition(edition).id if edition else catalogue.editions[-1].id
+    taken = catalogue.readings(readings or {})
+    silent = catalogue.silent(chosen, tier)
+    if taken.get("SILENT-EDITION") == "carried-over":
+        silent = frozenset(rule.id for rule in catalogue.rules if tier not in rule.tiers)
+    return Profile(
+        edition=chosen, tier=Tier(tier), readings=taken, silent=silent, partitions=partitions
+    )

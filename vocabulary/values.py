@@ -1,0 +1,53 @@
+"""Small values of the vocabulary: tiers, clocks, receive modes, errors.
+
+Every time and every duration is a whole number of microseconds.
+Times count from the start of a recording, never from a calendar.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+__all__ = ["MICROSECONDS", "Clock", "Error", "ReceiveMode", "RuleId", "Tier"]
+
+RuleId = str
+
+MICROSECONDS: Final = 1_000_000
+
+
+class Tier(StrEnum):
+    """The messaging tier of a namespace."""
+
+    BASIC = "basic"
+    STANDARD = "standard"
+    PREMIUM = "premium"
+
+
+class Clock(StrEnum):
+    """Whether time is moved by `AdvanceClock` or passes by itself."""
+
+    VIRTUAL = "virtual"
+    REAL = "real"
+
+
+class ReceiveMode(StrEnum):
+    """How a receiver takes a message: locked until settled, or removed at once."""
+
+    PEEK_LOCK = "peek-lock"
+    RECEIVE_AND_DELETE = "receive-and-delete"
+
+
+class Error(StrEnum):
+    """What a refusal says, as far as the documents let a client tell refusals apart."""
+
+    INVALID_OPERATION = "invalid-operation"
+    UNAVAILABLE = "unavailable"
+    NOT_FOUND = "not-found"
+    ALREADY_EXISTS = "already-exists"
+    LOCK_LOST = "lock-lost"
+    SESSION_CANNOT_BE_LOCKED = "session-cannot-be-locked"
+    SESSION_LOCK_LOST = "session-lock-lost"
+    QUOTA_EXCEEDED = "quota-exceeded"
+    MESSAGE_NOT_FOUND = "message-not-found"
+    MESSAGE_TOO_LARGE = "message-too-large"
+    ENTITY_DISABLED = "entity-disabled"
+    OTHER = "other"
