@@ -1,0 +1,162 @@
+"""The reference model as an implementation, under each policy.
+
+`round-robin` is a bus at its most regular. `random` chooses whatever the documents allow. `hostile`
+conforms too, in the ways that are hardest to judge: it makes the least regular choices, its timers
+go wrong by up to the declared slack, and some of its answers never come.
+"""
+
+import time
+from random import Random
+from typing import Final
+
+import attrs
+
+from busproof import __version__
+from busproof import vocabulary as v
+from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof.adapters.hostile import HOSTILE_SLACK, Ask, LostAnswers, WrongTimers
+from busproof.errors import UsageError
+from busproof.model import (
+    Answer,
+    Choices,
+    HostileChoices,
+    Namespace,
+    RandomChoices,
+    RoundRobin,
+    new_namespace,
+    step,
+)
+
+__all__ = ["POLICIES", "ReferenceAdapter", "factory", "hostile", "random"]
+
+POLICIES: Final = ("round-robin", "random", "hostile")
+NOT_OFFERED: Final = frozenset(
+    {v.Capability.CLIENT_LIBRARY, v.Capability.AMQP, v.Capability.PREFETCH, v.Capability.TIMESTAMPS}
+)
+"""What belongs to client libraries and networks; the model does everything else."""
+
+
+class ReferenceAdapter:
+    """An adapter with the model behind it; conforming under every policy.
+
+    Args:
+        policy: one of `POLICIES`.
+        seed: of the random and the hostile policy.
+        clock: `virtual` or `real`.
+        library: whether sends pass through a client library that assigns MessageIds (KEY-13).
+    """
+
+    def __init__(
+        self,
+        policy: str = "round-robin",
+        seed: int = 0,
+        clock: str = v.Clock.VIRTUAL,
+        *,
+        library: bool = False,
+    ) -> None:
+        if policy not in POLICIES:
+            raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
+        self._policy = policy
+        self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
+        self._library = library
+        self._clock = v.Clock(clock)
+        self._namespace: Namespace | None = None
+        self._choices: Choices = RoundRobin()
+        self._ask: Ask = self._step
+        self._assigned = 0
+        self._read = 0.0
+
+    @property
+    def declaration(self) -> Declaration:
+        """Everything, and slack where the policy uses it."""
+        offered = frozenset(v.Capability) - NOT_OFFERED
+        if self._library:
+            offered |= {v.Capability.CLIENT_LIBRARY}
+        return Declaration(
+            implementation=Implementation(
+                name=f"busproof model ({self._policy})", version=__version__, language="Python"
+            ),
+            capabilities=offered,
+            clock=self._clock,
+            slack=HOSTILE_SLACK if self._policy == "hostile" else 0,
+        )
+
+    def start(self, profile: v.Profile) -> None:
+        """Begin with an empty namespace."""
+        self._namespace = new_namespace(profile)
+        self._choices = RoundRobin() if self._policy == "round-robin" else self._at_random()
+        self._ask = self._step
+        if self._policy == "hostile":
+            punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
+            timed = WrongTimers(self._step, self._random, punctual=punctual)
+            self._ask = LostAnswers(timed, self._random)
+        self._read = time.monotonic()
+
+    def stop(self) -> None:
+        """Forget the namespace."""
+        self._namespace = None
+
+    def do(self, command: v.Command, connection: str) -> Observed:
+        """Do a command, and show the partition that took what it sent."""
+        if self._clock is v.Clock.REAL:
+            self._let_time_pass()
+        answer = self._ask(self._prepared(command), connection)
+        outcome, witness = answer.outcome, None
+        sent = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
+        if sent and answer.partition is not None:
+            witness = v.Witness(partition=answer.partition)
+        return Observed(outcome if self._clock is v.Clock.VIRTUAL else timeless(outcome), witness)
+
+    def _step(self, command: v.Command, connection: str) -> Answer:
+        if self._namespace is None:
+            raise AssertionError("an adapter is asked only between start and stop")
+        return step(self._namespace, command, connection, self._choices)
+
+    def _at_random(self) -> Choices:
+        kind = HostileChoices if self._policy == "hostile" else RandomChoices
+        return kind(self._random)
+
+    def _let_time_pass(self) -> None:
+        """Move the model's clock by what has passed since it was read."""
+        passed = int((time.monotonic() - self._read) * v.MICROSECONDS)
+        self._read += passed / v.MICROSECONDS
+        self._step(v.AdvanceClock(duration=passed), "")
+
+    def _prepared(self, command: v.Command) -> v.Command:
+        """Return what a client library makes of a request: every message has a MessageId."""
+        if self._library and isinstance(command, v.Send | v.Schedule):
+            return attrs.evolve(command, message=self._identified(command.message))
+        if self._library and isinstance(command, v.SendBatch):
+            return attrs.evolve(command, messages=tuple(map(self._identified, command.messages)))
+        return command
+
+    def _identified(self, message: v.Message) -> v.Message:
+        if message.message_id is not None:
+            return message
+        self._assigned += 1
+        return attrs.evolve(message, message_id=f"assigned-{self._assigned}")
+
+
+def timeless(outcome: v.Outcome) -> v.Outcome:
+    """Return an answer without the ends of locks: the model's clock means nothing to a client."""
+    if isinstance(outcome, v.Received):
+        return v.Received(message=attrs.evolve(outcome.message, locked_until=None))
+    if isinstance(outcome, v.ReceivedSeveral):
+        views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
+        return v.ReceivedSeveral(messages=views)
+    return v.Renewed() if isinstance(outcome, v.Renewed) else outcome
+
+
+def factory() -> ReferenceAdapter:
+    """Return the model under round robin; for `--adapter busproof.adapters.reference:factory`."""
+    return ReferenceAdapter()
+
+
+def random() -> ReferenceAdapter:
+    """Return the model under random choices."""
+    return ReferenceAdapter("random")
+
+
+def hostile() -> ReferenceAdapter:
+    """Return the model under the hostile policy."""
+    return ReferenceAdapter("hostile")

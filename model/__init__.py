@@ -1,0 +1,26 @@
+"""The reference model: a bus with complete knowledge, which encodes every documented rule.
+
+`step` does one command in a namespace; what the documents leave to the bus, a policy decides. Begin
+reading with `state`, `step` and `life_cycle`; then each file holds the rules of one family.
+"""
+
+from busproof.model.answers import Answer
+from busproof.model.choices import Choices, HostileChoices, RandomChoices, RoundRobin, Scripted
+from busproof.model.rules import RULES, Rules
+from busproof.model.state import Namespace
+from busproof.model.step import new_namespace, step, ways
+
+__all__ = [
+    "RULES",
+    "Answer",
+    "Choices",
+    "HostileChoices",
+    "Namespace",
+    "RandomChoices",
+    "RoundRobin",
+    "Rules",
+    "Scripted",
+    "new_namespace",
+    "step",
+    "ways",
+]

@@ -1,0 +1,72 @@
+"""BATCH: several messages in one request.
+
+A batch that is sent is accepted whole or not at all, whichever of its messages is to blame. Nobody
+says what becomes of one for a partitioned entity whose messages have several keys (BATCH-KEYS). A
+receive that asks for several messages is given at least one, if there is one, and at most as many
+as it asks for.
+"""
+
+from collections.abc import Callable
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, EMPTY, Answer
+from busproof.model.state import DIRECT, Entity, Namespace, Refusal
+
+__all__ = ["Batches"]
+
+
+def send_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    """BATCH-01 to BATCH-04, BATCH-08 to BATCH-11: accept all messages of a batch, or none."""
+    rules, messages = namespace.rules, command.messages
+    entity = rules.topics.sendable(namespace, command.queue)
+    if not messages:
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-01")
+    rules.limits.check_batch(namespace, messages)
+    for message in messages:
+        rules.limits.check_message(namespace, message)
+    rules.batches.check_keys(namespace, entity, messages)
+    if command.transaction is not None:
+        return rules.transactions.send(namespace, entity, messages, command.transaction)
+    partitions = set()
+    for message in messages:
+        key = rules.messages.key_of(namespace, entity, message)
+        partition = rules.keys.place(namespace, entity, key, message.size or 0, command.timeout)
+        rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
+        partitions.add(partition)
+    return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("BATCH-01",))
+
+
+def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
+    """BATCH-05, BATCH-06: a batch for a partitioned entity whose keys differ may be refused."""
+    if not entity.settings.partitioned:
+        return
+    keys = {namespace.rules.keys.effective_key(namespace, entity, each) for each in messages}
+    if len(keys) > 1 and namespace.reading("BATCH-KEYS", "refused", "split") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")
+
+
+def receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """BATCH-12 to BATCH-14: give as many messages as are asked for, or fewer."""
+    rules = namespace.rules
+    entity = rules.topics.receivable(namespace, command.queue)
+    session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
+    given: list[v.MessageView] = []
+    for _ in range(namespace.choices.pick("BATCH-12", range(command.count, 0, -1))):
+        view = rules.messages.give_next(namespace, entity, session, command.mode, connection)
+        if view is None:
+            break
+        given.append(view)
+    if not given:
+        return Answer(EMPTY, rules=("BATCH-12",))
+    return Answer(v.ReceivedSeveral(messages=tuple(given)), rules=("BATCH-12",))
+
+
+@attrs.frozen
+class Batches:
+    """The rules of this family."""
+
+    send_batch: Callable[[Namespace, v.SendBatch, str], Answer] = send_batch
+    check_keys: Callable[[Namespace, Entity, tuple[v.Message, ...]], None] = check_keys
+    receive_batch: Callable[[Namespace, v.ReceiveBatch, str], Answer] = receive_batch

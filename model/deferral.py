@@ -1,0 +1,72 @@
+"""DEFER: a receiver sets a message aside, and takes it by its sequence number later.
+
+A deferred message keeps its number, its place and its partition, and no ordinary receive gives it.
+Received by number it is locked like any other; when that lock ends without settlement it is
+deferred as before. One request is for messages of one partition, and gives all of them or none.
+"""
+
+from collections.abc import Callable
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer, view_of
+from busproof.model.life_cycle import Action, State
+from busproof.model.state import Entity, Namespace, QueuedMessage, Refusal, Session
+
+__all__ = ["Deferral"]
+
+
+def receive_deferred(namespace: Namespace, command: v.ReceiveDeferred, connection: str) -> Answer:
+    """DEFER-02, DEFER-10 to DEFER-12: give the messages with these numbers, or none."""
+    rules = namespace.rules
+    entity = rules.topics.receivable(namespace, command.queue)
+    session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
+    found = [
+        rules.deferral.find(namespace, entity, number, session)
+        for number in dict.fromkeys(command.sequence_numbers)
+    ]
+    if len(found) < len(command.sequence_numbers):
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+    if len({queued.partition for queued in found}) > 1:
+        rules.deferral.check_partitions(namespace)
+    given = [rules.deferral.give(namespace, queued, command.mode) for queued in found]
+    return Answer(v.ReceivedSeveral(messages=tuple(given)), rules=("DEFER-02",))
+
+
+def find(
+    namespace: Namespace, entity: Entity, number: int, session: Session | None
+) -> QueuedMessage:
+    """DEFER-03 to DEFER-05, DEFER-12: the deferred message with this number that nobody holds."""
+    queued = entity.messages.get(number)
+    if queued is None or queued.state is not State.DEFERRED or queued.session is not session:
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+    if queued.partition in entity.base.down:
+        raise namespace.rules.partitions.outage(namespace, "LIFE-11")
+    return queued
+
+
+def check_partitions(namespace: Namespace) -> None:
+    """DEFER-10: one request for messages of several partitions may be refused."""
+    if namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
+
+
+def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+    """DEFER-02: hand a deferred message out, locked or for good."""
+    rules = namespace.rules
+    if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+        rules.messages.remove(namespace, queued)
+        return view_of(queued)
+    rules.locks.lock(namespace, queued, Action.RECEIVE_DEFERRED)
+    return view_of(queued, locked=True)
+
+
+@attrs.frozen
+class Deferral:
+    """The rules of this family."""
+
+    receive_deferred: Callable[[Namespace, v.ReceiveDeferred, str], Answer] = receive_deferred
+    find: Callable[[Namespace, Entity, int, Session | None], QueuedMessage] = find
+    check_partitions: Callable[[Namespace], None] = check_partitions
+    give: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = give

@@ -1,0 +1,67 @@
+"""DUP: a message that was accepted before is accepted again, and dropped.
+
+An entity with duplicate detection remembers each MessageId for its window, together with the
+partition key: on a partitioned entity only one broker sees the copies of one key. What was refused
+or rolled back was never accepted. What became of the first message does not matter: completed,
+dead-lettered or expired, its copy is dropped all the same.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.state import DuplicateEntry, Entity, Key, Namespace, Refusal
+
+__all__ = ["Duplicates"]
+
+SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
+LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
+
+
+def check_window(namespace: Namespace, window: int) -> None:
+    """DUP-03: a window lasts at least 20 seconds and at most 7 days."""
+    if not SHORTEST_WINDOW <= window <= LONGEST_WINDOW:
+        raise Refusal(v.Error.INVALID_OPERATION, "DUP-03")
+
+
+def is_duplicate(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> bool:
+    """DUP-01, DUP-04 to DUP-07, KEY-11: whether a message is a copy; if not, remember it.
+
+    Whether a copy prolongs the window is not said (DUPLICATE-PROLONGS).
+    """
+    message_id = message.message_id
+    if message_id is None or not entity.settings.duplicate_detection:
+        return False
+    name = (key, message_id)
+    known = entity.duplicates.get(name)
+    if known is None:
+        namespace.rules.duplicates.remember(namespace, entity, name)
+        return False
+    if namespace.reading("DUPLICATE-PROLONGS", "first", "last") == "last":
+        namespace.rules.duplicates.remember(namespace, entity, name)
+    return True
+
+
+def remember(namespace: Namespace, entity: Entity, name: tuple[Key | None, str]) -> None:
+    """DUP-01, DUP-02: remember a MessageId for a whole window from now on."""
+    entry = DuplicateEntry(entity, name, namespace.now + entity.settings.duplicate_window)
+    namespace.journal.put(entity.duplicates, name, entry)
+    entry.index()
+
+
+def forget(namespace: Namespace, entry: DuplicateEntry) -> None:
+    """DUP-01: forget a MessageId whose window is over."""
+    if entry.entity.duplicates.get(entry.name) is entry and entry.until <= namespace.now:
+        namespace.journal.drop(entry.entity.duplicates, entry.name)
+
+
+@attrs.frozen
+class Duplicates:
+    """The rules of this family."""
+
+    check_window: Callable[[Namespace, int], None] = check_window
+    is_duplicate: Callable[[Namespace, Entity, v.Message, Key | None], bool] = is_duplicate
+    remember: Callable[[Namespace, Entity, tuple[Key | None, str]], None] = remember
+    forget: Callable[[Namespace, DuplicateEntry], None] = forget

@@ -1,0 +1,147 @@
+"""KEY: which partition takes a message.
+
+A message of a partitioned entity has at most one partition key: its SessionId, else its
+PartitionKey, else, where duplicates are detected, its MessageId. The same key always selects the
+same partition, also while that one is down; the send is refused then rather than put elsewhere. A
+message without key goes to any partition that is up and has room, by turns.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.state import Entity, Key, Namespace, Refusal
+
+__all__ = ["Keys"]
+
+SESSION_ID: Final = "SessionId"
+PARTITION_KEY: Final = "PartitionKey"
+MESSAGE_ID: Final = "MessageId"
+SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
+"""KEY-15, KEY-18: only a sender with a longer timeout is owed that an outage is gone round."""
+
+
+def effective_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+    """KEY-04, KEY-07, KEY-10, KEY-12: the partition key; a regular entity selects nothing by one.
+
+    The documents do not say whether an empty text counts as set (EMPTY-KEY).
+    """
+    settings = entity.settings
+    if not settings.partitioned:
+        return None
+    session_id, partition_key = message.session_id, message.partition_key
+    if session_id is not None and (session_id or _counts(namespace)):
+        return Key(SESSION_ID, session_id)
+    if partition_key is not None and (partition_key or _counts(namespace)):
+        return Key(PARTITION_KEY, partition_key)
+    if settings.duplicate_detection and message.message_id is not None:
+        return Key(MESSAGE_ID, message.message_id)
+    return None
+
+
+def _counts(namespace: Namespace) -> bool:
+    """EMPTY-KEY: whether an empty text is a key like any other."""
+    return namespace.reading("EMPTY-KEY", "set", "unset") == "set"
+
+
+def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) -> None:
+    """KEY-08, KEY-09: SessionId and PartitionKey agree where both are set.
+
+    On a regular entity the documents leave it open (REGULAR-KEYS); and while every partition is
+    down, so is which of the two errors comes (ERROR-PRECEDENCE).
+    """
+    session_id, partition_key = message.session_id, message.partition_key
+    if session_id is None or partition_key is None or session_id == partition_key:
+        return
+    if "" in (session_id, partition_key) and not _counts(namespace):
+        return
+    if not entity.settings.partitioned:
+        if namespace.reading("REGULAR-KEYS", "accepted", "refused") == "accepted":
+            return
+    elif len(entity.base.down) == len(entity.partitions):
+        errors = ("key-first", "outage-first")
+        if namespace.may("ERROR-PRECEDENCE", "either", *errors) == "outage-first":
+            raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
+    raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
+
+
+def home(namespace: Namespace, entity: Entity, key: Key) -> int:
+    """KEY-02, KEY-20: the partition that a key selects, by its value alone, for good.
+
+    The hash is not published: where no policy computes one, the partition is chosen once. A client
+    can tell which it is even if the send is refused in an outage, so the choice is revealed.
+    """
+    base, choices = entity.base, namespace.choices
+    found = choices.home(key.value, len(entity.partitions))
+    if found is None:
+        found = base.homes.get(key.value)
+    if found is None:
+        found = choices.partition("KEY-02", base.path, len(entity.partitions), None) or 0
+        namespace.journal.reveal(base.homes, key.value, found)
+    return found
+
+
+def place(namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
+    """KEY-01, KEY-03: the partition that takes a message; refuse it if none does."""
+    rules = namespace.rules
+    if key is None:
+        return rules.keys.place_without_key(namespace, entity, size, timeout)
+    partition = rules.keys.home(namespace, entity, key)
+    if partition in entity.base.down:
+        raise rules.partitions.outage(namespace, "KEY-03")
+    if not rules.sizes.has_room(namespace, entity, partition, size):
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-07")
+    return partition
+
+
+def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+    """KEY-14, KEY-15, KEY-18, SIZE-09: any partition that is up and has room.
+
+    Whether a sender with a short timeout is refused that meets an outage is open (SHORT-TIMEOUT),
+    and so is whether a message goes round a full partition (FULL-UNKEYED).
+    """
+    rules, down = namespace.rules, entity.base.down
+    if down and timeout <= SHORT_TIMEOUT and entity.settings.partitioned:
+        answers = ("goes-round", "must-fail")
+        if namespace.may("SHORT-TIMEOUT", "may-fail", *answers) == "must-fail":
+            raise rules.partitions.outage(namespace, "KEY-18")
+    partition = rules.keys.next_partition(namespace, entity, down)
+    if partition is None:
+        rule = "PART-03" if entity.settings.partitioned else "PART-01"
+        raise rules.partitions.outage(namespace, rule)
+    if rules.sizes.has_room(namespace, entity, partition, size):
+        return partition
+    if namespace.reading("FULL-UNKEYED", "goes-round", "refused") == "goes-round":
+        for number in range(len(entity.partitions)):
+            if number not in down and rules.sizes.has_room(namespace, entity, number, size):
+                return number
+    raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-09")
+
+
+def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
+    """KEY-14: a partition that is up; strictly by turns where ROUND-ROBIN is read so."""
+    base, count = entity.base, len(entity.partitions)
+    is_up = (lambda number: number not in down) if down else None
+    if count == 1:
+        return None if down else 0
+    if namespace.profile.readings.get("ROUND-ROBIN") != "strict":
+        return namespace.choices.partition("KEY-14", base.path, count, is_up)
+    turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
+    chosen = next((number for number in turns if number not in down), None)
+    namespace.journal.touch(base)
+    base.last = base.last if chosen is None else chosen
+    return chosen
+
+
+@attrs.frozen
+class Keys:
+    """The rules of this family."""
+
+    effective_key: Callable[[Namespace, Entity, v.Message], Key | None] = effective_key
+    check_agreement: Callable[[Namespace, Entity, v.Message], None] = check_agreement
+    home: Callable[[Namespace, Entity, Key], int] = home
+    place: Callable[[Namespace, Entity, Key | None, int, int], int] = place
+    place_without_key: Callable[[Namespace, Entity, int, int], int] = place_without_key
+    next_partition: Callable[[Namespace, Entity, frozenset[int]], int | None] = next_partition

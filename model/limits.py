@@ -1,0 +1,126 @@
+"""LIMIT: what is too long, too large or too much for one request.
+
+The limits are those of public documentation; the documents on partitioning name none. What nobody
+states is open: how many bytes a KB has (KB-BYTES), and what a message takes beside its body. This
+bus measures bodies and properties as they are written, and refuses what is beyond a limit however a
+KB is counted. A message that stands in for many, to fill an entity quickly, has any size.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.state import Namespace, Refusal
+
+__all__ = ["Limits"]
+
+LARGEST: Final = 256
+LARGEST_IN_PREMIUM: Final = 100 * 1024
+LARGEST_BATCH_IN_PREMIUM: Final = 1024
+PROPERTY, PROPERTIES = 32, 64
+LARGEST_STATE, LARGEST_STATE_IN_PREMIUM = 256, 1024
+"""In KB."""
+LONGEST_KEY, LONGEST_NAME, LONGEST_SHORT_NAME = 128, 260, 50
+"""In characters."""
+MOST_IN_TRANSACTION: Final = 100
+"""LIMIT-15, LIMIT-16: how many messages one transaction takes."""
+
+
+def kilobytes(namespace: Namespace, number: int) -> int:
+    """KB-BYTES: so many KB in bytes."""
+    return number * (
+        1000 if namespace.reading("KB-BYTES", "binary", "decimal") == "decimal" else 1024
+    )
+
+
+def check_message(namespace: Namespace, message: v.Message) -> None:
+    """LIMIT-01 to LIMIT-14: a message is not too large, and its keys are not too long."""
+    if message.size is not None and not message.stands_in:
+        namespace.rules.limits.check_size(namespace, message.size)
+    for text, rule in (
+        (message.message_id, "LIMIT-08"),
+        (message.session_id, "LIMIT-10"),
+        (message.partition_key, "LIMIT-12"),
+    ):
+        if text is not None and len(text) > LONGEST_KEY:
+            raise Refusal(v.Error.INVALID_OPERATION, rule)
+    if message.properties:
+        namespace.rules.limits.check_properties(namespace, message)
+
+
+def check_size(namespace: Namespace, size: int) -> None:
+    """LIMIT-02, LIMIT-04: a body is no larger than its tier takes."""
+    if size < LARGEST * 1000:
+        return
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    if size > kilobytes(namespace, LARGEST_IN_PREMIUM if premium else LARGEST):
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-04" if premium else "LIMIT-02")
+
+
+def check_properties(namespace: Namespace, message: v.Message) -> None:
+    """LIMIT-13, LIMIT-14: no property is too large, nor are all of them together.
+
+    How a value that is not a text counts is not said; it is taken as eight bytes.
+    """
+    sizes = [
+        len(name.encode()) + (len(value.encode()) if isinstance(value, str) else 8)
+        for name, value in message.properties.items()
+    ]
+    if max(sizes) > kilobytes(namespace, PROPERTY):
+        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-13")
+    if sum(sizes) > kilobytes(namespace, PROPERTIES):
+        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-14")
+
+
+def check_batch(namespace: Namespace, messages: Iterable[v.Message]) -> None:
+    """BATCH-07: the messages of a batch are together no larger than one may be."""
+    size = sum(message.size or 0 for message in messages if not message.stands_in)
+    if size < LARGEST * 1000:
+        return
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    if size > kilobytes(namespace, LARGEST_BATCH_IN_PREMIUM if premium else LARGEST):
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "BATCH-07")
+
+
+def check_state(namespace: Namespace, state: str | None) -> None:
+    """LIMIT-19, LIMIT-20: what is stored with a session is not too large."""
+    if state is None or len(state) * 4 < LARGEST_STATE * 1000:
+        return
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    largest = LARGEST_STATE_IN_PREMIUM if premium else LARGEST_STATE
+    if len(state.encode()) > kilobytes(namespace, largest):
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-20")
+
+
+def check_count(namespace: Namespace, count: int) -> None:
+    """LIMIT-15, LIMIT-16: a transaction that holds so many messages may take one more."""
+    if count >= MOST_IN_TRANSACTION:
+        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-16")
+
+
+def check_name(namespace: Namespace, name: str) -> None:
+    """LIMIT-17, LIMIT-18: the name of a queue or topic is not too long."""
+    if len(name) > LONGEST_NAME:
+        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-18")
+
+
+def check_short_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: nor is that of a subscription or a rule."""
+    if len(name) > LONGEST_SHORT_NAME:
+        raise Refusal(v.Error.INVALID_OPERATION, rule)
+
+
+@attrs.frozen
+class Limits:
+    """The rules of this family."""
+
+    check_message: Callable[[Namespace, v.Message], None] = check_message
+    check_size: Callable[[Namespace, int], None] = check_size
+    check_properties: Callable[[Namespace, v.Message], None] = check_properties
+    check_batch: Callable[[Namespace, Iterable[v.Message]], None] = check_batch
+    check_state: Callable[[Namespace, str | None], None] = check_state
+    check_count: Callable[[Namespace, int], None] = check_count
+    check_name: Callable[[Namespace, str], None] = check_name
+    check_short_name: Callable[[Namespace, str, v.RuleId], None] = check_short_name

@@ -1,0 +1,187 @@
+"""LOCK: a receiver holds a message for a while, and settles it by the token of its lock.
+
+A lock is named by a token that no other delivery has. It lasts for the lock duration that the
+entity has when the lock begins, and anew from each renewal; in a session it lasts as long as the
+session's. Whatever is done by a token that is not the message's current one is refused because the
+lock is lost. When a lock ends without settlement the message comes back, or has failed too often.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.life_cycle import LIFE_CYCLE, LOCKED_STATES, Action, State
+from busproof.model.state import Entity, Namespace, QueuedMessage, Refusal
+
+__all__ = ["Locks"]
+
+LONGEST_LOCK: Final = 300 * v.MICROSECONDS
+ACTIONS: Final = {
+    v.Complete: Action.COMPLETE,
+    v.Abandon: Action.ABANDON,
+    v.DeadLetter: Action.DEAD_LETTER,
+    v.Defer: Action.DEFER,
+}
+RULES_OF_SETTLEMENTS: Final[dict[Action, tuple[v.RuleId, ...]]] = {
+    Action.COMPLETE: ("LIFE-03",),
+    Action.ABANDON: ("LIFE-04",),
+    Action.DEAD_LETTER: ("DLQ-05",),
+    Action.DEFER: ("DEFER-01",),
+}
+
+
+def check_duration(namespace: Namespace, duration: int | None) -> None:
+    """LOCK-03: no lock lasts for more than 5 minutes."""
+    if duration is not None and duration > LONGEST_LOCK:
+        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-03")
+
+
+def lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """LOCK-01, LOCK-07: lock a message under a token of its own."""
+    namespace.journal.touch(queued)
+    queued.state = LIFE_CYCLE[queued.state, action]
+    queued.deliveries += 1
+    queued.failed += 1
+    queued.token = f"{queued.number}/{queued.deliveries}"
+    session = queued.session
+    if session is not None:
+        session.locked[queued.number] = queued
+        return
+    entity = queued.entity
+    queued.locked_until = namespace.now + entity.settings.lock_duration
+    entity.look_at("lock", queued.locked_until, queued, queued.number)
+
+
+def locked_under(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
+    """LIFE-06, LOCK-05, LOCK-06, SESS-12: the message whose current lock has this token."""
+    number = token.partition("/")[0]
+    queued = entity.messages.get(int(number)) if number.isdecimal() else None
+    if queued is None or queued.token != token or queued.cached_by is not None:
+        raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
+    return queued
+
+
+def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01: settle a message now, or with a commit (LOCK-11)."""
+    rules = namespace.rules
+    entity, action = rules.topics.readable(namespace, command.queue), ACTIONS[type(command)]
+    if action is Action.DEAD_LETTER:
+        rules.dead_letters.check_source(namespace, entity)
+    if command.transaction is not None:
+        return rules.transactions.settle(namespace, entity, command, command.transaction)
+    queued = rules.locks.locked_under(namespace, entity, command.lock_token)
+    reason = command.reason if isinstance(command, v.DeadLetter) else ""
+    rules.locks.apply(namespace, queued, action, reason)
+    return Answer(DONE, rules=RULES_OF_SETTLEMENTS[action])
+
+
+def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01, LOCK-10: let a settlement take effect."""
+    rules = namespace.rules
+    if queued.partition in queued.entity.base.down:
+        rules.locks.check_outage(namespace)
+    if action is Action.COMPLETE:
+        rules.locks.unlock(namespace, queued, action)
+        rules.messages.remove(namespace, queued)
+    elif action is Action.DEAD_LETTER:
+        rules.locks.unlock(namespace, queued, action)
+        rules.dead_letters.dead_letter(namespace, queued, reason)
+    elif action is Action.DEFER:
+        rules.locks.unlock(namespace, queued, action)
+    else:
+        rules.locks.release(namespace, queued, action)
+
+
+def check_outage(namespace: Namespace) -> None:
+    """LIFE-11: a settlement whose partition is down may be refused; then it changes nothing."""
+    if namespace.choices.pick("LIFE-11", ("settled", "refused")) == "refused":
+        raise namespace.rules.partitions.outage(namespace, "LIFE-11")
+
+
+def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """LOCK-10: end the lock of one message, and of no other."""
+    namespace.journal.touch(queued)
+    queued.state = LIFE_CYCLE[queued.state, action]
+    queued.token = queued.cached_by = None
+    namespace.timers.stale += 1
+    if queued.session is not None:
+        queued.session.locked.pop(queued.number, None)
+
+
+def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """LIFE-04, LIFE-05, DLQ-02, TTL-06, LOCK-09: give a message back, unless it leaves now.
+
+    A deferred message is deferred as before, however often it failed and however old it is.
+    """
+    rules = namespace.rules
+    cached = queued.cached_by is not None
+    rules.locks.unlock(namespace, queued, action)
+    if queued.state is State.DEFERRED:
+        return
+    if not cached and rules.dead_letters.has_failed_too_often(namespace, queued):
+        rules.dead_letters.dead_letter(namespace, queued, "MaxDeliveryCountExceeded")
+    elif queued.expires_at is not None and queued.expires_at <= namespace.now:
+        rules.expiry.expire(namespace, queued)
+    else:
+        queued.line.give_back(queued)
+        if queued.session is not None:
+            queued.entity.free_sessions[queued.session] = None
+
+
+def end(namespace: Namespace, queued: QueuedMessage) -> None:
+    """LIFE-05: give a message back whose lock has expired."""
+    expired = queued.state in LOCKED_STATES and queued.locked_until <= namespace.now
+    if expired and queued.session is None and is_there(queued):
+        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
+
+
+def is_there(queued: QueuedMessage) -> bool:
+    """Whether a message is still in its entity."""
+    return queued.entity.messages.get(queued.number) is queued
+
+
+def prolong(namespace: Namespace, queued: QueuedMessage) -> None:
+    """LOCK-04: let a lock last for a whole lock duration from now on."""
+    namespace.journal.touch(queued)
+    queued.locked_until = namespace.now + queued.entity.settings.lock_duration
+    queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
+    namespace.timers.stale += 1
+
+
+def renew(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """LOCK-04, LOCK-05, SESS-14: renew the lock of a message; a session's is renewed as a whole.
+
+    Whether it can be renewed for a message that has expired is open (RENEW-EXPIRED).
+    """
+    rules = namespace.rules
+    entity = rules.topics.readable(namespace, command.queue)
+    queued = rules.locks.locked_under(namespace, entity, command.lock_token)
+    if queued.session is not None:
+        raise Refusal(v.Error.INVALID_OPERATION, "SESS-14")
+    if queued.partition in entity.base.down:
+        rules.locks.check_outage(namespace)
+    expired = queued.expires_at is not None and queued.expires_at <= namespace.now
+    if expired and namespace.reading("RENEW-EXPIRED", "accepted", "refused") == "refused":
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+    rules.locks.prolong(namespace, queued)
+    return Answer(v.Renewed(locked_until=queued.locked_until), rules=("LOCK-04",))
+
+
+@attrs.frozen
+class Locks:
+    """The rules of this family."""
+
+    check_duration: Callable[[Namespace, int | None], None] = check_duration
+    lock: Callable[[Namespace, QueuedMessage, Action], None] = lock
+    locked_under: Callable[[Namespace, Entity, str], QueuedMessage] = locked_under
+    settle: Callable[[Namespace, v.Settlement, str], Answer] = settle
+    apply: Callable[[Namespace, QueuedMessage, Action, str], None] = apply
+    check_outage: Callable[[Namespace], None] = check_outage
+    unlock: Callable[[Namespace, QueuedMessage, Action], None] = unlock
+    release: Callable[[Namespace, QueuedMessage, Action], None] = release
+    end: Callable[[Namespace, QueuedMessage], None] = end
+    prolong: Callable[[Namespace, QueuedMessage], None] = prolong
+    renew: Callable[[Namespace, v.RenewLock, str], Answer] = renew

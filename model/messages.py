@@ -1,0 +1,268 @@
+"""LIFE, SEQ: a message arrives, is given to a receiver, and leaves.
+
+A message that arrives is the last of its partition, and of its session, and gets the next sequence
+number of that partition. A receive asks all partitions that are up and gives a message that nobody
+has locked or deferred, under a lock or for good. The messages of one key stay in order; otherwise
+no order is owed.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, EMPTY, Answer, view_of
+from busproof.model.life_cycle import Action
+from busproof.model.state import (
+    DIRECT,
+    Entity,
+    InTransit,
+    Key,
+    Namespace,
+    Partition,
+    QueuedMessage,
+    Refusal,
+    Session,
+)
+
+__all__ = ["Messages"]
+
+RULES_OF_KEYS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
+    None: ("KEY-14",),
+    "SessionId": ("KEY-04",),
+    "PartitionKey": ("KEY-07",),
+    "MessageId": ("KEY-10",),
+}
+"""The rule by which the partition was selected, by the property that is the key."""
+
+
+def send(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """KEY-01, LIFE-01: take a message now, or with the commit of its transaction."""
+    rules, message = namespace.rules, command.message
+    entity = rules.topics.sendable(namespace, command.queue)
+    rules.limits.check_message(namespace, message)
+    if command.transaction is not None:
+        return rules.transactions.send(namespace, entity, (message,), command.transaction)
+    key = rules.messages.key_of(namespace, entity, message)
+    partition = rules.keys.place(namespace, entity, key, message.size or 0, command.timeout)
+    rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
+    return Answer(DONE, partition, RULES_OF_KEYS[key and key.source])
+
+
+def key_of(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+    """SESS-01, KEY-08, DUP-12: the key of a message that may be sent to this entity."""
+    if message.session_id is None:
+        if entity.settings.requires_session:
+            raise Refusal(v.Error.INVALID_OPERATION, "SESS-01")
+    elif message.partition_key is not None:
+        namespace.rules.keys.check_agreement(namespace, entity, message)
+    return namespace.rules.keys.effective_key(namespace, entity, message)
+
+
+def accept(
+    namespace: Namespace,
+    entity: Entity,
+    message: v.Message,
+    key: Key | None,
+    partition: int,
+    transit: InTransit,
+) -> None:
+    """DUP-04, FWD-04, TOPIC-01: let a message arrive that is not a copy; it may go on from here."""
+    rules = namespace.rules
+    if not rules.duplicates.is_duplicate(namespace, entity, message, key):
+        rules.messages.arrive(namespace, entity, message, partition, transit)
+
+
+def arrive(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """FWD-04, FWD-15, TOPIC-01: let a message go on from where it arrives, or stay there."""
+    rules = namespace.rules
+    if entity.subscriptions is not None:
+        rules.topics.distribute(namespace, entity, message, partition, transit)
+    elif entity.settings.forward_to is not None:
+        rules.forwarding.forward(namespace, entity, message, partition, transit)
+    elif entity.settings.requires_session and message.session_id is None:
+        rules.forwarding.strand(namespace, entity, message, partition, transit)
+    else:
+        rules.messages.enqueue(namespace, entity, message, partition, transit)
+
+
+def enqueue(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> QueuedMessage:
+    """LIFE-01, KEY-06: put a message behind everything that its partition and its session hold."""
+    rules, journal, counters = namespace.rules, namespace.journal, entity.partitions[partition]
+    journal.touch(counters)
+    namespace.arrivals += 1
+    number = rules.messages.next_number(counters)
+    session = None
+    if entity.settings.requires_session and message.session_id is not None:
+        session = rules.sessions.known(namespace, entity, message.session_id, partition)
+    expires_at = rules.expiry.expires_at(namespace, entity, message, transit)
+    queued = QueuedMessage(
+        entity, number, partition, message, namespace.arrivals, session, expires_at, transit.reason
+    )
+    journal.put(entity.messages, number, queued)
+    counters.messages += 1
+    if message.size:
+        rules.sizes.charge(namespace, entity, partition, message.size)
+    counters.line.append(queued, available=session is None)
+    if expires_at is not None:
+        entity.look_at("expiry", expires_at, queued, number)
+    if session is not None:
+        journal.touch(session)
+        session.messages += 1
+        session.line.append(queued)
+        entity.free_sessions[session] = None
+    return queued
+
+
+def next_number(counters: Partition) -> int:
+    """SEQ-01, SEQ-03, LIFE-12: the next number of a partition, whose topmost 16 bits name it."""
+    counters.arrivals += 1
+    return (counters.number << v.SEQUENCE_BITS) + counters.arrivals
+
+
+def remove(namespace: Namespace, queued: QueuedMessage) -> None:
+    """LIFE-03: a message leaves its entity for good."""
+    entity, journal = queued.entity, namespace.journal
+    counters, session = entity.partitions[queued.partition], queued.session
+    journal.drop(entity.messages, queued.number)
+    journal.touch(counters)
+    counters.messages -= 1
+    counters.line.left(entity.messages)
+    if queued.message.size:
+        namespace.rules.sizes.charge(namespace, entity, queued.partition, -queued.message.size)
+    if queued.expires_at is not None:
+        namespace.timers.stale += 1
+    if session is not None:
+        journal.touch(session)
+        session.messages -= 1
+        session.locked.pop(queued.number, None)
+        session.line.left(entity.messages)
+        namespace.rules.sessions.let_go(namespace, session)
+
+
+def receive(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
+    """LIFE-01, LIFE-09: give a message that is available, if there is one."""
+    rules = namespace.rules
+    entity = rules.topics.receivable(namespace, command.queue)
+    session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
+    given = rules.messages.give_next(namespace, entity, session, command.mode, connection)
+    if given is None:
+        return Answer(EMPTY, rules=("LIFE-08",))
+    return Answer(v.Received(message=given), rules=("LIFE-01",))
+
+
+def give_next(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> v.MessageView | None:
+    """LIFE-09, KEY-06, KEY-17, PART-09: give the next message of a session or of any partition."""
+    rules, down = namespace.rules, entity.base.down
+    if session is not None:
+        if session.partition in down:
+            raise rules.partitions.outage(namespace, "SESS-25")
+        queued = session.line.first(entity.messages)
+        return None if queued is None else rules.messages.give(namespace, queued, mode)
+    if down and not rules.messages.serves_in_outage(namespace):
+        return None
+    if (
+        entity.caches
+        and (cached := rules.partitions.take_cached(namespace, entity, connection)) is not None
+    ):
+        return rules.partitions.hand_out(namespace, cached, mode)
+    queued = rules.messages.next_available(namespace, entity)
+    if queued is None:
+        return None
+    given = rules.messages.give(namespace, queued, mode)
+    if entity.settings.partitioned and mode is v.ReceiveMode.PEEK_LOCK:
+        rules.partitions.fill_cache(namespace, entity, queued.partition, connection)
+    return given
+
+
+def serves_in_outage(namespace: Namespace) -> bool:
+    """LIFE-11: whether a receive is served in an outage, comes back empty or is refused."""
+    answers = ("served", "empty", "refused")
+    answer = namespace.may("RECEIVE-IN-OUTAGE", "either", *answers)
+    if answer == "refused":
+        raise namespace.rules.partitions.outage(namespace, "LIFE-11")
+    return answer == "served"
+
+
+def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+    """LIFE-09, KEY-16: an available message of any partition that is up."""
+    down, table, partitions = entity.base.down, entity.messages, entity.partitions
+    if len(partitions) == 1:
+        return None if down else partitions[0].line.first(table)
+
+    def has_some(number: int) -> bool:
+        partition = partitions[number]
+        return (
+            partition.messages > 0
+            and number not in down
+            and partition.line.first(table) is not None
+        )
+
+    chosen = namespace.choices.partition("LIFE-09", entity.path, len(partitions), has_some)
+    if chosen is None:
+        return None
+    offered = namespace.rules.messages.offered(namespace, entity, partitions[chosen])
+    return namespace.choices.pick("KEY-16", offered)
+
+
+def offered(namespace: Namespace, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
+    """KEY-16, KEY-17: the first message of each key in a partition, and those without key."""
+    keys: set[str] = set()
+    for queued in partition.line.available(entity.messages):
+        key = order_key(queued)
+        if key is None:
+            yield queued
+        elif key not in keys:
+            keys.add(key)
+            yield queued
+
+
+def order_key(queued: QueuedMessage) -> str | None:
+    """KEY-17: the key whose order a message keeps."""
+    message = queued.message
+    key = message.session_id or message.partition_key
+    if key is None and queued.entity.base.settings.duplicate_detection:
+        return message.message_id
+    return key
+
+
+def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+    """LIFE-02, LIFE-03: hand a message out, locked or for good."""
+    rules = namespace.rules
+    if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+        rules.messages.remove(namespace, queued)
+        return view_of(queued)
+    rules.locks.lock(namespace, queued, Action.RECEIVE)
+    return view_of(queued, locked=True)
+
+
+@attrs.frozen
+class Messages:
+    """The rules of this family."""
+
+    send: Callable[[Namespace, v.Send, str], Answer] = send
+    key_of: Callable[[Namespace, Entity, v.Message], Key | None] = key_of
+    accept: Callable[[Namespace, Entity, v.Message, Key | None, int, InTransit], None] = accept
+    arrive: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = arrive
+    enqueue: Callable[[Namespace, Entity, v.Message, int, InTransit], QueuedMessage] = enqueue
+    next_number: Callable[[Partition], int] = next_number
+    remove: Callable[[Namespace, QueuedMessage], None] = remove
+    receive: Callable[[Namespace, v.Receive, str], Answer] = receive
+    give_next: Callable[
+        [Namespace, Entity, Session | None, v.ReceiveMode, str], v.MessageView | None
+    ] = give_next
+    serves_in_outage: Callable[[Namespace], bool] = serves_in_outage
+    next_available: Callable[[Namespace, Entity], QueuedMessage | None] = next_available
+    offered: Callable[[Namespace, Entity, Partition], Iterator[QueuedMessage]] = offered
+    give: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = give

@@ -1,0 +1,192 @@
+"""PART: partitions that fail one by one, front ends that ask all of them, and peeks.
+
+A partitioned entity is spread over brokers and stores; each partition fails for itself, and what it
+holds is still there when it is up again. A connection is served by one front end, which asks all
+partitions; it may cache more than a receiver asked for, and hand that out to later receives of its
+connection. A peek shows partition after partition; which one answers first is not said.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer, as_view, view_of
+from busproof.model.life_cycle import Action, State
+from busproof.model.state import (
+    NO_PARTITIONS,
+    Entity,
+    EntityKind,
+    Namespace,
+    Partition,
+    QueuedMessage,
+    Refusal,
+)
+
+__all__ = ["Partitions"]
+
+TAKEN_ALONG: Final = (0, 1, 2)
+"""LIFE-08: how many messages a front end caches besides; how many it may is nowhere said."""
+
+
+def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
+    """KEY-03: the refusal of what needs a partition that is down; no edition names its error."""
+    errors = ("unavailable", "other")
+    error = namespace.may("OUTAGE-ERROR", "any", *errors)
+    return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
+
+
+def switch(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
+) -> Answer:
+    """PART-02, PART-04, PART-05: a partition fails or recovers, of one entity and no other."""
+    entity, name = namespace.entities.get(command.queue), command.queue
+    if entity is not None:
+        if entity.kind is EntityKind.SUBSCRIPTION:
+            raise Refusal(v.Error.INVALID_OPERATION)
+        name = entity.base.path
+    most = namespace.profile.partitions if entity is None else len(entity.partitions)
+    if command.partition >= most:
+        raise Refusal(v.Error.NOT_FOUND)
+    journal, single = namespace.journal, {command.partition}
+    before = namespace.down.get(name, NO_PARTITIONS)
+    after = before | single if isinstance(command, v.TakePartitionDown) else before - single
+    journal.put(namespace.down, name, after)
+    if entity is not None:
+        journal.touch(entity.base)
+        entity.base.down = frozenset(number for number in after if number < most)
+    return Answer(DONE, rules=("PART-05",))
+
+
+def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection: str) -> None:
+    """PART-09, PART-10: lock some more messages of a partition for the front end.
+
+    The lock runs from now on (CACHE-LOCK); a cached message does not count as delivered before it
+    is handed out (CACHE-DELIVERY-COUNT).
+    """
+    for _ in range(namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
+        queued = entity.partitions[partition].line.first(entity.messages)
+        if queued is None:
+            return
+        namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
+        queued.failed -= 1
+        queued.cached_by = connection
+        entity.caches.setdefault(connection, deque()).append(queued)
+
+
+def take_cached(namespace: Namespace, entity: Entity, connection: str) -> QueuedMessage | None:
+    """PART-09: the first message in the cache of this connection's front end."""
+    cache = entity.caches.get(connection)
+    while cache:
+        queued = cache.popleft()
+        held = queued.cached_by == connection and queued.state is State.LOCKED
+        if held and entity.messages.get(queued.number) is queued:
+            return queued
+    return None
+
+
+def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+    """PART-09, PART-10: give a receiver what its front end had cached.
+
+    The lock that it gets is partly used up, unless CACHE-LOCK says that it begins now.
+    """
+    namespace.journal.touch(queued)
+    queued.cached_by = None
+    if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+        namespace.rules.messages.remove(namespace, queued)
+        return view_of(queued)
+    queued.failed += 1
+    if namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
+        namespace.rules.locks.prolong(namespace, queued)
+    return view_of(queued, locked=True)
+
+
+def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """LIFE-07, PART-19: show up to so many messages, and change nothing."""
+    rules, start = namespace.rules, command.from_sequence_number
+    entity = rules.topics.readable(namespace, command.queue)
+    if entity.base.down and namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused":
+        raise rules.partitions.outage(namespace, "LIFE-11")
+    up = [each for each in entity.partitions if each.number not in entity.base.down]
+    if command.session_id is not None:
+        queued = rules.partitions.in_session(namespace, entity, up, command.session_id, start or 0)
+    elif start is not None:
+        queued = chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
+    else:
+        up = rules.partitions.order(namespace, entity, up)
+        queued = chain.from_iterable(each.line.behind(entity.messages, 0) for each in up)
+    views = [shown(each) for each in islice(queued, command.count)]
+    if start is None and command.session_id is None:
+        views += rules.partitions.scheduled(entity, up, command.count - len(views))
+    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
+
+
+def in_session(
+    namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
+) -> Iterator[QueuedMessage]:
+    """SESS-23, FEAT-17: the messages of one session, whoever holds it."""
+    if entity.settings.requires_session:
+        session = entity.sessions.get(session_id)
+        if session is None or session.partition in entity.base.down:
+            return iter(())
+        return session.line.behind(entity.messages, start)
+    everything = chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
+    return (queued for queued in everything if queued.message.session_id == session_id)
+
+
+def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Partition]:
+    """PART-14 to PART-16, PART-18, PART-21: the partitions in the order in which they answer."""
+    filled = [each for each in up if each.messages]
+    if len(entity.partitions) == 1 or not filled:
+        return up
+    if namespace.profile.readings.get("LIKE-REGULAR") == "identical":
+        oldest = min(filled, key=lambda each: next(each.line.behind(entity.messages, 0)).arrival)
+        return [oldest, *(each for each in up if each is not oldest)]
+    if len(filled) < len(entity.partitions) and shows_nothing(namespace):
+        return []
+    first = namespace.choices.pick("PART-16", filled)
+    if namespace.choices.pick("PART-18", ("all", "one")) == "one":
+        return [first]
+    return [first, *(each for each in up if each is not first)]
+
+
+def shows_nothing(namespace: Namespace) -> bool:
+    """PART-21: whether a partition without messages answers first, and ends the peek."""
+    if namespace.choices.pick("PART-21", ("filled", "empty")) == "filled":
+        return False
+    readings = ("next-partition", "nothing")
+    return namespace.may("PEEK-EMPTY", "either", *readings) == "nothing"
+
+
+def scheduled(entity: Entity, up: Iterable[Partition], most: int) -> Iterator[v.MessageView]:
+    """SCHED-08: what is scheduled and not due."""
+    waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, 0) for each in up)
+    state = v.MessageState.SCHEDULED
+    for each in islice(waiting, most):
+        yield as_view(each.message, (each.number, None, None, None, None, state))
+
+
+def shown(queued: QueuedMessage) -> v.MessageView:
+    """DEFER-09: a message as a peek shows it, with its state and without its lock."""
+    deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
+    return view_of(queued, state=v.MessageState.DEFERRED if deferred else v.MessageState.ACTIVE)
+
+
+@attrs.frozen
+class Partitions:
+    """The rules of this family."""
+
+    outage: Callable[..., Refusal] = outage
+    switch: Callable[..., Answer] = switch
+    fill_cache: Callable[[Namespace, Entity, int, str], None] = fill_cache
+    take_cached: Callable[[Namespace, Entity, str], QueuedMessage | None] = take_cached
+    hand_out: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = hand_out
+    peek: Callable[[Namespace, v.Peek, str], Answer] = peek
+    in_session: Callable[
+        [Namespace, Entity, Iterable[Partition], str, int], Iterator[QueuedMessage]
+    ] = in_session
+    order: Callable[[Namespace, Entity, list[Partition]], list[Partition]] = order
+    scheduled: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = scheduled

@@ -1,0 +1,57 @@
+"""PREM: what Premium has instead of partitioned entities, and whether an entity is partitioned.
+
+In Premium nothing is created partitioned any more; entities from before go on as in Standard. In
+the other tiers an entity is partitioned if its creation says so. What a request for a partitioned
+entity gets in Premium is read by PREMIUM-CHECKBOX, and by PREMIUM-OLDEST in the edition that does
+not speak of it.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.state import Namespace, Refusal
+
+__all__ = ["Premium"]
+
+PARTITIONS_SINCE: Final = "2013-10"
+"""MGMT-06: the first api-version that knows the partitioning option."""
+
+
+def partitioned(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
+    """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: whether an entity becomes partitioned."""
+    if asked is None:
+        asked = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned") == "partitioned"
+    if namespace.profile.tier is v.Tier.PREMIUM:
+        return namespace.rules.premium.in_premium(namespace, asked)
+    if asked and version is not None and version < PARTITIONS_SINCE:
+        answer = namespace.choices.pick("MGMT-08", ("refused", "ignored", "done"))
+        if answer == "refused":
+            raise Refusal(v.Error.INVALID_OPERATION, "MGMT-08")
+        return answer == "done"
+    if not asked and namespace.profile.tier is v.Tier.BASIC:
+        return namespace.reading("BASIC-REGULAR", "as-asked", "never") == "never"
+    return asked
+
+
+def in_premium(namespace: Namespace, asked: bool) -> bool:
+    """PREM-01, PREM-02, PREM-06: whether an entity becomes partitioned in Premium."""
+    oldest, readings = "PREM-01" in namespace.profile.silent, ("not-supported", "supported")
+    if oldest and namespace.reading("PREMIUM-OLDEST", *readings) == "supported":
+        return asked
+    reading = namespace.profile.readings.get("PREMIUM-CHECKBOX")
+    if reading == "always-on":
+        return True
+    if asked and namespace.reading("PREMIUM-CHECKBOX", "refused", "no-effect") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-01")
+    return False
+
+
+@attrs.frozen
+class Premium:
+    """The rules of this family."""
+
+    partitioned: Callable[..., bool] = partitioned
+    in_premium: Callable[[Namespace, bool], bool] = in_premium

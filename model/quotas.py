@@ -1,0 +1,90 @@
+"""QUOTA: how many entities a namespace can have.
+
+A namespace of Basic or Standard takes 100 partitioned queues and topics, and 10,000 queues and
+topics altogether. Whether queues and topics share the 100, whether a partitioned entity counts
+once, and whether subscriptions count, is read by ambiguities. Entities are counted as they come and
+go.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.state import Entity, EntityKind, Namespace, Refusal
+
+__all__ = ["Quotas"]
+
+MOST_PARTITIONED: Final = 100
+MOST_ENTITIES: Final = 10_000
+
+
+def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """QUOTA-01 to QUOTA-11: one more entity of a kind can be created."""
+    quotas = namespace.rules.quotas
+    if namespace.profile.tier is v.Tier.PREMIUM:
+        counts = namespace.profile.readings.get("QUOTA-PREMIUM") == "counting"
+        if counts and partitions == 1 and namespace.counts.regular >= MOST_ENTITIES:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-11")
+        return
+    if kind is not EntityKind.SUBSCRIPTION and partitions > 1:
+        quotas.check_partitioned(namespace, kind)
+    quotas.check_entities(namespace, kind, partitions)
+
+
+def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
+    """QUOTA-01 to QUOTA-05: there are not yet 100 partitioned queues and topics (QUOTA-SHARED)."""
+    counts = namespace.counts
+    queue = kind is EntityKind.QUEUE
+    there = counts.partitioned_queues if queue else counts.partitioned_topics
+    both = counts.partitioned_queues + counts.partitioned_topics
+    if both < MOST_PARTITIONED:
+        return
+    if there < MOST_PARTITIONED:
+        if namespace.reading("QUOTA-SHARED", "shared", "separate") == "separate":
+            return
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-04")
+    raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-02" if queue else "QUOTA-03")
+
+
+def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """QUOTA-07 to QUOTA-10: there are not yet 10,000 entities, however they are counted."""
+    counts = namespace.counts
+    subscription = kind is EntityKind.SUBSCRIPTION
+    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+    weight = 1
+    if namespace.reading("QUOTA-WEIGHT", "one", "per-partition") == "per-partition":
+        there, weight = counts.stores, partitions
+    if there + counts.subscriptions + weight <= MOST_ENTITIES:
+        return
+    if namespace.reading("QUOTA-SUBSCRIPTIONS", "not-counted", "counted") == "counted":
+        there, subscription = there + counts.subscriptions, False
+    if not subscription and there + weight > MOST_ENTITIES:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")
+
+
+def count(namespace: Namespace, entity: Entity, one: int) -> None:
+    """QUOTA-05 to QUOTA-07: count an entity that comes (1) or goes (-1)."""
+    counts = namespace.counts
+    namespace.journal.touch(counts)
+    if entity.kind is EntityKind.SUBSCRIPTION:
+        counts.subscriptions += one
+        return
+    counts.stores += one * len(entity.partitions)
+    if not entity.settings.partitioned:
+        counts.regular += one
+    elif entity.kind is EntityKind.QUEUE:
+        counts.partitioned_queues += one
+    else:
+        counts.partitioned_topics += one
+
+
+@attrs.frozen
+class Quotas:
+    """The rules of this family."""
+
+    check: Callable[[Namespace, EntityKind, int], None] = check
+    check_partitioned: Callable[[Namespace, EntityKind], None] = check_partitioned
+    check_entities: Callable[[Namespace, EntityKind, int], None] = check_entities
+    count: Callable[[Namespace, Entity, int], None] = count

@@ -1,0 +1,169 @@
+"""SCHED: messages that arrive later.
+
+A scheduled message is kept under a number of its own until it is due, and can be cancelled by that
+number. When it is due it arrives like one that is sent at that moment: behind everything that came
+before, under a new number. Its partition is chosen when it is scheduled (SCHEDULE-PLACE). How late
+it may come is not said; here it comes when it is due.
+"""
+
+from collections.abc import Callable
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.life_cycle import LIFE_CYCLE, Action
+from busproof.model.state import (
+    DIRECT,
+    NO_PARTITIONS,
+    Entity,
+    Key,
+    Namespace,
+    Refusal,
+    ScheduledMessage,
+)
+from busproof.model.transactions import PLENTY, BufferedSend, Transaction, buffer, running
+
+__all__ = ["Scheduling"]
+
+
+def schedule(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """SCHED-01, SCHED-03, SCHED-12, SCHED-14: keep a message until it is due."""
+    rules, message = namespace.rules, command.message
+    entity = rules.topics.sendable(namespace, command.queue)
+    rules.limits.check_message(namespace, message)
+    due = namespace.now + max(command.delay, 0)
+    if command.transaction is not None:
+        return rules.scheduling.schedule_in(namespace, entity, message, due, command.transaction)
+    key = rules.messages.key_of(namespace, entity, message)
+    partition = rules.scheduling.place(namespace, entity, message, key)
+    scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
+    rules.scheduling.plan(namespace, scheduled)
+    return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-03",))
+
+
+def place(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> int:
+    """SCHED-09, SCHED-10: the partition of a scheduled message, chosen now.
+
+    A bus that chooses it when the message is due meets no outage now, and the message waits for
+    its partition then.
+    """
+    rules = namespace.rules
+    if entity.base.down:
+        readings = ("when-scheduled", "when-due")
+        if namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
+            if key is not None:
+                return rules.keys.home(namespace, entity, key)
+            return rules.keys.next_partition(namespace, entity, NO_PARTITIONS) or 0
+    return rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
+
+
+def numbered(
+    namespace: Namespace,
+    entity: Entity,
+    message: v.Message,
+    key: Key | None,
+    partition: int,
+    due: int,
+) -> ScheduledMessage:
+    """SCHED-03, SCHED-06: give a message a number under which it is scheduled."""
+    counters = entity.partitions[partition]
+    namespace.journal.touch(counters)
+    counters.scheduled += 1
+    number = (partition << v.SEQUENCE_BITS) + counters.scheduled
+    return ScheduledMessage(entity, number, partition, message, key, due)
+
+
+def schedule_in(
+    namespace: Namespace, entity: Entity, message: v.Message, due: int, name: str
+) -> Answer:
+    """SCHED-15, LIMIT-21: schedule a message with the commit of a transaction.
+
+    Whether the rules for keys in transactions hold for it is read by TXN-OTHER-OPERATIONS.
+    """
+    rules = namespace.rules
+    transaction = running(namespace, name)
+    rules.transactions.check_alive(namespace, transaction)
+    mark = namespace.journal.mark()
+    try:
+        key = rules.scheduling.key_in(namespace, entity, transaction, message)
+        partition = rules.transactions.place(namespace, entity, transaction, message, key)
+        scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
+        buffered = BufferedSend(entity, message, key, partition, namespace.now, scheduled)
+        buffer(namespace, transaction, buffered)
+    except Refusal as refusal:
+        namespace.journal.refuse(mark)
+        return rules.transactions.refuse(namespace, transaction, refusal)
+    return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
+
+
+def key_in(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """SCHED-15: the key of a message that is scheduled in a transaction."""
+    rules = namespace.rules
+    if namespace.reading("TXN-OTHER-OPERATIONS", "all", "sends-only") == "all":
+        return rules.transactions.key_of(namespace, entity, transaction, message)
+    rules.limits.check_count(namespace, len(transaction.sends))
+    return rules.messages.key_of(namespace, entity, message)
+
+
+def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """SCHED-01, DUP-04: let a scheduled message wait, unless it is a copy."""
+    rules, entity, message = namespace.rules, scheduled.entity, scheduled.message
+    if rules.duplicates.is_duplicate(namespace, entity, message, scheduled.key):
+        return
+    namespace.journal.put(entity.scheduled, scheduled.number, scheduled)
+    scheduled.index()
+    if message.size:
+        rules.sizes.charge(namespace, entity, scheduled.partition, message.size)
+
+
+def activate(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """SCHED-02, SCHED-06, SCHED-07, TTL-12: let a message arrive whose time has come."""
+    entity = scheduled.entity
+    if entity.scheduled.get(scheduled.number) is not scheduled or scheduled.due > namespace.now:
+        return
+    namespace.rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
+    namespace.rules.messages.arrive(
+        namespace, entity, scheduled.message, scheduled.partition, DIRECT
+    )
+
+
+def drop(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
+    """SCHED-04, SCHED-06: let a scheduled message wait no more."""
+    entity, size = scheduled.entity, scheduled.message.size
+    namespace.journal.touch(scheduled)
+    scheduled.state = LIFE_CYCLE[scheduled.state, action]
+    namespace.journal.drop(entity.scheduled, scheduled.number)
+    entity.partitions[scheduled.partition].schedule.left(entity.scheduled)
+    if size:
+        namespace.rules.sizes.charge(namespace, entity, scheduled.partition, -size)
+
+
+def cancel(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
+    """SCHED-04, SCHED-05: take a scheduled message back that is not due yet."""
+    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    scheduled = entity.scheduled.get(command.sequence_number)
+    if scheduled is None:
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
+    namespace.timers.stale += 1
+    namespace.rules.scheduling.drop(namespace, scheduled, Action.CANCEL)
+    return Answer(DONE, rules=("SCHED-04",))
+
+
+@attrs.frozen
+class Scheduling:
+    """The rules of this family."""
+
+    schedule: Callable[[Namespace, v.Schedule, str], Answer] = schedule
+    place: Callable[[Namespace, Entity, v.Message, Key | None], int] = place
+    numbered: Callable[[Namespace, Entity, v.Message, Key | None, int, int], ScheduledMessage] = (
+        numbered
+    )
+    schedule_in: Callable[[Namespace, Entity, v.Message, int, str], Answer] = schedule_in
+    key_in: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_in
+    plan: Callable[[Namespace, ScheduledMessage], None] = plan
+    activate: Callable[[Namespace, ScheduledMessage], None] = activate
+    drop: Callable[[Namespace, ScheduledMessage, Action], None] = drop
+    cancel: Callable[[Namespace, v.CancelScheduled, str], Answer] = cancel

@@ -1,0 +1,257 @@
+"""SESS: sessions, which one connection holds at a time.
+
+On an entity that requires sessions, all messages of one SessionId are received by whoever holds
+that session, in order. A session is locked as a whole; the messages that its holder receives are
+locked for as long as the session is, and come back when it is closed or its lock expires. A state
+can be stored with a session, which outlives its holders and its messages.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, EMPTY, Answer
+from busproof.model.life_cycle import Action
+from busproof.model.state import Entity, Key, Namespace, Refusal, Session
+
+__all__ = ["Sessions"]
+
+SESSION_ID: Final = "SessionId"
+
+
+def known(namespace: Namespace, entity: Entity, name: str, partition: int) -> Session:
+    """Return a session, which is known from now on."""
+    session = entity.sessions.get(name)
+    if session is None:
+        session = Session(entity, name, partition)
+        namespace.journal.put(entity.sessions, name, session)
+    return session
+
+
+def let_go(namespace: Namespace, session: Session) -> None:
+    """SESS-22: forget a session without messages, state and holder."""
+    if session.messages or session.state is not None or session.holder is not None:
+        return
+    if session.entity.sessions.get(session.name) is session:
+        namespace.journal.drop(session.entity.sessions, session.name)
+
+
+def of_receive(
+    namespace: Namespace, entity: Entity, name: str | None, connection: str
+) -> Session | None:
+    """SESS-02, SESS-04, SESS-12: the session that a receive is for, if the entity requires one."""
+    if entity.settings.requires_session is not (name is not None):
+        raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
+    if name is None:
+        return None
+    return namespace.rules.sessions.held(namespace, entity, name, connection)
+
+
+def held(namespace: Namespace, entity: Entity, name: str, connection: str) -> Session:
+    """SESS-12, SESS-21: the session of this name, which the connection holds."""
+    session = entity.sessions.get(name)
+    if session is None or session.holder != connection:
+        raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
+    return session
+
+
+def accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Answer:
+    """SESS-03, LIFE-10: lock a session, with or without messages, that nobody else holds."""
+    rules = namespace.rules
+    entity = requiring_sessions(namespace, command.queue)
+    session = entity.sessions.get(command.session_id)
+    if session is not None and session.holder not in (None, connection):
+        raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "LIFE-10")
+    if session is None:
+        partition = 0
+        if entity.settings.partitioned:
+            partition = rules.keys.home(namespace, entity, Key(SESSION_ID, command.session_id))
+        session = rules.sessions.known(namespace, entity, command.session_id, partition)
+    rules.sessions.check_outage(namespace, session)
+    rules.sessions.hold(namespace, session, connection)
+    return Answer(DONE, rules=("SESS-03",))
+
+
+def requiring_sessions(namespace: Namespace, path: str) -> Entity:
+    """SESS-02: the entity of this path, which has to require sessions."""
+    entity = namespace.rules.topics.receivable(namespace, path)
+    if not entity.settings.requires_session:
+        raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
+    return entity
+
+
+def accept_next(namespace: Namespace, command: v.AcceptNextSession, connection: str) -> Answer:
+    """SESS-06, SESS-07: lock any session that nobody holds and that has an available message.
+
+    Whether there is an empty answer or a refusal if there is none is not said; nor whether one must
+    be found in an outage (NEXT-IN-OUTAGE).
+    """
+    rules = namespace.rules
+    entity = requiring_sessions(namespace, command.queue)
+    if entity.base.down:
+        answers = ("found", "empty", "refused")
+        answer = namespace.may("NEXT-IN-OUTAGE", "either", *answers)
+        if answer == "refused":
+            raise rules.partitions.outage(namespace, "SESS-24")
+        if answer == "empty":
+            return Answer(EMPTY, rules=("SESS-24",))
+    free = rules.sessions.free(namespace, entity)
+    first = next(free, None)
+    if first is None:
+        if namespace.choices.pick("SESS-07", ("empty", "refused")) == "refused":
+            raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "SESS-07")
+        return Answer(EMPTY, rules=("SESS-07",))
+    session = namespace.choices.pick("SESS-06", rules.sessions.free(namespace, entity))
+    rules.sessions.hold(namespace, session, connection)
+    return Answer(v.SessionAccepted(session_id=session.name), rules=("SESS-06",))
+
+
+def free(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+    """SESS-06, SCHED-13: the sessions that nobody holds and that have an available message."""
+    down, index = entity.base.down, entity.free_sessions
+    for _ in range(len(index)):
+        session = next(iter(index))
+        is_known = entity.sessions.get(session.name) is session
+        if not is_known or session.holder is not None or not session.line.first(entity.messages):
+            del index[session]
+            continue
+        index.move_to_end(session)
+        if session.partition not in down:
+            yield session
+
+
+def hold(namespace: Namespace, session: Session, connection: str) -> None:
+    """SESS-03, SESS-11: let a connection hold a session; what it had received comes back."""
+    if session.holder is not None:
+        namespace.rules.sessions.give_back(namespace, session, counts=True)
+    namespace.journal.touch(session)
+    session.holder = connection
+    namespace.rules.sessions.prolong(namespace, session)
+
+
+def prolong(namespace: Namespace, session: Session) -> None:
+    """SESS-13: let the lock of a session last for a whole lock duration from now on."""
+    namespace.journal.touch(session)
+    session.locked_until = namespace.now + session.entity.settings.lock_duration
+    session.entity.look_at("session", session.locked_until, session, 0, session.name)
+    namespace.timers.stale += 1
+
+
+def release(namespace: Namespace, session: Session, *, counts: bool) -> None:
+    """SESS-08, SESS-09, SESS-11: let nobody hold a session any more."""
+    namespace.journal.touch(session)
+    session.holder = None
+    namespace.rules.sessions.give_back(namespace, session, counts=counts)
+    session.entity.free_sessions[session] = None
+    namespace.rules.sessions.let_go(namespace, session)
+
+
+def give_back(namespace: Namespace, session: Session, *, counts: bool) -> None:
+    """SESS-08 to SESS-10: give everything back that is locked in a session, in its order.
+
+    A delivery that ended with the closing of its session does not count.
+    """
+    for number in sorted(session.locked):
+        queued = session.locked[number]
+        if queued.token is None or session.entity.messages.get(number) is not queued:
+            continue
+        if not counts:
+            namespace.journal.touch(queued)
+            queued.failed -= 1
+        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
+    session.locked.clear()
+
+
+def end(namespace: Namespace, session: Session) -> None:
+    """SESS-10, SESS-11: let a session go whose lock has expired."""
+    is_known = session.entity.sessions.get(session.name) is session
+    if is_known and session.holder is not None and session.locked_until <= namespace.now:
+        namespace.rules.sessions.release(namespace, session, counts=True)
+
+
+def close(namespace: Namespace, command: v.CloseSession, connection: str) -> Answer:
+    """SESS-08, SESS-09: give a session back."""
+    session = own(namespace, command, connection)
+    namespace.rules.sessions.release(namespace, session, counts=False)
+    return Answer(DONE, rules=("SESS-08",))
+
+
+def renew(namespace: Namespace, command: v.RenewSessionLock, connection: str) -> Answer:
+    """SESS-13: renew the lock of a session, and with it those of the messages received in it."""
+    session = own(namespace, command, connection)
+    namespace.rules.sessions.prolong(namespace, session)
+    return Answer(v.Renewed(locked_until=session.locked_until), rules=("SESS-13",))
+
+
+def set_state(namespace: Namespace, command: v.SetSessionState, connection: str) -> Answer:
+    """SESS-17, SESS-18, SESS-20, SIZE-13: store a text with a session, or remove it."""
+    rules, state = namespace.rules, command.state
+    session = own(namespace, command, connection)
+    rules.limits.check_state(namespace, state)
+    more = len(state or "") - len(session.state or "")
+    if more:
+        rules.sizes.charge(namespace, session.entity, session.partition, more)
+    namespace.journal.touch(session)
+    session.state = state
+    return Answer(DONE, rules=("SESS-17",))
+
+
+def get_state(namespace: Namespace, command: v.GetSessionState, connection: str) -> Answer:
+    """SESS-16, SESS-17, SESS-19: return what is stored with a session."""
+    session = own(namespace, command, connection)
+    return Answer(v.SessionState(state=session.state), rules=("SESS-17",))
+
+
+def own(
+    namespace: Namespace,
+    command: v.CloseSession | v.RenewSessionLock | v.SetSessionState | v.GetSessionState,
+    connection: str,
+) -> Session:
+    """SESS-12, SESS-21, SESS-25: the session of a command, which its connection has to hold."""
+    rules = namespace.rules
+    entity = rules.topics.receivable(namespace, command.queue)
+    session = rules.sessions.held(namespace, entity, command.session_id, connection)
+    rules.sessions.check_outage(namespace, session)
+    return session
+
+
+def check_outage(namespace: Namespace, session: Session) -> None:
+    """SESS-25: what is asked of a session whose partition is down may be refused."""
+    if session.partition not in session.entity.base.down:
+        return
+    if namespace.choices.pick("SESS-25", ("done", "refused")) == "refused":
+        raise namespace.rules.partitions.outage(namespace, "SESS-25")
+
+
+def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
+    """SESS-22, FEAT-16: name the sessions that have messages or a state."""
+    entity = namespace.rules.topics.receivable(namespace, command.queue)
+    sessions = entity.sessions.values()
+    names = sorted(each.name for each in sessions if each.messages or each.state is not None)
+    return Answer(v.SessionsListed(session_ids=tuple(names)), rules=("SESS-22",))
+
+
+@attrs.frozen
+class Sessions:
+    """The rules of this family."""
+
+    known: Callable[[Namespace, Entity, str, int], Session] = known
+    let_go: Callable[[Namespace, Session], None] = let_go
+    of_receive: Callable[[Namespace, Entity, str | None, str], Session | None] = of_receive
+    held: Callable[[Namespace, Entity, str, str], Session] = held
+    accept: Callable[[Namespace, v.AcceptSession, str], Answer] = accept
+    accept_next: Callable[[Namespace, v.AcceptNextSession, str], Answer] = accept_next
+    free: Callable[[Namespace, Entity], Iterator[Session]] = free
+    hold: Callable[[Namespace, Session, str], None] = hold
+    prolong: Callable[[Namespace, Session], None] = prolong
+    release: Callable[..., None] = release
+    give_back: Callable[..., None] = give_back
+    end: Callable[[Namespace, Session], None] = end
+    close: Callable[[Namespace, v.CloseSession, str], Answer] = close
+    renew: Callable[[Namespace, v.RenewSessionLock, str], Answer] = renew
+    set_state: Callable[[Namespace, v.SetSessionState, str], Answer] = set_state
+    get_state: Callable[[Namespace, v.GetSessionState, str], Answer] = get_state
+    check_outage: Callable[[Namespace, Session], None] = check_outage
+    list_sessions: Callable[[Namespace, v.ListSessions, str], Answer] = list_sessions

@@ -1,0 +1,346 @@
+"""Everything that a namespace holds, known completely: records and plain tables.
+
+A namespace has entities; an entity has partitions, messages, scheduled messages, sessions and the
+MessageIds that duplicate detection remembers. A topic, a subscription and a dead-letter queue are
+entities like a queue. All records are changed through the journal of the namespace; the fields that
+are called indexes are not, and may hold more than they should (see `indexes`).
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.choices import Choices, RoundRobin
+from busproof.model.indexes import Line, Timers
+from busproof.model.journal import Journal, Record, record
+from busproof.model.life_cycle import LOCKED_STATES, State
+
+if TYPE_CHECKING:
+    from busproof.model.rules import Rules
+
+__all__ = [
+    "DIRECT",
+    "DuplicateEntry",
+    "Entity",
+    "EntityCounts",
+    "EntityKind",
+    "EntitySettings",
+    "InTransit",
+    "Key",
+    "Namespace",
+    "Partition",
+    "QueuedMessage",
+    "Refusal",
+    "ScheduledMessage",
+    "Session",
+]
+
+NO_PARTITIONS: Final[frozenset[int]] = frozenset()
+SCHEDULED_FROM: Final = 1 << 40
+"""Numbers of scheduled messages begin here, apart from those of messages that have arrived."""
+
+
+class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of ours
+    """The request is refused with this error, and what it has done so far has no effect."""
+
+    def __init__(self, error: v.Error, *rules: v.RuleId) -> None:
+        super().__init__(error, *rules)
+        self.error, self.rules = error, rules
+
+
+class Key(NamedTuple):
+    """A partition key: the property that it was taken from, and its value."""
+
+    source: str
+    value: str
+
+
+class InTransit(NamedTuple):
+    """What a message brings along that comes from another entity.
+
+    Attributes:
+        hops: how often it was forwarded in a row.
+        dead_letters: how often it went on from a dead-letter queue.
+        reason: why it was dead-lettered, if it was.
+        lifetime: the time to live of the topic that it was sent to.
+        since: from when its time to live runs, if not from now.
+    """
+
+    hops: int = 0
+    dead_letters: int = 0
+    reason: str | None = None
+    lifetime: int | None = None
+    since: int | None = None
+
+
+DIRECT: Final = InTransit()
+"""What a message brings along that its sender sent to this entity."""
+
+
+class EntityKind(Enum):
+    """What an entity is."""
+
+    QUEUE = "queue"
+    TOPIC = "topic"
+    SUBSCRIPTION = "subscription"
+    DEAD_LETTERS = "dead-letter queue"
+    TRANSFERS = "transfer dead-letter queue"
+
+
+@attrs.frozen(kw_only=True)
+class EntitySettings:
+    """What an entity was created with, or changed to; durations are in microseconds.
+
+    `max_size` is in GB: of each partition, or of the whole entity if it is not partitioned.
+    """
+
+    partitioned: bool = False
+    requires_session: bool = False
+    duplicate_detection: bool = False
+    duplicate_window: int = 600 * v.MICROSECONDS
+    lock_duration: int = 60 * v.MICROSECONDS
+    max_delivery_count: int = 10
+    max_size: int = 1
+    time_to_live: int | None = None
+    dead_letter_expired: bool = False
+    forward_to: str | None = None
+    forward_dead_letters_to: str | None = None
+
+
+@record(indexes=("line", "schedule"))
+class Partition(Record):
+    """A partition: its counters of arrivals and of scheduled messages, and what it holds."""
+
+    number: int
+    arrivals: int = 0
+    scheduled: int = SCHEDULED_FROM
+    messages: int = 0
+    bytes: int = 0
+    line: "Line[QueuedMessage]" = attrs.field(factory=Line)
+    schedule: "Line[ScheduledMessage]" = attrs.field(factory=Line)
+    touched: int = 0
+
+
+@record()
+class QueuedMessage(Record):
+    """A message in an entity.
+
+    Attributes:
+        arrival: its place in the order of all arrivals at the namespace.
+        session: if the entity requires sessions.
+        expires_at: when its time to live ends, if ever.
+        reason: why it was dead-lettered, if it was.
+        deliveries: how often it was locked; it names the next lock.
+        failed: the delivery count, which some deliveries do not count towards.
+        token: of the lock under way; outside of sessions it ends at `locked_until`.
+        cached_by: the connection whose front end holds it in its cache.
+    """
+
+    entity: "Entity"
+    number: int
+    partition: int
+    message: v.Message
+    arrival: int
+    session: "Session | None" = None
+    expires_at: int | None = None
+    reason: str | None = None
+    state: State = State.ACTIVE
+    deliveries: int = 0
+    failed: int = 0
+    token: str | None = None
+    locked_until: int = 0
+    cached_by: str | None = None
+    touched: int = 0
+
+    @property
+    def line(self) -> "Line[QueuedMessage]":
+        """Where receivers find it."""
+        if self.session is not None:
+            return self.session.line
+        return self.entity.partitions[self.partition].line
+
+    def index(self) -> None:
+        """Enter the lines, the timers and the cache."""
+        entity, session = self.entity, self.session
+        if entity.messages.get(self.number) is not self:
+            return
+        self.line.enter(self)
+        locked = self.state in LOCKED_STATES
+        if session is not None:
+            entity.partitions[self.partition].line.insert(self)
+            entity.free_sessions[session] = None
+            if locked:
+                session.locked[self.number] = self
+        elif locked:
+            entity.look_at("lock", self.locked_until, self, self.number)
+            if self.cached_by is not None:
+                entity.caches.setdefault(self.cached_by, deque()).append(self)
+        if self.expires_at is not None:
+            entity.look_at("expiry", self.expires_at, self, self.number)
+
+
+@record()
+class ScheduledMessage(Record):
+    """A message that becomes active when it is due."""
+
+    entity: "Entity"
+    number: int
+    partition: int
+    message: v.Message
+    key: Key | None
+    due: int
+    state: State = State.SCHEDULED
+    touched: int = 0
+
+    def index(self) -> None:
+        """Enter the schedule and the timers."""
+        if self.entity.scheduled.get(self.number) is self:
+            self.entity.partitions[self.partition].schedule.append(self, available=False)
+            self.entity.look_at("due", self.due, self, self.number)
+
+
+@record(indexes=("line", "locked"))
+class Session(Record):
+    """A session that has messages, a holder or a state.
+
+    `locked` indexes the messages that its holder received and has not settled.
+    """
+
+    entity: "Entity"
+    name: str
+    partition: int
+    holder: str | None = None
+    locked_until: int = 0
+    state: str | None = None
+    messages: int = 0
+    line: Line[QueuedMessage] = attrs.field(factory=Line)
+    locked: dict[int, QueuedMessage] = attrs.field(factory=dict)
+    touched: int = 0
+
+    def index(self) -> None:
+        """Enter the timers and the sessions that may be free."""
+        if self.holder is not None:
+            self.entity.look_at("session", self.locked_until, self, 0, self.name)
+        self.entity.free_sessions[self] = None
+
+
+@record()
+class DuplicateEntry(Record):
+    """A MessageId that duplicate detection remembers, under the key of its message."""
+
+    entity: "Entity"
+    name: tuple[Key | None, str]
+    until: int
+    touched: int = 0
+
+    def index(self) -> None:
+        """Enter the timers."""
+        self.entity.look_at("duplicate", self.until, self, 0, self.name[1])
+
+
+@record(indexes=("caches", "free_sessions"))
+class Entity(Record):
+    """A queue, a topic, a subscription or a dead-letter queue; a regular one has one partition.
+
+    Attributes:
+        base: the queue or topic whose partitions it shares, and fails with.
+        owner: the entity whose dead-letter queue it is; itself if it is none.
+        capacity: how many bytes fit into one partition.
+        down: of a base, the partitions that are down.
+        homes: of a base, the partitions that keys were found to select, where that was chosen.
+        last: of a base, the partition that took the last message without key.
+        subscriptions: of a topic, by their names in lower case.
+        rules: of a subscription, by their names.
+        caches: an index of what front ends hold, by their connections.
+        free_sessions: an index of sessions that may be free.
+    """
+
+    namespace: "Namespace"
+    path: str
+    kind: EntityKind
+    settings: EntitySettings
+    partitions: tuple[Partition, ...]
+    capacity: int
+    base: "Entity" = attrs.field(init=False)
+    owner: "Entity" = attrs.field(init=False)
+    dead_letters: "Entity | None" = None
+    transfers: "Entity | None" = None
+    status: v.EntityStatus = v.EntityStatus.ACTIVE
+    down: frozenset[int] = NO_PARTITIONS
+    last: int = -1
+    homes: dict[str, int] = attrs.field(factory=dict)
+    messages: dict[int, QueuedMessage] = attrs.field(factory=dict)
+    scheduled: dict[int, ScheduledMessage] = attrs.field(factory=dict)
+    duplicates: dict[tuple[Key | None, str], DuplicateEntry] = attrs.field(factory=dict)
+    sessions: dict[str, Session] = attrs.field(factory=dict)
+    subscriptions: "dict[str, Entity] | None" = None
+    rules: dict[str, v.SubscriptionRule] = attrs.field(factory=dict)
+    caches: dict[str, deque[QueuedMessage]] = attrs.field(factory=dict)
+    free_sessions: OrderedDict[Session, None] = attrs.field(factory=OrderedDict)
+    touched: int = 0
+
+    def look_at(self, kind: str, moment: int, thing: Any, number: int, name: str = "") -> None:
+        """Set a timer: something of this entity has to be looked at."""
+        self.namespace.timers.set(moment, number, f"{self.path} {name}", kind, thing)
+
+
+@record()
+class EntityCounts(Record):
+    """How many queues, topics and subscriptions there are, and how many partitioned ones."""
+
+    partitioned_queues: int = 0
+    partitioned_topics: int = 0
+    regular: int = 0
+    subscriptions: int = 0
+    stores: int = 0
+    touched: int = 0
+
+
+@record(indexes=("rules", "journal", "timers", "arrivals", "choices", "handlers"))
+class Namespace(Record):
+    """A namespace; `choices` is the policy of the step under way.
+
+    Attributes:
+        entities: by their paths, dead-letter queues among them.
+        down: the partitions that are down, by the name of a queue or topic that need not exist.
+        readings: what was chosen where the reading of an ambiguity leaves it to the bus.
+        arrivals: how many messages arrived; it only orders them, and is never taken back.
+    """
+
+    profile: v.Profile
+    rules: "Rules"
+    now: int = 0
+    entities: dict[str, Entity] = attrs.field(factory=dict)
+    down: dict[str, frozenset[int]] = attrs.field(factory=dict)
+    transactions: dict[str, Any] = attrs.field(factory=dict)
+    readings: dict[str, str] = attrs.field(factory=dict)
+    counts: EntityCounts = attrs.field(factory=EntityCounts)
+    journal: Journal = attrs.field(factory=Journal)
+    timers: Timers = attrs.field(factory=Timers)
+    arrivals: int = 0
+    choices: Choices = attrs.field(factory=RoundRobin)
+    handlers: dict[Any, Callable[..., Any]] = attrs.field(factory=dict)
+    touched: int = 0
+
+    def reading(self, name: str, *options: str) -> str:
+        """Return how an ambiguity is read: as the profile says, or else as one of the options.
+
+        A bus does not change its mind: where the profile leaves the options open, one of them is
+        chosen when it first matters and kept, although the request that met it may be refused.
+        """
+        taken = self.readings.get(name)
+        if taken is None:
+            taken = self.profile.readings.get(name, "")
+            if taken not in options:
+                taken = self.choices.pick(name, options)
+                self.journal.reveal(self.readings, name, taken)
+        return taken
+
+    def may(self, name: str, open_reading: str, *options: str) -> str:
+        """Return one of the options, chosen anew each time, if this reading leaves them open."""
+        taken = self.profile.readings.get(name, open_reading)
+        return self.choices.pick(name, options) if taken == open_reading else taken

@@ -1,0 +1,178 @@
+"""One command after another: what comes of each, and of each way in which it could have gone.
+
+A step first lets happen what is due, then does what the command asks. A refusal, wherever it is
+raised, undoes what the command has done so far. Time passes only by `AdvanceClock`, and everything
+that is due until then happens at its own moment, in the order of time. `ways` replays a command
+with each script of choices, and undoes it in between.
+"""
+
+from collections.abc import Iterator
+from heapq import heappop
+from operator import attrgetter
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.choices import Choices, Scripted
+from busproof.model.indexes import Timer
+from busproof.model.rules import RULES, Rules
+from busproof.model.state import Namespace, Refusal
+
+__all__ = ["Way", "new_namespace", "step", "ways"]
+
+Way = tuple[tuple[str, int], ...]
+"""The choices of a way, each by its name and the place of the chosen candidate."""
+
+HANDLERS: Final[dict[type, str]] = {
+    v.AcceptNextSession: "sessions.accept_next",
+    v.AcceptSession: "sessions.accept",
+    v.AddRule: "subscription_rules.ask_change",
+    v.BeginTransaction: "transactions.begin",
+    v.BringPartitionUp: "partitions.switch",
+    v.CancelScheduled: "scheduling.cancel",
+    v.CloseSession: "sessions.close",
+    v.CommitTransaction: "transactions.commit",
+    v.CreateQueue: "management.create_queue",
+    v.CreateSubscription: "topics.create_subscription",
+    v.CreateTopic: "topics.create_topic",
+    v.DeleteQueue: "management.delete_queue",
+    v.DeleteTopic: "topics.delete_topic",
+    v.GetQueue: "management.get_queue",
+    v.GetSessionState: "sessions.get_state",
+    v.GetTopic: "topics.get_topic",
+    v.ListQueues: "management.list_queues",
+    v.ListRules: "subscription_rules.list_rules",
+    v.ListSessions: "sessions.list_sessions",
+    v.ListSubscriptions: "topics.list_subscriptions",
+    v.ListTopics: "topics.list_topics",
+    v.Peek: "partitions.peek",
+    v.Receive: "messages.receive",
+    v.ReceiveBatch: "batches.receive_batch",
+    v.ReceiveDeferred: "deferral.receive_deferred",
+    v.RemoveRule: "subscription_rules.ask_change",
+    v.RenewLock: "locks.renew",
+    v.RenewSessionLock: "sessions.renew",
+    v.RestoreQueue: "management.restore_queue",
+    v.RollBackTransaction: "transactions.roll_back",
+    v.Schedule: "scheduling.schedule",
+    v.Send: "messages.send",
+    v.SendBatch: "batches.send_batch",
+    v.SetSessionState: "sessions.set_state",
+    v.TakePartitionDown: "partitions.switch",
+    v.UpdateQueue: "management.update_queue",
+    v.UpdateTopic: "topics.update_topic",
+    **dict.fromkeys((v.Abandon, v.Complete, v.DeadLetter, v.Defer), "locks.settle"),
+}
+"""Which rule a command asks; a test holds this to the commands of the vocabulary."""
+
+TIMERS: Final[dict[str, str]] = {
+    "lock": "locks.end",
+    "expiry": "expiry.end",
+    "session": "sessions.end",
+    "due": "scheduling.activate",
+    "duplicate": "duplicates.forget",
+}
+"""Which rule looks at a record when its time has come."""
+
+
+def new_namespace(profile: v.Profile, rules: Rules = RULES) -> Namespace:
+    """Return an empty namespace, at time 0."""
+    namespace = Namespace(profile, rules)
+    for kind, path in (*HANDLERS.items(), *TIMERS.items()):
+        namespace.handlers[kind] = attrgetter(path)(rules)
+    namespace.handlers[v.AdvanceClock] = advance
+    return namespace
+
+
+def step(
+    namespace: Namespace,
+    command: v.Command,
+    connection: str,
+    choices: Choices,
+    *,
+    keep: bool = False,
+) -> Answer:
+    """Do what a command asks.
+
+    Args:
+        namespace: is changed.
+        command: the command.
+        connection: over which it comes.
+        choices: the policy that decides what the documents leave to the bus.
+        keep: whether this step can be undone, with those before it that were kept.
+
+    Returns:
+        What came of it.
+    """
+    journal, timers = namespace.journal, namespace.timers
+    if not keep:
+        journal.forget()
+        timers.tidy(is_live)
+    namespace.choices = choices
+    start = mark = journal.mark()
+    if timers.heap and timers.heap[0][0] <= namespace.now:
+        run_timers(namespace, namespace.now)
+        mark = journal.mark()
+    try:
+        answer: Answer = namespace.handlers[type(command)](namespace, command, connection)
+    except Refusal as refusal:
+        journal.refuse(mark)
+        answer = Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    answer.changes = journal.since(start)
+    return answer
+
+
+def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:
+    """Let time pass, and everything happen that is due until then."""
+    until = namespace.now + command.duration
+    run_timers(namespace, until)
+    namespace.journal.touch(namespace)
+    namespace.now = until
+    return Answer(DONE)
+
+
+def run_timers(namespace: Namespace, until: int) -> None:
+    """Look at each record whose time has come, at its own moment."""
+    heap, journal = namespace.timers.heap, namespace.journal
+    while heap and heap[0][0] <= until:
+        timer = heappop(heap)
+        moment, _, _, _, kind, thing = timer
+        journal.passed(namespace.timers.restore, timer)
+        if moment > namespace.now:
+            journal.touch(namespace)
+            namespace.now = moment
+        entity = thing.entity
+        if namespace.entities.get(entity.path) is entity:
+            namespace.handlers[kind](namespace, thing)
+
+
+def is_live(timer: Timer) -> bool:
+    """Whether a timer may still find something to do."""
+    moment, number, _, _, kind, thing = timer
+    entity = thing.entity
+    if entity.namespace.entities.get(entity.path) is not entity:
+        return False
+    if kind == "lock":
+        return thing.token is not None and thing.locked_until == moment
+    if kind == "expiry":
+        return entity.messages.get(number) is thing
+    if kind == "due":
+        return entity.scheduled.get(number) is thing
+    if kind == "session":
+        return thing.holder is not None and thing.locked_until == moment
+    return entity.duplicates.get(thing.name) is thing
+
+
+def ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[tuple[Way, Answer]]:
+    """Return each way in which a command could go, with the choices that lead there.
+
+    While a way is looked at, the namespace is as after it; after the last one, as before.
+    """
+    journal = namespace.journal
+    script: list[int] | None = []
+    while script is not None:
+        choices, mark = Scripted(script), journal.mark()
+        answer = step(namespace, command, connection, choices, keep=True)
+        yield tuple((name, place) for name, place, _ in choices.made), answer
+        journal.undo(mark)
+        script = choices.following()

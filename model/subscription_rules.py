@@ -1,0 +1,135 @@
+"""FILTER: which messages of a topic a subscription takes, and what its copies look like.
+
+A subscription has rules; each has a filter and perhaps an action. All rules without action that
+take a message make one copy together, and each rule with an action makes one of its own, in which
+the action has changed properties. A change of the rules concerns what is sent from then on. Filters
+and actions are evaluated by `busproof.filters`; what the documents leave open there, this bus
+refuses.
+"""
+
+from collections.abc import Callable
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.filters.actions import RULE_NAME, changed, is_plain, parsed_action, sets_a_key
+from busproof.filters.matching import takes
+from busproof.filters.parser import Outside, parsed
+from busproof.model.answers import DONE, Answer
+from busproof.model.state import Entity, EntityKind, Namespace, Refusal
+from busproof.model.transactions import BufferedRuleChange, running
+
+__all__ = ["SubscriptionRules"]
+
+RuleChange = v.AddRule | v.RemoveRule
+
+
+def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
+    """MGMT-10: the subscription whose rules a command concerns."""
+    path = v.subscription_path(command.topic, command.subscription)
+    subscription = namespace.entities.get(path)
+    if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
+        raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
+    return subscription
+
+
+def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
+    """FILTER-07, FEAT-01 to FEAT-04: change the rules now, or with the commit of a transaction."""
+    rules = namespace.rules
+    subscription = find(namespace, command)
+    if command.transaction is not None and not rules.subscription_rules.is_outside(
+        namespace, subscription
+    ):
+        transaction = running(namespace, command.transaction)
+        namespace.journal.touch(transaction)
+        transaction.rule_changes += (BufferedRuleChange(subscription, command),)
+        return Answer(DONE, rules=("FEAT-04",))
+    rules.subscription_rules.change(namespace, subscription, command)
+    return Answer(DONE, rules=("FILTER-07",))
+
+
+def is_outside(namespace: Namespace, subscription: Entity) -> bool:
+    """FEAT-03: whether a change in a transaction is done at once, outside of it.
+
+    On a partitioned topic it is refused, or else done at once (RULE-IN-TRANSACTION).
+    """
+    if not subscription.settings.partitioned:
+        return False
+    if namespace.reading("RULE-IN-TRANSACTION", "refused", "ignored") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-03")
+    return True
+
+
+def change(namespace: Namespace, subscription: Entity, command: RuleChange) -> None:
+    """FILTER-07 to FILTER-09: add or remove a rule."""
+    if isinstance(command, v.RemoveRule):
+        if command.rule not in subscription.rules:
+            raise Refusal(v.Error.NOT_FOUND, "FILTER-09")
+        namespace.journal.drop(subscription.rules, command.rule)
+        return
+    namespace.rules.subscription_rules.check(namespace, command)
+    if command.rule in subscription.rules:
+        raise Refusal(v.Error.ALREADY_EXISTS, "FILTER-08")
+    rule = v.SubscriptionRule(name=command.rule, filter=command.filter, action=command.action)
+    namespace.journal.put(subscription.rules, command.rule, rule)
+
+
+def check(namespace: Namespace, command: v.AddRule) -> None:
+    """FILTER-19, FILTER-21, FILTER-25, FILTER-27: a rule that can be added.
+
+    An action that sets what a message is placed by may be refused (ACTION-KEYS), and is here.
+    """
+    namespace.rules.limits.check_short_name(namespace, command.rule, "FILTER-27")
+    wanted = command.filter
+    if isinstance(wanted, v.SqlFilter) and isinstance(parsed(wanted.expression), Outside):
+        raise Refusal(v.Error.INVALID_OPERATION, "FILTER-19")
+    if command.action is None:
+        return
+    statements = parsed_action(command.action)
+    if isinstance(statements, Outside):
+        raise Refusal(v.Error.INVALID_OPERATION, "FILTER-25")
+    if sets_a_key(statements) or not is_plain(statements):
+        raise Refusal(v.Error.INVALID_OPERATION, "FILTER-21")
+
+
+def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
+    """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: the copies that a subscription gets."""
+    rules = namespace.rules.subscription_rules
+    taking = [each for each in subscription.rules.values() if rules.takes(each.filter, message)]
+    plain = any(each.action is None for each in taking)
+    acting = [each for each in taking if each.action is not None]
+    return (*((message,) if plain else ()), *(rules.act(each, message) for each in acting))
+
+
+def is_taken(wanted: v.Filter, message: v.Message) -> bool:
+    """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: whether a filter takes a message."""
+    return takes(wanted, message) is True
+
+
+def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """FILTER-21, FILTER-23, FILTER-24: the copy that a rule with an action makes."""
+    statements = parsed_action(rule.action or "")
+    after = message
+    if not isinstance(statements, Outside):
+        after = changed(statements, message) or message
+    return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
+
+
+def list_rules(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
+    """FILTER-10: name each rule of a subscription with its filter and its action."""
+    rules = find(namespace, command).rules.values()
+    return Answer(v.RulesListed(rules=tuple(rules)), rules=("FILTER-10",))
+
+
+@attrs.frozen
+class SubscriptionRules:
+    """The rules of this family."""
+
+    ask_change: Callable[[Namespace, RuleChange, str], Answer] = ask_change
+    is_outside: Callable[[Namespace, Entity], bool] = is_outside
+    change: Callable[[Namespace, Entity, RuleChange], None] = change
+    check: Callable[[Namespace, v.AddRule], None] = check
+    copies: Callable[[Namespace, Entity, v.Message], tuple[v.Message, ...]] = copies
+    takes: Callable[[v.Filter, v.Message], bool] = is_taken
+    act: Callable[[v.SubscriptionRule, v.Message], v.Message] = act
+    list_rules: Callable[[Namespace, v.ListRules, str], Answer] = list_rules

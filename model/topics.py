@@ -1,0 +1,222 @@
+"""TOPIC: topics, their subscriptions, and which entity can be asked for what.
+
+A topic holds no messages: what it accepts is copied, in the partition that took it, into each
+subscription that takes it. A subscription is read like a queue and shares the partitions of its
+topic, with their outages. Topics and queues are sent to; queues, subscriptions and dead-letter
+queues are read.
+"""
+
+from collections.abc import Callable
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.state import (
+    Entity,
+    EntityKind,
+    EntitySettings,
+    InTransit,
+    Namespace,
+    Refusal,
+)
+
+__all__ = ["Topics"]
+
+DEFAULT_RULE = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
+
+
+def find(namespace: Namespace, path: str) -> Entity:
+    """MGMT-10: the entity of this path, which has to exist."""
+    entity = namespace.entities.get(path)
+    if entity is None:
+        raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
+    return entity
+
+
+def addressed(namespace: Namespace, path: str) -> Entity:
+    """TOPIC-06, DLQ-11: the queue or topic of this path, which messages can be sent to."""
+    entity = find(namespace, path)
+    if entity.kind is EntityKind.SUBSCRIPTION:
+        raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-06")
+    if entity.dead_letters is None:
+        raise Refusal(v.Error.INVALID_OPERATION, "DLQ-11")
+    return entity
+
+
+def sendable(namespace: Namespace, path: str) -> Entity:
+    """MGMT-26, MGMT-28: the queue or topic of this path, which is not disabled for senders."""
+    entity = addressed(namespace, path)
+    if not entity.status.takes:
+        raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
+    return entity
+
+
+def readable(namespace: Namespace, path: str) -> Entity:
+    """TOPIC-05: the entity of this path, which holds messages, as a topic does not."""
+    entity = find(namespace, path)
+    if entity.kind is EntityKind.TOPIC:
+        raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
+    return entity
+
+
+def receivable(namespace: Namespace, path: str) -> Entity:
+    """MGMT-27, MGMT-28: the entity of this path, which is not disabled for receivers."""
+    entity = namespace.rules.topics.readable(namespace, path)
+    if not entity.status.gives:
+        raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
+    return entity
+
+
+def distribute(
+    namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """TOPIC-01, TOPIC-04, TOPIC-08, TOPIC-25: copy a message into each subscription that takes it.
+
+    Whether one that is disabled altogether gets copies is read by DISABLED-COPIES.
+    """
+    rules = namespace.rules
+    onward = transit._replace(lifetime=topic.settings.time_to_live)
+    for subscription in tuple((topic.subscriptions or {}).values()):
+        disabled = subscription.status is v.EntityStatus.DISABLED
+        if disabled and namespace.reading("DISABLED-COPIES", "collected", "missed") == "missed":
+            continue
+        for copy in rules.subscription_rules.copies(namespace, subscription, message):
+            rules.messages.arrive(namespace, subscription, copy, partition, onward)
+
+
+def create_topic(namespace: Namespace, command: v.CreateTopic, connection: str) -> Answer:
+    """MGMT-02, MGMT-09, QUOTA-03: create a topic."""
+    rules, management = namespace.rules, namespace.rules.management
+    management.check_name(namespace, command.topic)
+    management.check_basic(namespace)
+    partitioned = rules.premium.partitioned(namespace, command.partitioned)
+    settings = EntitySettings(
+        partitioned=partitioned,
+        duplicate_detection=command.duplicate_detection,
+        duplicate_window=command.duplicate_window,
+        time_to_live=command.time_to_live,
+    )
+    management.create(namespace, command.topic, EntityKind.TOPIC, settings)
+    return Answer(DONE, rules=("MGMT-02",))
+
+
+def create_subscription(
+    namespace: Namespace, command: v.CreateSubscription, connection: str
+) -> Answer:
+    """TOPIC-17 to TOPIC-19, TOPIC-21, FILTER-01: create a subscription of a topic."""
+    rules = namespace.rules
+    topic = find(namespace, command.topic)
+    if topic.subscriptions is None:
+        raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
+    name = command.subscription
+    rules.limits.check_short_name(namespace, name, "TOPIC-18")
+    if rules.topics.folded(name) in topic.subscriptions:
+        raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
+    settings = EntitySettings(
+        partitioned=topic.settings.partitioned,
+        requires_session=command.requires_session,
+        lock_duration=command.lock_duration,
+        max_delivery_count=command.max_delivery_count,
+        max_size=topic.settings.max_size,
+        time_to_live=command.time_to_live,
+        dead_letter_expired=command.dead_letter_expired,
+        forward_to=command.forward_to,
+        forward_dead_letters_to=command.forward_dead_letters_to,
+    )
+    path = v.subscription_path(command.topic, name)
+    subscription = rules.management.create(
+        namespace, path, EntityKind.SUBSCRIPTION, settings, topic
+    )
+    namespace.journal.put(topic.subscriptions, rules.topics.folded(name), subscription)
+    namespace.journal.put(subscription.rules, v.DEFAULT_RULE, DEFAULT_RULE)
+    return Answer(DONE, rules=("TOPIC-03",))
+
+
+def folded(name: str) -> str:
+    """TOPIC-21: what two names of subscriptions have in common that differ in their case only."""
+    return name.lower()
+
+
+def topic_of(namespace: Namespace, path: str) -> Entity:
+    """MGMT-10: the topic of this path."""
+    topic = find(namespace, path)
+    if topic.kind is not EntityKind.TOPIC:
+        raise Refusal(v.Error.INVALID_OPERATION)
+    return topic
+
+
+def get_topic(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
+    """MGMT-11, MGMT-21, TOPIC-24: describe a topic."""
+    topic = topic_of(namespace, command.topic)
+    settings = topic.settings
+    description = v.TopicDescription(
+        topic=topic.path,
+        partitioned=settings.partitioned,
+        duplicate_detection=settings.duplicate_detection,
+        duplicate_window=settings.duplicate_window,
+        time_to_live=settings.time_to_live,
+        subscription_count=len(topic.subscriptions or ()),
+        availability=namespace.rules.management.availability(namespace, topic),
+    )
+    return Answer(v.TopicDescribed(description=description), rules=("MGMT-11",))
+
+
+def update_topic(namespace: Namespace, command: v.UpdateTopic, connection: str) -> Answer:
+    """MGMT-04, MGMT-12, MGMT-14: change a topic."""
+    topic = topic_of(namespace, command.topic)
+    if command.status is v.EntityStatus.RECEIVE_DISABLED:
+        raise Refusal(v.Error.INVALID_OPERATION)
+    update = v.UpdateQueue(
+        queue=topic.path,
+        partitioned=command.partitioned,
+        duplicate_detection=command.duplicate_detection,
+        time_to_live=command.time_to_live,
+        status=command.status,
+    )
+    namespace.rules.management.apply_update(namespace, topic, update)
+    return Answer(DONE, rules=("MGMT-12",))
+
+
+def delete_topic(namespace: Namespace, command: v.DeleteTopic, connection: str) -> Answer:
+    """MGMT-15, TOPIC-22: delete a topic with its subscriptions."""
+    topic = topic_of(namespace, command.topic)
+    namespace.rules.management.delete(namespace, topic)
+    return Answer(DONE, rules=("TOPIC-22",))
+
+
+def list_topics(namespace: Namespace, command: v.ListTopics, connection: str) -> Answer:
+    """MGMT-16: name each topic once."""
+    names = (path for path, each in namespace.entities.items() if each.kind is EntityKind.TOPIC)
+    return Answer(v.Listed(names=tuple(sorted(names))), rules=("MGMT-16",))
+
+
+def list_subscriptions(
+    namespace: Namespace, command: v.ListSubscriptions, connection: str
+) -> Answer:
+    """MGMT-16: name each subscription of a topic, as it was created."""
+    topic = topic_of(namespace, command.topic)
+    before = len(v.subscription_path(topic.path, ""))
+    names = sorted(each.path[before:] for each in (topic.subscriptions or {}).values())
+    return Answer(v.Listed(names=tuple(names)), rules=("MGMT-16",))
+
+
+@attrs.frozen
+class Topics:
+    """The rules of this family."""
+
+    addressed: Callable[[Namespace, str], Entity] = addressed
+    sendable: Callable[[Namespace, str], Entity] = sendable
+    readable: Callable[[Namespace, str], Entity] = readable
+    receivable: Callable[[Namespace, str], Entity] = receivable
+    distribute: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = distribute
+    create_topic: Callable[[Namespace, v.CreateTopic, str], Answer] = create_topic
+    create_subscription: Callable[[Namespace, v.CreateSubscription, str], Answer] = (
+        create_subscription
+    )
+    folded: Callable[[str], str] = folded
+    get_topic: Callable[[Namespace, v.GetTopic, str], Answer] = get_topic
+    update_topic: Callable[[Namespace, v.UpdateTopic, str], Answer] = update_topic
+    delete_topic: Callable[[Namespace, v.DeleteTopic, str], Answer] = delete_topic
+    list_topics: Callable[[Namespace, v.ListTopics, str], Answer] = list_topics
+    list_subscriptions: Callable[[Namespace, v.ListSubscriptions, str], Answer] = list_subscriptions

@@ -1,0 +1,307 @@
+"""TXN: sends, settlements and changes of rules that take effect together, or not at all.
+
+What is asked for in a transaction waits for its commit, which does all of it or nothing. On a
+partitioned entity a transaction's messages have one partition key, because one broker has to handle
+them; a message without key cannot be sent in one. When the refusal of a wrong message comes, and
+what is left of the transaction then, is read by TXN-REFUSAL and TXN-AFTER-REFUSAL.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.journal import Record, record
+from busproof.model.life_cycle import Action
+from busproof.model.locks import ACTIONS
+from busproof.model.state import (
+    DIRECT,
+    Entity,
+    Key,
+    Namespace,
+    Refusal,
+    ScheduledMessage,
+)
+
+__all__ = ["BufferedSend", "Transaction", "TransactionState", "Transactions"]
+
+PLENTY: Final = 60 * v.MICROSECONDS
+"""A timeout with which an outage is gone round."""
+
+
+class TransactionState(Enum):
+    """A transaction runs until it is committed or rolled back."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+@attrs.frozen
+class BufferedSend:
+    """A message that waits for a commit; `scheduled` if it becomes active later than that."""
+
+    entity: Entity
+    message: v.Message
+    key: Key | None
+    partition: int
+    sent: int
+    scheduled: ScheduledMessage | None = None
+
+
+@attrs.frozen
+class EnlistedSettlement:
+    """A settlement that waits for a commit."""
+
+    entity: Entity
+    token: str
+    action: Action
+    reason: str
+
+
+@attrs.frozen
+class BufferedRuleChange:
+    """A change of a subscription's rules that waits for a commit."""
+
+    subscription: Entity
+    command: v.AddRule | v.RemoveRule
+
+
+@record()
+class Transaction(Record):
+    """A transaction; `doomed` is the error with which its commit has to be refused."""
+
+    state: TransactionState = TransactionState.RUNNING
+    sends: tuple[BufferedSend, ...] = ()
+    settlements: tuple[EnlistedSettlement, ...] = ()
+    rule_changes: tuple[BufferedRuleChange, ...] = ()
+    doomed: v.Error | None = None
+    touched: int = 0
+
+
+def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) -> Answer:
+    """TXN-02, MGMT-24: begin a transaction under a name that none had before."""
+    if command.transaction in namespace.transactions:
+        raise Refusal(v.Error.ALREADY_EXISTS)
+    namespace.rules.management.check_basic(namespace)
+    namespace.journal.put(namespace.transactions, command.transaction, Transaction())
+    return Answer(DONE, rules=("TXN-02",))
+
+
+def running(namespace: Namespace, name: str) -> Transaction:
+    """The transaction of this name, which has to run."""
+    transaction: Transaction | None = namespace.transactions.get(name)
+    if transaction is None or transaction.state is TransactionState.ENDED:
+        raise Refusal(v.Error.NOT_FOUND)
+    return transaction
+
+
+def send(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
+) -> Answer:
+    """TXN-01, TXN-02, TXN-05, TXN-10: buffer messages until the commit, all of them or none."""
+    rules = namespace.rules
+    transaction = running(namespace, name)
+    rules.transactions.check_alive(namespace, transaction)
+    partitions = set()
+    mark = namespace.journal.mark()
+    try:
+        for message in messages:
+            key = rules.transactions.key_of(namespace, entity, transaction, message)
+            partition = rules.transactions.place(namespace, entity, transaction, message, key)
+            buffered = BufferedSend(entity, message, key, partition, namespace.now)
+            buffer(namespace, transaction, buffered)
+            partitions.add(partition)
+    except Refusal as refusal:
+        namespace.journal.refuse(mark)
+        return rules.transactions.refuse(namespace, transaction, refusal)
+    return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
+
+
+def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSend) -> None:
+    """TXN-12: let a message wait for the commit."""
+    namespace.journal.touch(transaction)
+    transaction.sends += (buffered,)
+
+
+def check_alive(namespace: Namespace, transaction: Transaction) -> None:
+    """TXN-AFTER-REFUSAL: a dead transaction refuses every further send."""
+    if transaction.doomed is not None and _is_refused_at_send(namespace):
+        raise Refusal(transaction.doomed)
+
+
+def _is_refused_at_send(namespace: Namespace) -> bool:
+    return namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
+
+
+def refuse(namespace: Namespace, transaction: Transaction, refusal: Refusal) -> Answer:
+    """TXN-REFUSAL, TXN-AFTER-REFUSAL: refuse a message now or with the commit.
+
+    What the transaction has become outlives the refusal, so that this is no exception.
+    """
+    at_send = _is_refused_at_send(namespace)
+    readings = ("continues", "dead")
+    if not at_send or namespace.reading("TXN-AFTER-REFUSAL", *readings) == "dead":
+        namespace.journal.touch(transaction)
+        transaction.doomed = transaction.doomed or refusal.error
+    if at_send:
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    return Answer(DONE, rules=refusal.rules)
+
+
+def key_of(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """TXN-03, TXN-06, TXN-07, LIMIT-16: the key of a message that may be sent in a transaction."""
+    rules = namespace.rules
+    rules.limits.check_count(namespace, len(transaction.sends))
+    if message.session_id is None and entity.settings.requires_session:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-06")
+    key = rules.messages.key_of(namespace, entity, message)
+    if not entity.settings.partitioned:
+        return key
+    if key is None and message.message_id is not None:
+        readings = ("with-duplicate-detection", "always")
+        if namespace.reading("TXN-MESSAGE-ID", *readings) == "always":
+            key = Key("MessageId", message.message_id)
+    if key is None:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
+    for earlier in transaction.sends:
+        if earlier.entity is entity and earlier.key is not None:
+            rules.transactions.check_same_key(namespace, earlier.key, key)
+    return key
+
+
+def check_same_key(namespace: Namespace, earlier: Key, key: Key) -> None:
+    """TXN-02, TXN-04, TXN-08: two messages of one transaction have the same key.
+
+    Whether one message's SessionId is the PartitionKey of another is read by KEY-PROPERTIES.
+    """
+    if earlier == key:
+        return
+    if earlier.value != key.value:
+        sessions = earlier.source == key.source == "SessionId"
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-08" if sessions else "TXN-04")
+    if namespace.reading("KEY-PROPERTIES", "one-key", "two-keys") == "two-keys":
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
+
+
+def place(
+    namespace: Namespace,
+    entity: Entity,
+    transaction: Transaction,
+    message: v.Message,
+    key: Key | None,
+) -> int:
+    """TXN-05, TXN-10, SIZE-14: the partition of a message, with room for all that wait for it."""
+    waiting = sum(
+        earlier.message.size or 0 for earlier in transaction.sends if earlier.entity is entity
+    )
+    size = (message.size or 0) + waiting
+    return namespace.rules.keys.place(namespace, entity, key, size, PLENTY)
+
+
+def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: str) -> Answer:
+    """LOCK-11, LOCK-13: enlist a settlement, whose message stays locked until the commit.
+
+    A lost lock is refused now or by the commit (SETTLEMENT-REFUSAL).
+    """
+    rules = namespace.rules
+    transaction = running(namespace, name)
+    if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
+        rules.locks.locked_under(namespace, entity, command.lock_token)
+    reason = command.reason if isinstance(command, v.DeadLetter) else ""
+    enlisted = EnlistedSettlement(entity, command.lock_token, ACTIONS[type(command)], reason)
+    namespace.journal.touch(transaction)
+    transaction.settlements += (enlisted,)
+    return Answer(DONE, rules=("LOCK-11",))
+
+
+def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
+    """TXN-12, LOCK-11, LOCK-13, FWD-33: let everything take effect, or nothing."""
+    rules = namespace.rules
+    transaction = running(namespace, command.transaction)
+    rules.transactions.end(namespace, transaction)
+    mark = namespace.journal.mark()
+    try:
+        rules.transactions.apply(namespace, transaction)
+    except Refusal as refusal:
+        namespace.journal.refuse(mark)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    return Answer(DONE, rules=("TXN-12",))
+
+
+def end(namespace: Namespace, transaction: Transaction) -> None:
+    """TXN-12, TXN-13: a transaction ends once."""
+    namespace.journal.touch(transaction)
+    transaction.state = TransactionState.ENDED
+
+
+def apply(namespace: Namespace, transaction: Transaction) -> None:
+    """TXN-12, SIZE-14, SESS-26: do everything that was asked for in the transaction, in order."""
+    rules = namespace.rules
+    if transaction.doomed is not None:
+        raise Refusal(transaction.doomed)
+    for enlisted in transaction.settlements:
+        queued = rules.locks.locked_under(namespace, enlisted.entity, enlisted.token)
+        rules.locks.apply(namespace, queued, enlisted.action, enlisted.reason)
+    for change in transaction.rule_changes:
+        rules.subscription_rules.change(namespace, change.subscription, change.command)
+    for buffered in transaction.sends:
+        rules.transactions.check_commit(namespace, buffered)
+        if buffered.scheduled is None:
+            rules.transactions.deliver(namespace, buffered)
+        else:
+            rules.scheduling.plan(namespace, buffered.scheduled)
+
+
+def check_commit(namespace: Namespace, buffered: BufferedSend) -> None:
+    """TXN-OUTAGE, SIZE-14: a buffered message still has its entity, its partition and room."""
+    rules, entity = namespace.rules, buffered.entity
+    if namespace.entities.get(entity.path) is not entity:
+        raise Refusal(v.Error.NOT_FOUND, "MGMT-15")
+    if buffered.partition in entity.base.down:
+        raise rules.partitions.outage(namespace, "KEY-03")
+    if not rules.sizes.has_room(namespace, entity, buffered.partition, buffered.message.size or 0):
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-14")
+
+
+def deliver(namespace: Namespace, buffered: BufferedSend) -> None:
+    """TXN-12: let a message arrive, whose life begins now or began with its send.
+
+    That is read by LIFETIME-IN-TRANSACTION.
+    """
+    lives_since = namespace.reading("LIFETIME-IN-TRANSACTION", "commit", "send")
+    transit = DIRECT if lives_since == "commit" else DIRECT._replace(since=buffered.sent)
+    namespace.rules.messages.accept(
+        namespace, buffered.entity, buffered.message, buffered.key, buffered.partition, transit
+    )
+
+
+def roll_back(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
+    """TXN-13, LOCK-12, DUP-10: forget everything that was asked for in the transaction."""
+    transaction = running(namespace, command.transaction)
+    namespace.rules.transactions.end(namespace, transaction)
+    return Answer(DONE, rules=("TXN-13",))
+
+
+@attrs.frozen
+class Transactions:
+    """The rules of this family."""
+
+    begin: Callable[[Namespace, v.BeginTransaction, str], Answer] = begin
+    send: Callable[[Namespace, Entity, tuple[v.Message, ...], str], Answer] = send
+    check_alive: Callable[[Namespace, Transaction], None] = check_alive
+    refuse: Callable[[Namespace, Transaction, Refusal], Answer] = refuse
+    key_of: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_of
+    check_same_key: Callable[[Namespace, Key, Key], None] = check_same_key
+    place: Callable[[Namespace, Entity, Transaction, v.Message, Key | None], int] = place
+    settle: Callable[[Namespace, Entity, v.Settlement, str], Answer] = settle
+    commit: Callable[[Namespace, v.CommitTransaction, str], Answer] = commit
+    end: Callable[[Namespace, Transaction], None] = end
+    apply: Callable[[Namespace, Transaction], None] = apply
+    check_commit: Callable[[Namespace, BufferedSend], None] = check_commit
+    deliver: Callable[[Namespace, BufferedSend], None] = deliver
+    roll_back: Callable[[Namespace, v.RollBackTransaction, str], Answer] = roll_back
