@@ -122,7 +122,7 @@ class Scripted:
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the candidate at the place that the script names."""
         found = _canonical(candidates)
-        place = self.script[len(self.made)] if len(self.made) < len(self.script) else 0
+        place = self._chosen(len(found))
         self.made.append((name, place, len(found)))
         return found[place]
 
@@ -134,6 +134,10 @@ class Scripted:
     def home(self, value: str, partitions: int) -> int | None:
         """Leave it to `partition`."""
         return None
+
+    def _chosen(self, count: int) -> int:
+        """Return the place of the next choice, of so many candidates."""
+        return self.script[len(self.made)] if len(self.made) < len(self.script) else 0
 
     def following(self) -> list[int] | None:
         """Return the script of the next way; `None` after the last."""

@@ -62,6 +62,11 @@ class Journal:
         self.epoch += 1
         self.log.clear()
 
+    def begin(self) -> int:
+        """Return a place to undo to, at the beginning of a step that has revealed nothing yet."""
+        self.revealed.clear()
+        return self.mark()
+
     def mark(self) -> int:
         """Return a place to undo to."""
         self.epoch += 1
@@ -100,7 +105,6 @@ class Journal:
         self.undo(mark)
         for entry in self.revealed:
             self.put(*entry)
-        self.revealed.clear()
 
     def undo(self, mark: int = 0) -> None:
         """Undo everything since the mark.

@@ -147,7 +147,7 @@ def build(
     for each in (entity, entity.dead_letters, entity.transfers):
         each.base, each.owner = topic or entity, entity
     if kind is EntityKind.TOPIC:
-        entity.subscriptions = {}
+        entity.subscriptions = ()
     if topic is None:
         down = namespace.down.get(path, NO_PARTITIONS)
         entity.down = frozenset(number for number in down if number < count)
@@ -156,9 +156,9 @@ def build(
 
 def parts(entity: Entity) -> tuple[Entity, ...]:
     """An entity, its dead-letter queues, and of a topic those of its subscriptions as well."""
-    subscriptions = (entity.subscriptions or {}).values()
     beneath = [each for each in (entity.dead_letters, entity.transfers) if each is not None]
-    return (entity, *beneath, *(part for each in subscriptions for part in parts(each)))
+    copies = (part for each in entity.subscriptions or () for part in parts(each))
+    return (entity, *beneath, *copies)
 
 
 def add(namespace: Namespace, entity: Entity) -> None:
@@ -283,14 +283,16 @@ def delete(namespace: Namespace, entity: Entity) -> None:
     """MGMT-05, MGMT-15, TOPIC-22, TOPIC-23: let an entity and all that belongs to it be gone."""
     rules, journal = namespace.rules, namespace.journal
     rules.management.check_outage(namespace, entity)
-    siblings = entity.base.subscriptions
-    if entity.kind is EntityKind.SUBSCRIPTION and siblings is not None:
-        name = entity.path[len(v.subscription_path(entity.base.path, "")) :]
-        journal.drop(siblings, rules.topics.folded(name))
+    topic = entity.base
+    if entity.kind is EntityKind.SUBSCRIPTION:
+        journal.touch(topic)
+        topic.subscriptions = tuple(
+            each for each in topic.subscriptions or () if each is not entity
+        )
     for part in parts(entity):
         journal.drop(namespace.entities, part.path)
         namespace.timers.stale += len(part.messages) + len(part.scheduled)
-    for each in (entity, *(entity.subscriptions or {}).values()):
+    for each in (entity, *(entity.subscriptions or ())):
         rules.quotas.count(namespace, each, -1)
 
 

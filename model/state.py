@@ -253,8 +253,8 @@ class Entity(Record):
         down: of a base, the partitions that are down.
         homes: of a base, the partitions that keys were found to select, where that was chosen.
         last: of a base, the partition that took the last message without key.
-        subscriptions: of a topic, by their names in lower case.
-        rules: of a subscription, by their names.
+        subscriptions: of a topic, in the order of their creation.
+        rules: of a subscription, in the order of their addition.
         caches: an index of what front ends hold, by their connections.
         free_sessions: an index of sessions that may be free.
     """
@@ -277,8 +277,8 @@ class Entity(Record):
     scheduled: dict[int, ScheduledMessage] = attrs.field(factory=dict)
     duplicates: dict[tuple[Key | None, str], DuplicateEntry] = attrs.field(factory=dict)
     sessions: dict[str, Session] = attrs.field(factory=dict)
-    subscriptions: "dict[str, Entity] | None" = None
-    rules: dict[str, v.SubscriptionRule] = attrs.field(factory=dict)
+    subscriptions: "tuple[Entity, ...] | None" = None
+    rules: tuple[v.SubscriptionRule, ...] = ()
     caches: dict[str, deque[QueuedMessage]] = attrs.field(factory=dict)
     free_sessions: OrderedDict[Session, None] = attrs.field(factory=OrderedDict)
     touched: int = 0

@@ -109,7 +109,7 @@ def step(
         journal.forget()
         timers.tidy(is_live)
     namespace.choices = choices
-    start = mark = journal.mark()
+    start = mark = journal.begin()
     if timers.heap and timers.heap[0][0] <= namespace.now:
         run_timers(namespace, namespace.now)
         mark = journal.mark()

@@ -62,16 +62,18 @@ def is_outside(namespace: Namespace, subscription: Entity) -> bool:
 
 def change(namespace: Namespace, subscription: Entity, command: RuleChange) -> None:
     """FILTER-07 to FILTER-09: add or remove a rule."""
-    if isinstance(command, v.RemoveRule):
-        if command.rule not in subscription.rules:
-            raise Refusal(v.Error.NOT_FOUND, "FILTER-09")
-        namespace.journal.drop(subscription.rules, command.rule)
-        return
-    namespace.rules.subscription_rules.check(namespace, command)
-    if command.rule in subscription.rules:
-        raise Refusal(v.Error.ALREADY_EXISTS, "FILTER-08")
-    rule = v.SubscriptionRule(name=command.rule, filter=command.filter, action=command.action)
-    namespace.journal.put(subscription.rules, command.rule, rule)
+    others = tuple(rule for rule in subscription.rules if rule.name != command.rule)
+    exists = len(others) < len(subscription.rules)
+    if isinstance(command, v.AddRule):
+        namespace.rules.subscription_rules.check(namespace, command)
+        if exists:
+            raise Refusal(v.Error.ALREADY_EXISTS, "FILTER-08")
+        rule = v.SubscriptionRule(name=command.rule, filter=command.filter, action=command.action)
+        others = (*others, rule)
+    elif not exists:
+        raise Refusal(v.Error.NOT_FOUND, "FILTER-09")
+    namespace.journal.touch(subscription)
+    subscription.rules = others
 
 
 def check(namespace: Namespace, command: v.AddRule) -> None:
@@ -95,7 +97,7 @@ def check(namespace: Namespace, command: v.AddRule) -> None:
 def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
     """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: the copies that a subscription gets."""
     rules = namespace.rules.subscription_rules
-    taking = [each for each in subscription.rules.values() if rules.takes(each.filter, message)]
+    taking = [each for each in subscription.rules if rules.takes(each.filter, message)]
     plain = any(each.action is None for each in taking)
     acting = [each for each in taking if each.action is not None]
     return (*((message,) if plain else ()), *(rules.act(each, message) for each in acting))
@@ -117,8 +119,8 @@ def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
 
 def list_rules(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
     """FILTER-10: name each rule of a subscription with its filter and its action."""
-    rules = find(namespace, command).rules.values()
-    return Answer(v.RulesListed(rules=tuple(rules)), rules=("FILTER-10",))
+    subscription = find(namespace, command)
+    return Answer(v.RulesListed(rules=subscription.rules), rules=("FILTER-10",))
 
 
 @attrs.frozen

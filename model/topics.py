@@ -77,7 +77,7 @@ def distribute(
     """
     rules = namespace.rules
     onward = transit._replace(lifetime=topic.settings.time_to_live)
-    for subscription in tuple((topic.subscriptions or {}).values()):
+    for subscription in topic.subscriptions or ():
         disabled = subscription.status is v.EntityStatus.DISABLED
         if disabled and namespace.reading("DISABLED-COPIES", "collected", "missed") == "missed":
             continue
@@ -111,7 +111,9 @@ def create_subscription(
         raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
     name = command.subscription
     rules.limits.check_short_name(namespace, name, "TOPIC-18")
-    if rules.topics.folded(name) in topic.subscriptions:
+    path = v.subscription_path(command.topic, name)
+    known = {rules.topics.folded(each.path) for each in topic.subscriptions}
+    if rules.topics.folded(path) in known:
         raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
     settings = EntitySettings(
         partitioned=topic.settings.partitioned,
@@ -124,12 +126,11 @@ def create_subscription(
         forward_to=command.forward_to,
         forward_dead_letters_to=command.forward_dead_letters_to,
     )
-    path = v.subscription_path(command.topic, name)
-    subscription = rules.management.create(
-        namespace, path, EntityKind.SUBSCRIPTION, settings, topic
-    )
-    namespace.journal.put(topic.subscriptions, rules.topics.folded(name), subscription)
-    namespace.journal.put(subscription.rules, v.DEFAULT_RULE, DEFAULT_RULE)
+    kind = EntityKind.SUBSCRIPTION
+    subscription = rules.management.create(namespace, path, kind, settings, topic)
+    subscription.rules = (DEFAULT_RULE,)
+    namespace.journal.touch(topic)
+    topic.subscriptions += (subscription,)
     return Answer(DONE, rules=("TOPIC-03",))
 
 
@@ -197,7 +198,7 @@ def list_subscriptions(
     """MGMT-16: name each subscription of a topic, as it was created."""
     topic = topic_of(namespace, command.topic)
     before = len(v.subscription_path(topic.path, ""))
-    names = sorted(each.path[before:] for each in (topic.subscriptions or {}).values())
+    names = sorted(each.path[before:] for each in topic.subscriptions or ())
     return Answer(v.Listed(names=tuple(names)), rules=("MGMT-16",))
 
 
