@@ -21,14 +21,9 @@ def send_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> A
     """BATCH-01 to BATCH-04, BATCH-08 to BATCH-11: accept all messages of a batch, or none."""
     rules, messages = namespace.rules, command.messages
     entity = rules.topics.sendable(namespace, command.queue)
-    if not messages:
-        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-01")
-    rules.limits.check_batch(namespace, messages)
-    for message in messages:
-        rules.limits.check_message(namespace, message)
-    rules.batches.check_keys(namespace, entity, messages)
     if command.transaction is not None:
         return rules.transactions.send(namespace, entity, messages, command.transaction)
+    rules.batches.check(namespace, entity, messages)
     partitions = set()
     for message in messages:
         key = rules.messages.key_of(namespace, entity, message)
@@ -36,6 +31,18 @@ def send_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> A
         rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
         partitions.add(partition)
     return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("BATCH-01",))
+
+
+def check(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
+    """BATCH-01, BATCH-07: a batch has messages, and neither one nor all of them are too large."""
+    rules = namespace.rules
+    if not messages:
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-01")
+    if len(messages) > 1:
+        rules.limits.check_batch(namespace, messages)
+        rules.batches.check_keys(namespace, entity, messages)
+    for message in messages:
+        rules.limits.check_message(namespace, message)
 
 
 def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
@@ -68,5 +75,6 @@ class Batches:
     """The rules of this family."""
 
     send_batch: Callable[[Namespace, v.SendBatch, str], Answer] = send_batch
+    check: Callable[[Namespace, Entity, tuple[v.Message, ...]], None] = check
     check_keys: Callable[[Namespace, Entity, tuple[v.Message, ...]], None] = check_keys
     receive_batch: Callable[[Namespace, v.ReceiveBatch, str], Answer] = receive_batch

@@ -12,7 +12,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import ACTIVE
-from busproof.model.state import Entity, InTransit, Namespace, QueuedMessage
+from busproof.model.state import Entity, InTransit, Namespace, QueuedMessage, is_there
 
 __all__ = ["Expiry"]
 
@@ -34,7 +34,7 @@ def expires_at(
 
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
     """TTL-01, TTL-02, TTL-05, TTL-10: let a message expire that nobody has locked or deferred."""
-    if queued.state is not ACTIVE or queued.entity.messages.get(queued.number) is not queued:
+    if queued.state is not ACTIVE or not is_there(queued):
         return
     if queued.expires_at is not None and queued.expires_at <= namespace.now:
         namespace.rules.expiry.expire(namespace, queued)

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from busproof.model.life_cycle import ACTIVE, State
 
-__all__ = ["CONSIDERED", "Line", "Timer", "Timers"]
+__all__ = ["CONSIDERED", "Line", "Timer", "Timers", "by_number"]
 
 CONSIDERED: Final = 64
 """How many messages of a line a policy may look at that does not simply take the first."""

@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import LIFE_CYCLE, LOCKED_STATES, Action, State
-from busproof.model.state import Entity, Namespace, QueuedMessage, Refusal
+from busproof.model.state import Entity, Namespace, QueuedMessage, Refusal, is_there
 
 __all__ = ["Locks"]
 
@@ -68,8 +68,6 @@ def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answ
     """LIFE-03, LIFE-04, DLQ-05, DEFER-01: settle a message now, or with a commit (LOCK-11)."""
     rules = namespace.rules
     entity, action = rules.topics.readable(namespace, command.queue), ACTIONS[type(command)]
-    if action is Action.DEAD_LETTER:
-        rules.dead_letters.check_source(namespace, entity)
     if command.transaction is not None:
         return rules.transactions.settle(namespace, entity, command, command.transaction)
     queued = rules.locks.locked_under(namespace, entity, command.lock_token)
@@ -87,6 +85,7 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
         rules.locks.unlock(namespace, queued, action)
         rules.messages.remove(namespace, queued)
     elif action is Action.DEAD_LETTER:
+        rules.dead_letters.check_source(namespace, queued.entity)
         rules.locks.unlock(namespace, queued, action)
         rules.dead_letters.dead_letter(namespace, queued, reason)
     elif action is Action.DEFER:
@@ -136,11 +135,6 @@ def end(namespace: Namespace, queued: QueuedMessage) -> None:
     expired = queued.state in LOCKED_STATES and queued.locked_until <= namespace.now
     if expired and queued.session is None and is_there(queued):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-
-
-def is_there(queued: QueuedMessage) -> bool:
-    """Whether a message is still in its entity."""
-    return queued.entity.messages.get(queued.number) is queued
 
 
 def prolong(namespace: Namespace, queued: QueuedMessage) -> None:

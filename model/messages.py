@@ -41,9 +41,9 @@ def send(namespace: Namespace, command: v.Send, connection: str) -> Answer:
     """KEY-01, LIFE-01: take a message now, or with the commit of its transaction."""
     rules, message = namespace.rules, command.message
     entity = rules.topics.sendable(namespace, command.queue)
-    rules.limits.check_message(namespace, message)
     if command.transaction is not None:
         return rules.transactions.send(namespace, entity, (message,), command.transaction)
+    rules.limits.check_message(namespace, message)
     key = rules.messages.key_of(namespace, entity, message)
     partition = rules.keys.place(namespace, entity, key, message.size or 0, command.timeout)
     rules.messages.accept(namespace, entity, message, key, partition, DIRECT)

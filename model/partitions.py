@@ -6,7 +6,6 @@ partitions; it may cache more than a receiver asked for, and hand that out to la
 connection. A peek shows partition after partition; which one answers first is not said.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Final
@@ -15,6 +14,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer, as_view, view_of
+from busproof.model.indexes import by_number
 from busproof.model.life_cycle import Action, State
 from busproof.model.state import (
     NO_PARTITIONS,
@@ -24,6 +24,7 @@ from busproof.model.state import (
     Partition,
     QueuedMessage,
     Refusal,
+    is_there,
 )
 
 __all__ = ["Partitions"]
@@ -74,18 +75,18 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
         namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
         queued.failed -= 1
         queued.cached_by = connection
-        entity.caches.setdefault(connection, deque()).append(queued)
+        entity.caches.setdefault(connection, []).append(queued)
 
 
 def take_cached(namespace: Namespace, entity: Entity, connection: str) -> QueuedMessage | None:
     """PART-09: the first message in the cache of this connection's front end."""
-    cache = entity.caches.get(connection)
-    while cache:
-        queued = cache.popleft()
-        held = queued.cached_by == connection and queued.state is State.LOCKED
-        if held and entity.messages.get(queued.number) is queued:
-            return queued
-    return None
+    cached = [
+        queued
+        for queued in dict.fromkeys(entity.caches.get(connection, ()))
+        if queued.cached_by == connection and queued.state is State.LOCKED and is_there(queued)
+    ]
+    entity.caches[connection] = cached
+    return min(cached, key=by_number, default=None)
 
 
 def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:

@@ -22,7 +22,7 @@ from busproof.model.state import (
     Refusal,
     ScheduledMessage,
 )
-from busproof.model.transactions import PLENTY, BufferedSend, Transaction, buffer, running
+from busproof.model.transactions import PLENTY, BufferedSend, Transaction, buffer
 
 __all__ = ["Scheduling"]
 
@@ -31,10 +31,10 @@ def schedule(namespace: Namespace, command: v.Schedule, connection: str) -> Answ
     """SCHED-01, SCHED-03, SCHED-12, SCHED-14: keep a message until it is due."""
     rules, message = namespace.rules, command.message
     entity = rules.topics.sendable(namespace, command.queue)
-    rules.limits.check_message(namespace, message)
     due = namespace.now + max(command.delay, 0)
     if command.transaction is not None:
         return rules.scheduling.schedule_in(namespace, entity, message, due, command.transaction)
+    rules.limits.check_message(namespace, message)
     key = rules.messages.key_of(namespace, entity, message)
     partition = rules.scheduling.place(namespace, entity, message, key)
     scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
@@ -82,19 +82,17 @@ def schedule_in(
     Whether the rules for keys in transactions hold for it is read by TXN-OTHER-OPERATIONS.
     """
     rules = namespace.rules
-    transaction = running(namespace, name)
-    rules.transactions.check_alive(namespace, transaction)
-    mark = namespace.journal.mark()
-    try:
+
+    def attempt(transaction: Transaction) -> Answer:
+        rules.limits.check_message(namespace, message)
         key = rules.scheduling.key_in(namespace, entity, transaction, message)
         partition = rules.transactions.place(namespace, entity, transaction, message, key)
         scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
         buffered = BufferedSend(entity, message, key, partition, namespace.now, scheduled)
         buffer(namespace, transaction, buffered)
-    except Refusal as refusal:
-        namespace.journal.refuse(mark)
-        return rules.transactions.refuse(namespace, transaction, refusal)
-    return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
+        return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
+
+    return rules.transactions.within(namespace, name, attempt, v.Scheduled())
 
 
 def key_in(

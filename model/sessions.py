@@ -227,7 +227,7 @@ def check_outage(namespace: Namespace, session: Session) -> None:
 
 def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
     """SESS-22, FEAT-16: name the sessions that have messages or a state."""
-    entity = namespace.rules.topics.receivable(namespace, command.queue)
+    entity = requiring_sessions(namespace, command.queue)
     sessions = entity.sessions.values()
     names = sorted(each.name for each in sessions if each.messages or each.state is not None)
     return Answer(v.SessionsListed(session_ids=tuple(names)), rules=("SESS-22",))

@@ -6,7 +6,7 @@ entities like a queue. All records are changed through the journal of the namesp
 are called indexes are not, and may hold more than they should (see `indexes`).
 """
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -37,6 +37,7 @@ __all__ = [
     "Refusal",
     "ScheduledMessage",
     "Session",
+    "is_there",
 ]
 
 NO_PARTITIONS: Final[frozenset[int]] = frozenset()
@@ -178,9 +179,14 @@ class QueuedMessage(Record):
         elif locked:
             entity.look_at("lock", self.locked_until, self, self.number)
             if self.cached_by is not None:
-                entity.caches.setdefault(self.cached_by, deque()).append(self)
+                entity.caches.setdefault(self.cached_by, []).append(self)
         if self.expires_at is not None:
             entity.look_at("expiry", self.expires_at, self, self.number)
+
+
+def is_there(queued: QueuedMessage) -> bool:
+    """Whether a message is still in its entity."""
+    return queued.entity.messages.get(queued.number) is queued
 
 
 @record()
@@ -279,7 +285,7 @@ class Entity(Record):
     sessions: dict[str, Session] = attrs.field(factory=dict)
     subscriptions: "tuple[Entity, ...] | None" = None
     rules: tuple[v.SubscriptionRule, ...] = ()
-    caches: dict[str, deque[QueuedMessage]] = attrs.field(factory=dict)
+    caches: dict[str, list[QueuedMessage]] = attrs.field(factory=dict)
     free_sessions: OrderedDict[Session, None] = attrs.field(factory=OrderedDict)
     touched: int = 0
 

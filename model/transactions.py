@@ -103,21 +103,44 @@ def send(
 ) -> Answer:
     """TXN-01, TXN-02, TXN-05, TXN-10: buffer messages until the commit, all of them or none."""
     rules = namespace.rules
-    transaction = running(namespace, name)
-    rules.transactions.check_alive(namespace, transaction)
-    partitions = set()
-    mark = namespace.journal.mark()
-    try:
+
+    def attempt(transaction: Transaction) -> Answer:
+        rules.batches.check(namespace, entity, messages)
+        partitions = set()
         for message in messages:
             key = rules.transactions.key_of(namespace, entity, transaction, message)
             partition = rules.transactions.place(namespace, entity, transaction, message, key)
             buffered = BufferedSend(entity, message, key, partition, namespace.now)
             buffer(namespace, transaction, buffered)
             partitions.add(partition)
+        return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
+
+    return rules.transactions.within(namespace, name, attempt, DONE)
+
+
+def within(
+    namespace: Namespace, name: str, attempt: Callable[[Transaction], Answer], later: v.Outcome
+) -> Answer:
+    """TXN-REFUSAL, TXN-AFTER-REFUSAL: try to send in a transaction; a refusal may doom it.
+
+    Refused with the commit, a send is answered by `later`. What the transaction has become
+    outlives the refusal, so that this one is no exception.
+    """
+    transaction = running(namespace, name)
+    at_send = namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
+    if transaction.doomed is not None and at_send:
+        raise Refusal(transaction.doomed)
+    mark = namespace.journal.mark()
+    try:
+        return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        return rules.transactions.refuse(namespace, transaction, refusal)
-    return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
+        dead = at_send and namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead"
+        if dead or not at_send:
+            namespace.journal.touch(transaction)
+            transaction.doomed = transaction.doomed or refusal.error
+        outcome = v.Refused(error=refusal.error) if at_send else later
+        return Answer(outcome, rules=refusal.rules)
 
 
 def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSend) -> None:
@@ -126,37 +149,18 @@ def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSen
     transaction.sends += (buffered,)
 
 
-def check_alive(namespace: Namespace, transaction: Transaction) -> None:
-    """TXN-AFTER-REFUSAL: a dead transaction refuses every further send."""
-    if transaction.doomed is not None and _is_refused_at_send(namespace):
-        raise Refusal(transaction.doomed)
-
-
-def _is_refused_at_send(namespace: Namespace) -> bool:
-    return namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
-
-
-def refuse(namespace: Namespace, transaction: Transaction, refusal: Refusal) -> Answer:
-    """TXN-REFUSAL, TXN-AFTER-REFUSAL: refuse a message now or with the commit.
-
-    What the transaction has become outlives the refusal, so that this is no exception.
-    """
-    at_send = _is_refused_at_send(namespace)
-    readings = ("continues", "dead")
-    if not at_send or namespace.reading("TXN-AFTER-REFUSAL", *readings) == "dead":
-        namespace.journal.touch(transaction)
-        transaction.doomed = transaction.doomed or refusal.error
-    if at_send:
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-    return Answer(DONE, rules=refusal.rules)
-
-
 def key_of(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """TXN-03, TXN-06, TXN-07, LIMIT-16: the key of a message that may be sent in a transaction."""
+    """TXN-03, TXN-06, TXN-07, LIMIT-16: the key of a message that may be sent in a transaction.
+
+    Whether a transaction can send to a second entity is read by TXN-ENTITIES.
+    """
     rules = namespace.rules
     rules.limits.check_count(namespace, len(transaction.sends))
+    others = any(earlier.entity is not entity for earlier in transaction.sends)
+    if others and namespace.reading("TXN-ENTITIES", "accepted", "refused") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION)
     if message.session_id is None and entity.settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-06")
     key = rules.messages.key_of(namespace, entity, message)
@@ -211,6 +215,8 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
     rules = namespace.rules
     transaction = running(namespace, name)
     if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
+        if isinstance(command, v.DeadLetter):
+            rules.dead_letters.check_source(namespace, entity)
         rules.locks.locked_under(namespace, entity, command.lock_token)
     reason = command.reason if isinstance(command, v.DeadLetter) else ""
     enlisted = EnlistedSettlement(entity, command.lock_token, ACTIONS[type(command)], reason)
@@ -293,8 +299,7 @@ class Transactions:
 
     begin: Callable[[Namespace, v.BeginTransaction, str], Answer] = begin
     send: Callable[[Namespace, Entity, tuple[v.Message, ...], str], Answer] = send
-    check_alive: Callable[[Namespace, Transaction], None] = check_alive
-    refuse: Callable[[Namespace, Transaction, Refusal], Answer] = refuse
+    within: Callable[[Namespace, str, Callable[[Transaction], Answer], v.Outcome], Answer] = within
     key_of: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_of
     check_same_key: Callable[[Namespace, Key, Key], None] = check_same_key
     place: Callable[[Namespace, Entity, Transaction, v.Message, Key | None], int] = place
