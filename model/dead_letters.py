@@ -51,13 +51,13 @@ def bury(
 
     Whether it stays in its partition is read by DLQ-PARTITIONS.
     """
-    rules, grave = namespace.rules, entity.dead_letters
-    if grave is None:
+    rules, dlq = namespace.rules, entity.dead_letters
+    if dlq is None:
         raise AssertionError("only messages of queues and subscriptions are dead-lettered")
-    if grave.settings.forward_to is not None:
-        rules.forwarding.forward_dead_letter(namespace, grave, message, partition, transit)
+    if dlq.settings.forward_to is not None:
+        rules.forwarding.forward_dead_letter(namespace, dlq, message, partition, transit)
         return
-    rules.messages.enqueue(namespace, grave, message, partition, transit)
+    rules.messages.enqueue(namespace, dlq, message, partition, transit)
 
 
 @attrs.frozen

@@ -133,21 +133,22 @@ def build(
         return Entity(namespace, path + suffix, kind, settings, partitions, capacity)
 
     entity = one("", kind, settings)
-    beneath = attrs.evolve(
-        settings, requires_session=False, duplicate_detection=False, forward_dead_letters_to=None
-    )
-    onward = settings.forward_dead_letters_to
-    graves = (
-        (v.DEAD_LETTERS, EntityKind.DEAD_LETTERS, onward),
-        (v.TRANSFERS, EntityKind.TRANSFERS, None),
-    )
-    entity.dead_letters, entity.transfers = (
-        one(suffix, kind, attrs.evolve(beneath, forward_to=to)) for suffix, kind, to in graves
-    )
-    for each in (entity, entity.dead_letters, entity.transfers):
-        each.base, each.owner = topic or entity, entity
+    entity.base, entity.owner = topic or entity, entity
     if kind is EntityKind.TOPIC:
         entity.subscriptions = ()
+    else:
+        beneath = attrs.evolve(
+            settings,
+            requires_session=False,
+            duplicate_detection=False,
+            forward_to=settings.forward_dead_letters_to,
+            forward_dead_letters_to=None,
+        )
+        entity.dead_letters = one(v.DEAD_LETTERS, EntityKind.DEAD_LETTERS, beneath)
+        beneath = attrs.evolve(beneath, forward_to=None)
+        entity.transfers = one(v.TRANSFERS, EntityKind.TRANSFERS, beneath)
+        for dlq in (entity.dead_letters, entity.transfers):
+            dlq.base, dlq.owner = entity.base, entity
     if topic is None:
         down = namespace.down.get(path, NO_PARTITIONS)
         entity.down = frozenset(number for number in down if number < count)
@@ -264,13 +265,13 @@ def apply_update(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -
         if command.forward_to:
             rules.forwarding.check_settings(namespace, after)
     rules.management.check_outage(namespace, entity)
-    journal, grave = namespace.journal, entity.dead_letters
+    journal, dlq = namespace.journal, entity.dead_letters
     journal.touch(entity)
     entity.settings = after
     entity.status = command.status or entity.status
-    if grave is not None:
-        journal.touch(grave)
-        grave.settings = attrs.evolve(grave.settings, lock_duration=after.lock_duration)
+    if dlq is not None:
+        journal.touch(dlq)
+        dlq.settings = attrs.evolve(dlq.settings, lock_duration=after.lock_duration)
 
 
 def delete_queue(namespace: Namespace, command: v.DeleteQueue, connection: str) -> Answer:

@@ -41,8 +41,9 @@ def in_premium(namespace: Namespace, asked: bool) -> bool:
     oldest, readings = "PREM-01" in namespace.profile.silent, ("not-supported", "supported")
     if oldest and namespace.reading("PREMIUM-OLDEST", *readings) == "supported":
         return asked
-    reading = namespace.profile.readings.get("PREMIUM-CHECKBOX")
-    if reading == "always-on":
+    known = namespace.profile.readings
+    stated = not oldest or known.get("PREMIUM-OLDEST") == "not-supported"
+    if stated and known.get("PREMIUM-CHECKBOX") == "always-on":
         return True
     if asked and namespace.reading("PREMIUM-CHECKBOX", "refused", "no-effect") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-01")

@@ -82,6 +82,7 @@ def schedule_in(
     Whether the rules for keys in transactions hold for it is read by TXN-OTHER-OPERATIONS.
     """
     rules = namespace.rules
+    rules.keys.check_agreement(namespace, entity, message)
 
     def attempt(transaction: Transaction) -> Answer:
         rules.limits.check_message(namespace, message)

@@ -37,13 +37,12 @@ def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> An
     """FILTER-07, FEAT-01 to FEAT-04: change the rules now, or with the commit of a transaction."""
     rules = namespace.rules
     subscription = find(namespace, command)
-    if command.transaction is not None and not rules.subscription_rules.is_outside(
-        namespace, subscription
-    ):
+    if command.transaction is not None:
         transaction = running(namespace, command.transaction)
-        namespace.journal.touch(transaction)
-        transaction.rule_changes += (BufferedRuleChange(subscription, command),)
-        return Answer(DONE, rules=("FEAT-04",))
+        if not rules.subscription_rules.is_outside(namespace, subscription):
+            namespace.journal.touch(transaction)
+            transaction.rule_changes += (BufferedRuleChange(subscription, command),)
+            return Answer(DONE, rules=("FEAT-04",))
     rules.subscription_rules.change(namespace, subscription, command)
     return Answer(DONE, rules=("FILTER-07",))
 

@@ -30,6 +30,9 @@ def find(namespace: Namespace, path: str) -> Entity:
     """MGMT-10: the entity of this path, which has to exist."""
     entity = namespace.entities.get(path)
     if entity is None:
+        owner = namespace.entities.get(v.owner_of(path))
+        if owner is not None and owner.kind is EntityKind.TOPIC:
+            raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
         raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
     return entity
 
@@ -39,7 +42,7 @@ def addressed(namespace: Namespace, path: str) -> Entity:
     entity = find(namespace, path)
     if entity.kind is EntityKind.SUBSCRIPTION:
         raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-06")
-    if entity.dead_letters is None:
+    if entity.owner is not entity:
         raise Refusal(v.Error.INVALID_OPERATION, "DLQ-11")
     return entity
 
@@ -150,6 +153,7 @@ def topic_of(namespace: Namespace, path: str) -> Entity:
 def get_topic(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
     """MGMT-11, MGMT-21, TOPIC-24: describe a topic."""
     topic = topic_of(namespace, command.topic)
+    namespace.rules.management.count(namespace, topic)
     settings = topic.settings
     description = v.TopicDescription(
         topic=topic.path,
