@@ -22,7 +22,7 @@ from busproof.model.state import (
     Refusal,
     ScheduledMessage,
 )
-from busproof.model.transactions import PLENTY, BufferedSend, Transaction, buffer
+from busproof.model.transactions import PLENTY, BufferedSend, Transaction, alive, buffer
 
 __all__ = ["Scheduling"]
 
@@ -93,7 +93,7 @@ def schedule_in(
         buffer(namespace, transaction, buffered)
         return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
 
-    return rules.transactions.within(namespace, name, attempt, v.Scheduled())
+    return rules.transactions.within(namespace, alive(namespace, name), attempt)
 
 
 def key_in(
@@ -104,7 +104,7 @@ def key_in(
     if namespace.reading("TXN-OTHER-OPERATIONS", "all", "sends-only") == "all":
         return rules.transactions.key_of(namespace, entity, transaction, message)
     rules.limits.check_count(namespace, len(transaction.sends))
-    return rules.messages.key_of(namespace, entity, message)
+    return rules.keys.effective_key(namespace, entity, message)
 
 
 def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:

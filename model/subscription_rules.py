@@ -17,7 +17,7 @@ from busproof.filters.matching import takes
 from busproof.filters.parser import Outside, parsed
 from busproof.model.answers import DONE, Answer
 from busproof.model.state import Entity, EntityKind, Namespace, Refusal
-from busproof.model.transactions import BufferedRuleChange, running
+from busproof.model.transactions import BufferedRuleChange, Transaction, running
 
 __all__ = ["SubscriptionRules"]
 
@@ -38,13 +38,28 @@ def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> An
     rules = namespace.rules
     subscription = find(namespace, command)
     if command.transaction is not None:
+
+        def attempt(transaction: Transaction) -> Answer:
+            return rules.subscription_rules.buffer(namespace, subscription, command, transaction)
+
         transaction = running(namespace, command.transaction)
-        if not rules.subscription_rules.is_outside(namespace, subscription):
-            namespace.journal.touch(transaction)
-            transaction.rule_changes += (BufferedRuleChange(subscription, command),)
-            return Answer(DONE, rules=("FEAT-04",))
+        return rules.transactions.within(namespace, transaction, attempt)
     rules.subscription_rules.change(namespace, subscription, command)
     return Answer(DONE, rules=("FILTER-07",))
+
+
+def buffer(
+    namespace: Namespace, subscription: Entity, command: RuleChange, transaction: Transaction
+) -> Answer:
+    """FEAT-03, FEAT-04: let a change that is possible now wait for the commit."""
+    rules, mark = namespace.rules.subscription_rules, namespace.journal.mark()
+    outside = rules.is_outside(namespace, subscription)
+    rules.change(namespace, subscription, command)
+    if not outside:
+        namespace.journal.undo(mark)
+        namespace.journal.touch(transaction)
+        transaction.rule_changes += (BufferedRuleChange(subscription, command),)
+    return Answer(DONE, rules=("FEAT-04",))
 
 
 def is_outside(namespace: Namespace, subscription: Entity) -> bool:
@@ -127,6 +142,7 @@ class SubscriptionRules:
     """The rules of this family."""
 
     ask_change: Callable[[Namespace, RuleChange, str], Answer] = ask_change
+    buffer: Callable[[Namespace, Entity, RuleChange, Transaction], Answer] = buffer
     is_outside: Callable[[Namespace, Entity], bool] = is_outside
     change: Callable[[Namespace, Entity, RuleChange], None] = change
     check: Callable[[Namespace, v.AddRule], None] = check

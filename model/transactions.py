@@ -7,6 +7,7 @@ what is left of the transaction then, is read by TXN-REFUSAL and TXN-AFTER-REFUS
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from typing import Final
 
@@ -115,32 +116,47 @@ def send(
             partitions.add(partition)
         return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
 
-    return rules.transactions.within(namespace, name, attempt, DONE)
+    transaction = alive(namespace, name)
+    at_once = len(messages) > 1 or is_refused_at_send(namespace)
+    return rules.transactions.within(namespace, transaction, attempt, at_once=at_once)
+
+
+def alive(namespace: Namespace, name: str) -> Transaction:
+    """TXN-AFTER-REFUSAL: the transaction of this name; a dead one refuses every further send."""
+    transaction = running(namespace, name)
+    if transaction.doomed is not None and is_refused_at_send(namespace):
+        raise Refusal(transaction.doomed)
+    return transaction
+
+
+def is_refused_at_send(namespace: Namespace) -> bool:
+    """TXN-REFUSAL: whether the refusal of a wrong message comes at once."""
+    return namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
 
 
 def within(
-    namespace: Namespace, name: str, attempt: Callable[[Transaction], Answer], later: v.Outcome
+    namespace: Namespace,
+    transaction: Transaction,
+    attempt: Callable[[Transaction], Answer],
+    *,
+    at_once: bool = True,
 ) -> Answer:
-    """TXN-REFUSAL, TXN-AFTER-REFUSAL: try to send in a transaction; a refusal may doom it.
+    """TXN-REFUSAL, TXN-AFTER-REFUSAL: try something in a transaction; a refusal may doom it.
 
-    Refused with the commit, a send is answered by `later`. What the transaction has become
-    outlives the refusal, so that this one is no exception.
+    An invalid send may be refused by the commit only. What the transaction has become outlives the
+    refusal, so that this one is no exception.
     """
-    transaction = running(namespace, name)
-    at_send = namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
-    if transaction.doomed is not None and at_send:
-        raise Refusal(transaction.doomed)
     mark = namespace.journal.mark()
     try:
         return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        dead = at_send and namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead"
-        if dead or not at_send:
+        at_once = at_once or refusal.error is not v.Error.INVALID_OPERATION
+        readings = ("continues", "dead")
+        if not at_once or namespace.reading("TXN-AFTER-REFUSAL", *readings) == "dead":
             namespace.journal.touch(transaction)
             transaction.doomed = transaction.doomed or refusal.error
-        outcome = v.Refused(error=refusal.error) if at_send else later
-        return Answer(outcome, rules=refusal.rules)
+        return Answer(v.Refused(error=refusal.error) if at_once else DONE, rules=refusal.rules)
 
 
 def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSend) -> None:
@@ -152,15 +168,9 @@ def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSen
 def key_of(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """TXN-03, TXN-06, TXN-07, LIMIT-16: the key of a message that may be sent in a transaction.
-
-    Whether a transaction can send to a second entity is read by TXN-ENTITIES.
-    """
+    """TXN-03, TXN-06, TXN-07, LIMIT-16: the key of a message that may be sent in a transaction."""
     rules = namespace.rules
     rules.limits.check_count(namespace, len(transaction.sends))
-    others = any(earlier.entity is not entity for earlier in transaction.sends)
-    if others and namespace.reading("TXN-ENTITIES", "accepted", "refused") == "refused":
-        raise Refusal(v.Error.INVALID_OPERATION)
     if message.session_id is None and entity.settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-06")
     key = rules.messages.key_of(namespace, entity, message)
@@ -172,10 +182,25 @@ def key_of(
             key = Key("MessageId", message.message_id)
     if key is None:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
-    for earlier in transaction.sends:
-        if earlier.entity is entity and earlier.key is not None:
-            rules.transactions.check_same_key(namespace, earlier.key, key)
+    rules.transactions.check_other_sends(namespace, entity, transaction, key)
     return key
+
+
+def check_other_sends(
+    namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
+) -> None:
+    """TXN-04, TXN-08: a message's key is that of the others which were sent to its entity.
+
+    Whether a transaction can send to a second partitioned entity is read by TXN-ENTITIES.
+    """
+    keyed = [earlier for earlier in transaction.sends if earlier.key is not None]
+    alike = [earlier.key for earlier in keyed if earlier.entity is entity]
+    for earlier in alike:
+        if earlier is not None:
+            namespace.rules.transactions.check_same_key(namespace, earlier, key)
+    readings = ("accepted", "refused")
+    if keyed and not alike and namespace.reading("TXN-ENTITIES", *readings) == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION)
 
 
 def check_same_key(namespace: Namespace, earlier: Key, key: Key) -> None:
@@ -213,16 +238,19 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
     A lost lock is refused now or by the commit (SETTLEMENT-REFUSAL).
     """
     rules = namespace.rules
-    transaction = running(namespace, name)
-    if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
-        if isinstance(command, v.DeadLetter):
-            rules.dead_letters.check_source(namespace, entity)
-        rules.locks.locked_under(namespace, entity, command.lock_token)
-    reason = command.reason if isinstance(command, v.DeadLetter) else ""
-    enlisted = EnlistedSettlement(entity, command.lock_token, ACTIONS[type(command)], reason)
-    namespace.journal.touch(transaction)
-    transaction.settlements += (enlisted,)
-    return Answer(DONE, rules=("LOCK-11",))
+
+    def attempt(transaction: Transaction) -> Answer:
+        if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
+            if isinstance(command, v.DeadLetter):
+                rules.dead_letters.check_source(namespace, entity)
+            rules.locks.locked_under(namespace, entity, command.lock_token)
+        reason = command.reason if isinstance(command, v.DeadLetter) else ""
+        enlisted = EnlistedSettlement(entity, command.lock_token, ACTIONS[type(command)], reason)
+        namespace.journal.touch(transaction)
+        transaction.settlements += (enlisted,)
+        return Answer(DONE, rules=("LOCK-11",))
+
+    return rules.transactions.within(namespace, running(namespace, name), attempt)
 
 
 def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
@@ -254,7 +282,9 @@ def apply(namespace: Namespace, transaction: Transaction) -> None:
         queued = rules.locks.locked_under(namespace, enlisted.entity, enlisted.token)
         rules.locks.apply(namespace, queued, enlisted.action, enlisted.reason)
     for change in transaction.rule_changes:
-        rules.subscription_rules.change(namespace, change.subscription, change.command)
+        # One that has become impossible meanwhile takes effect not at all (FEAT-04).
+        with suppress(Refusal):
+            rules.subscription_rules.change(namespace, change.subscription, change.command)
     for buffered in transaction.sends:
         rules.transactions.check_commit(namespace, buffered)
         if buffered.scheduled is None:
@@ -299,8 +329,9 @@ class Transactions:
 
     begin: Callable[[Namespace, v.BeginTransaction, str], Answer] = begin
     send: Callable[[Namespace, Entity, tuple[v.Message, ...], str], Answer] = send
-    within: Callable[[Namespace, str, Callable[[Transaction], Answer], v.Outcome], Answer] = within
+    within: Callable[..., Answer] = within
     key_of: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_of
+    check_other_sends: Callable[[Namespace, Entity, Transaction, Key], None] = check_other_sends
     check_same_key: Callable[[Namespace, Key, Key], None] = check_same_key
     place: Callable[[Namespace, Entity, Transaction, v.Message, Key | None], int] = place
     settle: Callable[[Namespace, Entity, v.Settlement, str], Answer] = settle
