@@ -104,7 +104,7 @@ def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """LOCK-10: end the lock of one message, and of no other."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, action]
-    queued.token = queued.cached_by = None
+    queued.token = queued.cached_by = queued.enlisted = None
     namespace.timers.stale += 1
     if queued.session is not None:
         queued.session.locked.pop(queued.number, None)
@@ -133,7 +133,8 @@ def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
     """LIFE-05: give a message back whose lock has expired."""
     expired = queued.state in LOCKED_STATES and queued.locked_until <= namespace.now
-    if expired and queued.session is None and is_there(queued):
+    held = queued.session is not None or namespace.rules.transactions.holds(namespace, queued)
+    if expired and not held and is_there(queued):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 

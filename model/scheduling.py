@@ -101,7 +101,10 @@ def key_in(
 ) -> Key | None:
     """SCHED-15: the key of a message that is scheduled in a transaction."""
     rules = namespace.rules
-    if namespace.reading("TXN-OTHER-OPERATIONS", "all", "sends-only") == "all":
+    if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "all":
+        keyed = [earlier.entity for earlier in transaction.sends if earlier.key is not None]
+        if entity.settings.partitioned and keyed and entity not in keyed:
+            raise Refusal(v.Error.INVALID_OPERATION, "SCHED-15")
         return rules.transactions.key_of(namespace, entity, transaction, message)
     rules.limits.check_count(namespace, len(transaction.sends))
     return rules.keys.effective_key(namespace, entity, message)

@@ -139,6 +139,7 @@ class QueuedMessage(Record):
         failed: the delivery count, which some deliveries do not count towards.
         token: of the lock under way; outside of sessions it ends at `locked_until`.
         cached_by: the connection whose front end holds it in its cache.
+        enlisted: the transaction in which it was settled last.
     """
 
     entity: "Entity"
@@ -155,6 +156,7 @@ class QueuedMessage(Record):
     token: str | None = None
     locked_until: int = 0
     cached_by: str | None = None
+    enlisted: Any = None
     touched: int = 0
 
     @property

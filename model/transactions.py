@@ -23,6 +23,7 @@ from busproof.model.state import (
     Entity,
     Key,
     Namespace,
+    QueuedMessage,
     Refusal,
     ScheduledMessage,
 )
@@ -117,7 +118,7 @@ def send(
         return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
 
     transaction = alive(namespace, name)
-    at_once = len(messages) > 1 or is_refused_at_send(namespace)
+    at_once = is_refused_at_send(namespace)
     return rules.transactions.within(namespace, transaction, attempt, at_once=at_once)
 
 
@@ -151,7 +152,8 @@ def within(
         return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        at_once = at_once or refusal.error is not v.Error.INVALID_OPERATION
+        other = refusal.error is not v.Error.INVALID_OPERATION or "BATCH-05" in refusal.rules
+        at_once = at_once or other
         readings = ("continues", "dead")
         if not at_once or namespace.reading("TXN-AFTER-REFUSAL", *readings) == "dead":
             namespace.journal.touch(transaction)
@@ -240,10 +242,17 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
     rules = namespace.rules
 
     def attempt(transaction: Transaction) -> Answer:
-        if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
+        try:
             if isinstance(command, v.DeadLetter):
                 rules.dead_letters.check_source(namespace, entity)
-            rules.locks.locked_under(namespace, entity, command.lock_token)
+            queued = rules.locks.locked_under(namespace, entity, command.lock_token)
+        except Refusal:
+            if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
+                raise
+        else:
+            rules.transactions.check_settled(namespace, transaction, queued)
+            namespace.journal.touch(queued)
+            queued.enlisted = transaction
         reason = command.reason if isinstance(command, v.DeadLetter) else ""
         enlisted = EnlistedSettlement(entity, command.lock_token, ACTIONS[type(command)], reason)
         namespace.journal.touch(transaction)
@@ -251,6 +260,17 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
         return Answer(DONE, rules=("LOCK-11",))
 
     return rules.transactions.within(namespace, running(namespace, name), attempt)
+
+
+def check_settled(namespace: Namespace, transaction: Transaction, queued: QueuedMessage) -> None:
+    """TXN-OTHER-OPERATIONS: a settled message has the key of the sends, if so read."""
+    if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "sends-only":
+        return
+    rules, entity = namespace.rules, queued.entity
+    key = rules.keys.effective_key(namespace, entity, queued.message)
+    for earlier in transaction.sends:
+        if key is not None and earlier.key is not None and earlier.entity is entity:
+            rules.transactions.check_same_key(namespace, earlier.key, key)
 
 
 def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
@@ -263,6 +283,7 @@ def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) 
         rules.transactions.apply(namespace, transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
+        rules.transactions.release(namespace, transaction)
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
     return Answer(DONE, rules=("TXN-12",))
 
@@ -271,6 +292,23 @@ def end(namespace: Namespace, transaction: Transaction) -> None:
     """TXN-12, TXN-13: a transaction ends once."""
     namespace.journal.touch(transaction)
     transaction.state = TransactionState.ENDED
+
+
+def holds(namespace: Namespace, queued: QueuedMessage) -> bool:
+    """LOCK-IN-TRANSACTION: whether a lock lasts because a settlement waits for a commit."""
+    transaction: Transaction | None = queued.enlisted
+    if transaction is None or transaction.state is TransactionState.ENDED:
+        return False
+    return namespace.reading("LOCK-IN-TRANSACTION", "ends", "lasts") == "lasts"
+
+
+def release(namespace: Namespace, transaction: Transaction) -> None:
+    """LOCK-12: let the locks end that lasted as long as their transaction."""
+    for enlisted in transaction.settlements:
+        number = enlisted.token.partition("/")[0]
+        queued = enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
+        if queued is not None and queued.token == enlisted.token:
+            namespace.rules.locks.end(namespace, queued)
 
 
 def apply(namespace: Namespace, transaction: Transaction) -> None:
@@ -320,6 +358,7 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction, connection: 
     """TXN-13, LOCK-12, DUP-10: forget everything that was asked for in the transaction."""
     transaction = running(namespace, command.transaction)
     namespace.rules.transactions.end(namespace, transaction)
+    namespace.rules.transactions.release(namespace, transaction)
     return Answer(DONE, rules=("TXN-13",))
 
 
@@ -336,6 +375,9 @@ class Transactions:
     place: Callable[[Namespace, Entity, Transaction, v.Message, Key | None], int] = place
     settle: Callable[[Namespace, Entity, v.Settlement, str], Answer] = settle
     commit: Callable[[Namespace, v.CommitTransaction, str], Answer] = commit
+    check_settled: Callable[[Namespace, Transaction, QueuedMessage], None] = check_settled
+    holds: Callable[[Namespace, QueuedMessage], bool] = holds
+    release: Callable[[Namespace, Transaction], None] = release
     end: Callable[[Namespace, Transaction], None] = end
     apply: Callable[[Namespace, Transaction], None] = apply
     check_commit: Callable[[Namespace, BufferedSend], None] = check_commit

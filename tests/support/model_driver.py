@@ -388,7 +388,7 @@ class Commands:
         return v.AdvanceClock(duration=self._pick(1, SECOND, 10 * SECOND, 31 * SECOND))
 
 
-ABOVE = frozenset({"namespace", "base", "owner", "entity", "session", "arrival"})
+ABOVE = frozenset({"namespace", "base", "owner", "entity", "session", "arrival", "enlisted"})
 """What a record belongs to; an arrival's number orders messages and is never taken back."""
 BESIDE = frozenset({"dead_letters", "transfers", "subscriptions"})
 """Entities that stand in the table of the namespace themselves."""
