@@ -12,7 +12,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, EMPTY, Answer
-from busproof.model.state import DIRECT, Entity, Namespace, Refusal
+from busproof.model.state import Entity, Namespace
+from busproof.model.values import DIRECT, Refusal
 
 __all__ = ["Batches"]
 

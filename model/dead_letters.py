@@ -11,7 +11,8 @@ from collections.abc import Callable
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.state import DIRECT, Entity, InTransit, Namespace, QueuedMessage, Refusal
+from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.values import DIRECT, InTransit, Refusal
 
 __all__ = ["DeadLetters"]
 

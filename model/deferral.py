@@ -12,7 +12,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer, view_of
 from busproof.model.life_cycle import Action, State
-from busproof.model.state import Entity, Namespace, QueuedMessage, Refusal, Session
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.values import Refusal
 
 __all__ = ["Deferral"]
 
@@ -56,7 +57,7 @@ def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.
     """DEFER-02: hand a deferred message out, locked or for good."""
     rules = namespace.rules
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        rules.messages.remove(namespace, queued)
+        rules.messages.consume(namespace, queued, Action.RECEIVE_DEFERRED_AND_DELETE)
         return view_of(queued)
     rules.locks.lock(namespace, queued, Action.RECEIVE_DEFERRED)
     return view_of(queued, locked=True)

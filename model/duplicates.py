@@ -12,7 +12,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.state import DuplicateEntry, Entity, Key, Namespace, Refusal
+from busproof.model.state import DuplicateEntry, Entity, Namespace
+from busproof.model.values import Key, Refusal
 
 __all__ = ["Duplicates"]
 

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.life_cycle import ACTIVE
-from busproof.model.state import Entity, InTransit, Namespace, QueuedMessage, is_there
+from busproof.model.life_cycle import ACTIVE, Action
+from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.values import InTransit
 
 __all__ = ["Expiry"]
 
@@ -45,7 +46,7 @@ def expire(namespace: Namespace, queued: QueuedMessage) -> None:
     if queued.entity.settings.dead_letter_expired:
         namespace.rules.dead_letters.dead_letter(namespace, queued, REASON)
     else:
-        namespace.rules.messages.remove(namespace, queued)
+        namespace.rules.messages.consume(namespace, queued, Action.EXPIRE)
 
 
 @attrs.frozen

@@ -12,16 +12,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.state import (
-    NO_PARTITIONS,
-    Entity,
-    EntityKind,
-    EntitySettings,
-    InTransit,
-    Key,
-    Namespace,
-    Refusal,
-)
+from busproof.model.state import NO_PARTITIONS, Entity, Namespace
+from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
 
 __all__ = ["Forwarding"]
 

@@ -12,7 +12,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.state import Namespace, Refusal
+from busproof.model.state import Namespace
+from busproof.model.values import Refusal
 
 __all__ = ["Limits"]
 

@@ -14,7 +14,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import LIFE_CYCLE, LOCKED_STATES, Action, State
-from busproof.model.state import Entity, Namespace, QueuedMessage, Refusal, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.values import Refusal
 
 __all__ = ["Locks"]
 

@@ -13,15 +13,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.state import (
-    NO_PARTITIONS,
-    Entity,
-    EntityKind,
-    EntitySettings,
-    Namespace,
-    Partition,
-    Refusal,
-)
+from busproof.model.state import NO_PARTITIONS, Entity, Namespace, Partition
+from busproof.model.values import EntityKind, EntitySettings, Refusal
 
 __all__ = ["Management"]
 

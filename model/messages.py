@@ -13,18 +13,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, EMPTY, Answer, view_of
-from busproof.model.life_cycle import Action
-from busproof.model.state import (
-    DIRECT,
-    Entity,
-    InTransit,
-    Key,
-    Namespace,
-    Partition,
-    QueuedMessage,
-    Refusal,
-    Session,
-)
+from busproof.model.life_cycle import LIFE_CYCLE, Action
+from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session
+from busproof.model.values import DIRECT, InTransit, Key, Refusal
 
 __all__ = ["Messages"]
 
@@ -145,6 +136,13 @@ def remove(namespace: Namespace, queued: QueuedMessage) -> None:
         namespace.rules.sessions.let_go(namespace, session)
 
 
+def consume(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """LIFE-03, TTL-01: let a message leave that nobody will settle."""
+    namespace.journal.touch(queued)
+    queued.state = LIFE_CYCLE[queued.state, action]
+    namespace.rules.messages.remove(namespace, queued)
+
+
 def receive(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
     """LIFE-01, LIFE-09: give a message that is available, if there is one."""
     rules = namespace.rules
@@ -241,7 +239,7 @@ def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.
     """LIFE-02, LIFE-03: hand a message out, locked or for good."""
     rules = namespace.rules
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        rules.messages.remove(namespace, queued)
+        rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)
         return view_of(queued)
     rules.locks.lock(namespace, queued, Action.RECEIVE)
     return view_of(queued, locked=True)
@@ -258,6 +256,7 @@ class Messages:
     enqueue: Callable[[Namespace, Entity, v.Message, int, InTransit], QueuedMessage] = enqueue
     next_number: Callable[[Partition], int] = next_number
     remove: Callable[[Namespace, QueuedMessage], None] = remove
+    consume: Callable[[Namespace, QueuedMessage, Action], None] = consume
     receive: Callable[[Namespace, v.Receive, str], Answer] = receive
     give_next: Callable[
         [Namespace, Entity, Session | None, v.ReceiveMode, str], v.MessageView | None

@@ -19,13 +19,12 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.state import (
     NO_PARTITIONS,
     Entity,
-    EntityKind,
     Namespace,
     Partition,
     QueuedMessage,
-    Refusal,
     is_there,
 )
+from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Partitions"]
 
@@ -97,7 +96,7 @@ def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -
     namespace.journal.touch(queued)
     queued.cached_by = None
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        namespace.rules.messages.remove(namespace, queued)
+        namespace.rules.messages.consume(namespace, queued, Action.COMPLETE)
         return view_of(queued)
     queued.failed += 1
     if namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":

@@ -12,7 +12,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.state import Entity, EntityKind, Namespace, Refusal
+from busproof.model.state import Entity, Namespace
+from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Quotas"]
 

@@ -14,15 +14,15 @@ from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import LIFE_CYCLE, Action
 from busproof.model.state import (
-    DIRECT,
     NO_PARTITIONS,
+    BufferedSend,
     Entity,
-    Key,
     Namespace,
-    Refusal,
     ScheduledMessage,
+    Transaction,
 )
-from busproof.model.transactions import PLENTY, BufferedSend, Transaction, alive, buffer
+from busproof.model.transactions import PLENTY, alive, buffer
+from busproof.model.values import DIRECT, Key, Refusal
 
 __all__ = ["Scheduling"]
 

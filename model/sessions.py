@@ -14,7 +14,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.life_cycle import Action
-from busproof.model.state import Entity, Key, Namespace, Refusal, Session
+from busproof.model.state import Entity, Namespace, Session
+from busproof.model.values import Key, Refusal
 
 __all__ = ["Sessions"]
 

@@ -9,7 +9,7 @@ are called indexes are not, and may hold more than they should (see `indexes`).
 from collections import OrderedDict
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -17,99 +17,33 @@ from busproof import vocabulary as v
 from busproof.model.choices import Choices, RoundRobin
 from busproof.model.indexes import Line, Timers
 from busproof.model.journal import Journal, Record, record
-from busproof.model.life_cycle import LOCKED_STATES, State
+from busproof.model.life_cycle import LOCKED_STATES, Action, State
+from busproof.model.values import EntityKind, EntitySettings, Key
 
 if TYPE_CHECKING:
     from busproof.model.rules import Rules
 
 __all__ = [
-    "DIRECT",
+    "NO_PARTITIONS",
+    "BufferedRuleChange",
+    "BufferedSend",
     "DuplicateEntry",
+    "EnlistedSettlement",
     "Entity",
     "EntityCounts",
-    "EntityKind",
-    "EntitySettings",
-    "InTransit",
-    "Key",
     "Namespace",
     "Partition",
     "QueuedMessage",
-    "Refusal",
     "ScheduledMessage",
     "Session",
+    "Transaction",
+    "TransactionState",
     "is_there",
 ]
 
 NO_PARTITIONS: Final[frozenset[int]] = frozenset()
 SCHEDULED_FROM: Final = 1 << 40
 """Numbers of scheduled messages begin here, apart from those of messages that have arrived."""
-
-
-class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of ours
-    """The request is refused with this error, and what it has done so far has no effect."""
-
-    def __init__(self, error: v.Error, *rules: v.RuleId) -> None:
-        super().__init__(error, *rules)
-        self.error, self.rules = error, rules
-
-
-class Key(NamedTuple):
-    """A partition key: the property that it was taken from, and its value."""
-
-    source: str
-    value: str
-
-
-class InTransit(NamedTuple):
-    """What a message brings along that comes from another entity.
-
-    Attributes:
-        hops: how often it was forwarded in a row.
-        dead_letters: how often it went on from a dead-letter queue.
-        reason: why it was dead-lettered, if it was.
-        lifetime: the time to live of the topic that it was sent to.
-        since: from when its time to live runs, if not from now.
-    """
-
-    hops: int = 0
-    dead_letters: int = 0
-    reason: str | None = None
-    lifetime: int | None = None
-    since: int | None = None
-
-
-DIRECT: Final = InTransit()
-"""What a message brings along that its sender sent to this entity."""
-
-
-class EntityKind(Enum):
-    """What an entity is."""
-
-    QUEUE = "queue"
-    TOPIC = "topic"
-    SUBSCRIPTION = "subscription"
-    DEAD_LETTERS = "dead-letter queue"
-    TRANSFERS = "transfer dead-letter queue"
-
-
-@attrs.frozen(kw_only=True)
-class EntitySettings:
-    """What an entity was created with, or changed to; durations are in microseconds.
-
-    `max_size` is in GB: of each partition, or of the whole entity if it is not partitioned.
-    """
-
-    partitioned: bool = False
-    requires_session: bool = False
-    duplicate_detection: bool = False
-    duplicate_window: int = 600 * v.MICROSECONDS
-    lock_duration: int = 60 * v.MICROSECONDS
-    max_delivery_count: int = 10
-    max_size: int = 1
-    time_to_live: int | None = None
-    dead_letter_expired: bool = False
-    forward_to: str | None = None
-    forward_dead_letters_to: str | None = None
 
 
 @record(indexes=("line", "schedule"))
@@ -156,7 +90,7 @@ class QueuedMessage(Record):
     token: str | None = None
     locked_until: int = 0
     cached_by: str | None = None
-    enlisted: Any = None
+    enlisted: "Transaction | None" = None
     touched: int = 0
 
     @property
@@ -296,6 +230,55 @@ class Entity(Record):
         self.namespace.timers.set(moment, number, f"{self.path} {name}", kind, thing)
 
 
+class TransactionState(Enum):
+    """A transaction runs until it is committed or rolled back."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+@attrs.frozen
+class BufferedSend:
+    """A message that waits for a commit; `scheduled` if it becomes active later than that."""
+
+    entity: Entity
+    message: v.Message
+    key: Key | None
+    partition: int
+    sent: int
+    scheduled: ScheduledMessage | None = None
+
+
+@attrs.frozen
+class EnlistedSettlement:
+    """A settlement that waits for a commit."""
+
+    entity: Entity
+    token: str
+    action: Action
+    reason: str
+
+
+@attrs.frozen
+class BufferedRuleChange:
+    """A change of a subscription's rules that waits for a commit."""
+
+    subscription: Entity
+    command: v.AddRule | v.RemoveRule
+
+
+@record()
+class Transaction(Record):
+    """A transaction; `doomed` is the error with which its commit has to be refused."""
+
+    state: TransactionState = TransactionState.RUNNING
+    sends: tuple[BufferedSend, ...] = ()
+    settlements: tuple[EnlistedSettlement, ...] = ()
+    rule_changes: tuple[BufferedRuleChange, ...] = ()
+    doomed: v.Error | None = None
+    touched: int = 0
+
+
 @record()
 class EntityCounts(Record):
     """How many queues, topics and subscriptions there are, and how many partitioned ones."""
@@ -324,7 +307,7 @@ class Namespace(Record):
     now: int = 0
     entities: dict[str, Entity] = attrs.field(factory=dict)
     down: dict[str, frozenset[int]] = attrs.field(factory=dict)
-    transactions: dict[str, Any] = attrs.field(factory=dict)
+    transactions: dict[str, Transaction] = attrs.field(factory=dict)
     readings: dict[str, str] = attrs.field(factory=dict)
     counts: EntityCounts = attrs.field(factory=EntityCounts)
     journal: Journal = attrs.field(factory=Journal)

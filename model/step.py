@@ -16,7 +16,8 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
 from busproof.model.indexes import Timer
 from busproof.model.rules import RULES, Rules
-from busproof.model.state import Namespace, Refusal
+from busproof.model.state import Namespace
+from busproof.model.values import Refusal
 
 __all__ = ["Way", "new_namespace", "step", "ways"]
 

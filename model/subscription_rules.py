@@ -16,8 +16,9 @@ from busproof.filters.actions import RULE_NAME, changed, is_plain, parsed_action
 from busproof.filters.matching import takes
 from busproof.filters.parser import Outside, parsed
 from busproof.model.answers import DONE, Answer
-from busproof.model.state import Entity, EntityKind, Namespace, Refusal
-from busproof.model.transactions import BufferedRuleChange, Transaction, running
+from busproof.model.state import BufferedRuleChange, Entity, Namespace, Transaction
+from busproof.model.transactions import running
+from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["SubscriptionRules"]
 

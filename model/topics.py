@@ -12,14 +12,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.state import (
-    Entity,
-    EntityKind,
-    EntitySettings,
-    InTransit,
-    Namespace,
-    Refusal,
-)
+from busproof.model.state import Entity, Namespace
+from busproof.model.values import EntityKind, EntitySettings, InTransit, Refusal
 
 __all__ = ["Topics"]
 

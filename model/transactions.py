@@ -8,79 +8,28 @@ what is left of the transaction then, is read by TXN-REFUSAL and TXN-AFTER-REFUS
 
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.journal import Record, record
-from busproof.model.life_cycle import Action
 from busproof.model.locks import ACTIONS
 from busproof.model.state import (
-    DIRECT,
+    BufferedSend,
+    EnlistedSettlement,
     Entity,
-    Key,
     Namespace,
     QueuedMessage,
-    Refusal,
-    ScheduledMessage,
+    Transaction,
+    TransactionState,
 )
+from busproof.model.values import DIRECT, Key, Refusal
 
-__all__ = ["BufferedSend", "Transaction", "TransactionState", "Transactions"]
+__all__ = ["Transactions", "alive", "buffer", "running"]
 
 PLENTY: Final = 60 * v.MICROSECONDS
 """A timeout with which an outage is gone round."""
-
-
-class TransactionState(Enum):
-    """A transaction runs until it is committed or rolled back."""
-
-    RUNNING = "running"
-    ENDED = "ended"
-
-
-@attrs.frozen
-class BufferedSend:
-    """A message that waits for a commit; `scheduled` if it becomes active later than that."""
-
-    entity: Entity
-    message: v.Message
-    key: Key | None
-    partition: int
-    sent: int
-    scheduled: ScheduledMessage | None = None
-
-
-@attrs.frozen
-class EnlistedSettlement:
-    """A settlement that waits for a commit."""
-
-    entity: Entity
-    token: str
-    action: Action
-    reason: str
-
-
-@attrs.frozen
-class BufferedRuleChange:
-    """A change of a subscription's rules that waits for a commit."""
-
-    subscription: Entity
-    command: v.AddRule | v.RemoveRule
-
-
-@record()
-class Transaction(Record):
-    """A transaction; `doomed` is the error with which its commit has to be refused."""
-
-    state: TransactionState = TransactionState.RUNNING
-    sends: tuple[BufferedSend, ...] = ()
-    settlements: tuple[EnlistedSettlement, ...] = ()
-    rule_changes: tuple[BufferedRuleChange, ...] = ()
-    doomed: v.Error | None = None
-    touched: int = 0
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) -> Answer:

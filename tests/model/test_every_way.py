@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-import attrs
 import pytest
 from model_driver import Commands, any_profile
 
@@ -14,8 +13,8 @@ from busproof.model import Answer, Namespace, RandomChoices, new_namespace, step
 from busproof.oracle.state import fresh_namespace
 from busproof.oracle.step import accept
 
-RUNS = 4_000 if os.environ.get("BUSPROOF_SIZE") == "full" else 40
-"""Of some 60 commands each, with some 2 ways; at full size a million ways are looked at."""
+RUNS = 4_000 if os.environ.get("BUSPROOF_SIZE") == "full" else 100
+"""Of 60 commands for each oracle: 25,000 ways, and a million at full size."""
 PARTS = 4
 LENGTH = 60
 MOST_WAYS = 12
@@ -43,7 +42,7 @@ def played(seed: str, oracle: str) -> Iterator[tuple[v.Event, bool]]:
     plan = [(command, "c1") for command in commands.setup()]
     for number in range(LENGTH):
         command, connection = plan[number] if number < len(plan) else commands.any()
-        for answer in some_ways(namespace, command, connection, random):
+        for answer in some_ways(namespace, command, connection):
             event = event_of(command, connection, answer)
             yield event, bool(accept(believed, event).possible)
         event = event_of(command, connection, taken(namespace, command, connection, random))
@@ -53,9 +52,7 @@ def played(seed: str, oracle: str) -> Iterator[tuple[v.Event, bool]]:
             return
 
 
-def some_ways(
-    namespace: Namespace, command: v.Command, connection: str, random: Random
-) -> Iterator[Answer]:
+def some_ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[Answer]:
     """Some ways of a command, each of which differs from those before."""
     found: list[Answer] = []
     mark = namespace.journal.mark()

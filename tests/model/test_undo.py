@@ -11,6 +11,8 @@ from busproof.model import RandomChoices, Scripted, new_namespace, step
 STEPS = 1_000_000 if os.environ.get("BUSPROOF_SIZE") == "full" else 10_000
 PARTS = 10
 LENGTH = 100
+COMPARED = 4
+"""Of so many steps the states are compared after one, the answers after each."""
 
 
 @pytest.mark.slow
@@ -30,14 +32,16 @@ def test_detours_that_are_undone_leave_equal_answers_and_equal_state(part: int) 
                 command, connection = commands.any()
                 step(wandering, command, connection, RandomChoices(random), keep=True)
             wandering.journal.undo(mark)
-            assert before == state_of(wandering), (part, seed, number)
+            if number % COMPARED == 0:
+                assert before == state_of(wandering), (part, seed, number)
             command, connection = plan[number] if number < len(plan) else commands.any()
             script = [random.randrange(2) for _ in range(8)]
             first = step(direct, command, connection, Lenient(script))
             second = step(wandering, command, connection, Lenient(script))
             assert first == second, (part, seed, number, command)
-            before = state_of(direct)
-            assert before == state_of(wandering), (part, seed, number, command)
+            if (number + 1) % COMPARED == 0:
+                before = state_of(direct)
+                assert before == state_of(wandering), (part, seed, number, command)
 
 
 class Lenient(Scripted):

@@ -15,6 +15,7 @@ from busproof.model.state import Entity
 
 __all__ = [
     "DEFAULT_PROFILE",
+    "SECOND",
     "Bus",
     "Commands",
     "any_profile",

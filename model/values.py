@@ -1,0 +1,77 @@
+"""Small values of the model: refusals, keys, what a message brings along, settings of entities."""
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+import attrs
+
+from busproof import vocabulary as v
+
+__all__ = ["DIRECT", "EntityKind", "EntitySettings", "InTransit", "Key", "Refusal"]
+
+
+class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of ours
+    """The request is refused with this error, and what it has done so far has no effect."""
+
+    def __init__(self, error: v.Error, *rules: v.RuleId) -> None:
+        super().__init__(error, *rules)
+        self.error, self.rules = error, rules
+
+
+class Key(NamedTuple):
+    """A partition key: the property that it was taken from, and its value."""
+
+    source: str
+    value: str
+
+
+class InTransit(NamedTuple):
+    """What a message brings along that comes from another entity.
+
+    Attributes:
+        hops: how often it was forwarded in a row.
+        dead_letters: how often it went on from a dead-letter queue.
+        reason: why it was dead-lettered, if it was.
+        lifetime: the time to live of the topic that it was sent to.
+        since: from when its time to live runs, if not from now.
+    """
+
+    hops: int = 0
+    dead_letters: int = 0
+    reason: str | None = None
+    lifetime: int | None = None
+    since: int | None = None
+
+
+DIRECT: Final = InTransit()
+"""What a message brings along that its sender sent to this entity."""
+
+
+class EntityKind(Enum):
+    """What an entity is."""
+
+    QUEUE = "queue"
+    TOPIC = "topic"
+    SUBSCRIPTION = "subscription"
+    DEAD_LETTERS = "dead-letter queue"
+    TRANSFERS = "transfer dead-letter queue"
+
+
+@attrs.frozen(kw_only=True)
+class EntitySettings:
+    """What an entity was created with, or changed to; durations are in microseconds.
+
+    `max_size` is in GB: of each partition, or of the whole entity if it is not partitioned.
+    """
+
+    partitioned: bool = False
+    requires_session: bool = False
+    duplicate_detection: bool = False
+    duplicate_window: int = 600 * v.MICROSECONDS
+    lock_duration: int = 60 * v.MICROSECONDS
+    max_delivery_count: int = 10
+    max_size: int = 1
+    time_to_live: int | None = None
+    dead_letter_expired: bool = False
+    forward_to: str | None = None
+    forward_dead_letters_to: str | None = None

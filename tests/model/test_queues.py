@@ -1,0 +1,370 @@
+"""Queues: placing, duplicates, locks, dead letters, deferral, expiry, sizes and limits."""
+
+from random import Random
+from typing import Any
+
+import attrs
+import pytest
+from model_driver import SECOND, Bus, profile, state_of
+
+from busproof import vocabulary as v
+from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, ways
+
+KB, GB = 1024, 2**30
+
+
+@pytest.fixture
+def bus() -> Bus:
+    return Bus()
+
+
+def test_messages_without_key_take_the_partitions_by_turns(bus: Bus) -> None:
+    bus.create()
+    assert [0, 1, 2, 0] == [bus.send(f"m{number}") for number in range(4)]
+
+
+def test_strict_round_robin_passes_over_partitions_that_are_down() -> None:
+    bus = Bus(profile(ROUND_ROBIN="strict"))
+    bus.create()
+    bus.down(1)
+    assert [0, 2, 0] == [bus.send(f"m{number}") for number in range(3)]
+    bus.down(0)
+    bus.down(2)
+    assert v.Error.UNAVAILABLE is bus.refused(v.Send(queue="q", message=v.Message(body="m")))
+
+
+def test_short_timeout_may_fail_in_an_outage() -> None:
+    command = v.Send(queue="q", message=v.Message(body="m"), timeout=SECOND)
+    bus = Bus(profile(SHORT_TIMEOUT="must-fail"))
+    bus.create()
+    bus.down(1)
+    assert v.Error.UNAVAILABLE is bus.refused(command)
+
+
+@pytest.mark.parametrize(("reading", "partition"), [("set", True), ("unset", False)])
+def test_empty_key_counts_as_its_reading_says(reading: str, *, partition: bool) -> None:
+    bus = Bus(profile(EMPTY_KEY=reading))
+    bus.create()
+    places = {bus.send(f"m{number}", partition_key="", session_id="") for number in range(3)}
+    assert partition is (len(places) == 1)
+    conflict = v.Message(body="m", session_id="a", partition_key="")
+    outcome = bus.ask(v.Send(queue="q", message=conflict)).outcome
+    assert partition is isinstance(outcome, v.Refused)
+
+
+def test_either_error_comes_where_keys_differ_and_everything_is_down(bus: Bus) -> None:
+    bus.create()
+    for number in range(3):
+        bus.down(number)
+    wrong = v.Message(body="m", session_id="a", partition_key="b")
+    answers = [
+        answer.outcome for _, answer in ways(bus.namespace, v.Send(queue="q", message=wrong), "c")
+    ]
+    errors = {outcome.error for outcome in answers if isinstance(outcome, v.Refused)}
+    assert {v.Error.INVALID_OPERATION, v.Error.UNAVAILABLE} == errors
+
+
+def test_regular_queue_in_an_outage_refuses_sends_and_gives_nothing(bus: Bus) -> None:
+    bus.create(partitioned=False)
+    bus.send("m")
+    bus.down(0)
+    assert v.Error.UNAVAILABLE is bus.refused(v.Send(queue="q", message=v.Message(body="n")))
+    assert [] == bus.bodies()
+
+
+def test_copy_within_the_window_is_dropped_and_behind_it_is_kept(bus: Bus) -> None:
+    bus.create(duplicate_detection=True, duplicate_window=20 * SECOND)
+    for body in ("m1", "m2"):
+        bus.send(body, message_id="i")
+    bus.wait(20)
+    bus.send("m3", message_id="i")
+    assert ["m1", "m3"] == sorted(bus.bodies())
+
+
+def test_copy_prolongs_the_window_if_so_read() -> None:
+    bus = Bus(profile(DUPLICATE_PROLONGS="last"))
+    bus.create(duplicate_detection=True, duplicate_window=20 * SECOND)
+    for body in ("m1", "m2", "m3"):
+        bus.send(body, message_id="i")
+        bus.wait(15)
+    assert ["m1"] == bus.bodies()
+
+
+@pytest.mark.parametrize("window", [SECOND, 8 * 86_400 * SECOND])
+def test_duplicate_window_out_of_bounds_is_refused(bus: Bus, window: int) -> None:
+    command = v.CreateQueue(queue="q", duplicate_detection=True, duplicate_window=window)
+    assert v.Error.INVALID_OPERATION is bus.refused(command)
+
+
+def test_lock_of_more_than_five_minutes_is_refused(bus: Bus) -> None:
+    command = v.CreateQueue(queue="q", lock_duration=301 * SECOND)
+    assert v.Error.INVALID_OPERATION is bus.refused(command)
+
+
+def test_renewed_lock_lasts_for_a_whole_duration(bus: Bus) -> None:
+    bus.create(lock_duration=10 * SECOND)
+    bus.send("m")
+    given = bus.receive()
+    bus.wait(9)
+    bus.done(v.RenewLock(queue="q", lock_token=given.lock_token or ""))
+    bus.wait(9)
+    assert [] == bus.bodies()
+    bus.wait(1)
+    assert ["m"] == bus.bodies()
+
+
+@pytest.mark.parametrize(("reading", "renewed"), [("accepted", True), ("refused", False)])
+def test_lock_of_an_expired_message_is_renewed_as_read(reading: str, *, renewed: bool) -> None:
+    bus = Bus(profile(RENEW_EXPIRED=reading))
+    bus.create(time_to_live=5 * SECOND)
+    bus.send("m")
+    given = bus.receive()
+    bus.wait(6)
+    outcome = bus.ask(v.RenewLock(queue="q", lock_token=given.lock_token or "")).outcome
+    assert renewed is isinstance(outcome, v.Renewed)
+
+
+def test_message_that_fails_too_often_is_dead_lettered_with_the_reason(bus: Bus) -> None:
+    bus.create(max_delivery_count=1)
+    bus.send("m")
+    bus.done(v.Abandon(queue="q", lock_token=bus.receive().lock_token or ""))
+    assert [] == bus.bodies()
+    assert "MaxDeliveryCountExceeded" == bus.receive("q" + v.DEAD_LETTERS).dead_letter_reason
+
+
+def test_deferred_message_is_received_by_its_number_and_nowhere_else(bus: Bus) -> None:
+    bus.create()
+    bus.send("m")
+    given = bus.receive()
+    bus.done(v.Defer(queue="q", lock_token=given.lock_token or ""))
+    assert [] == bus.bodies()
+    wanted = v.ReceiveDeferred(queue="q", sequence_numbers=(given.sequence_number or 0,))
+    again = bus.done(wanted)
+    assert isinstance(again, v.ReceivedSeveral)
+    bus.done(v.Abandon(queue="q", lock_token=again.messages[0].lock_token or ""))
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE
+    gone = v.ReceiveDeferred(queue="q", sequence_numbers=wanted.sequence_numbers, mode=mode)
+    assert isinstance(bus.done(gone), v.ReceivedSeveral)
+    assert v.Error.MESSAGE_NOT_FOUND is bus.refused(gone)
+
+
+def test_deferred_messages_of_two_partitions_may_be_refused_together(bus: Bus) -> None:
+    bus.create()
+    numbers = []
+    for body in ("m1", "m2"):
+        bus.send(body)
+        given = bus.receive()
+        bus.done(v.Defer(queue="q", lock_token=given.lock_token or ""))
+        numbers.append(given.sequence_number or 0)
+    both = v.ReceiveDeferred(queue="q", sequence_numbers=tuple(numbers))
+    outcomes = [type(answer.outcome) for _, answer in ways(bus.namespace, both, "c")]
+    assert {v.Refused, v.ReceivedSeveral} == set(outcomes)
+    twice = v.ReceiveDeferred(queue="q", sequence_numbers=(numbers[0], numbers[0]))
+    assert v.Error.MESSAGE_NOT_FOUND is bus.refused(twice)
+    bus.down(0)
+    assert v.Error.UNAVAILABLE is bus.refused(
+        v.ReceiveDeferred(queue="q", sequence_numbers=(numbers[0],))
+    )
+
+
+@pytest.mark.parametrize("properties", [{"message_id": "i" * 129}, {"session_id": "i" * 129}])
+def test_key_that_is_too_long_is_refused(bus: Bus, properties: dict[str, Any]) -> None:
+    bus.create()
+    message = v.Message(body="m", **properties)
+    assert v.Error.INVALID_OPERATION is bus.refused(v.Send(queue="q", message=message))
+
+
+@pytest.mark.parametrize(
+    ("tier", "size", "fits"),
+    [("standard", 256 * KB, True), ("standard", 257 * KB, False), ("premium", 257 * KB, True)],
+)
+def test_body_is_as_large_as_its_tier_takes(tier: str, size: int, *, fits: bool) -> None:
+    bus = Bus(profile(tier=tier))
+    bus.create(partitioned=False)
+    outcome = bus.ask(v.Send(queue="q", message=v.Message(body="m", size=size))).outcome
+    assert fits is (outcome == v.Done())
+
+
+def test_properties_are_limited_one_by_one_and_together(bus: Bus) -> None:
+    bus.create()
+    small, large = "x" * 30 * KB, "x" * 33 * KB
+    for properties in ({"a": large}, {"a": small, "b": small, "c": small}):
+        message = v.Message(body="m", properties=properties)
+        assert v.Error.INVALID_OPERATION is bus.refused(v.Send(queue="q", message=message))
+    bus.send("m", properties={"a": small, "b": 1})
+
+
+def test_batch_is_limited_as_a_whole(bus: Bus) -> None:
+    bus.create(partitioned=False)
+    messages = tuple(v.Message(body=f"m{number}", size=200 * KB) for number in range(2))
+    assert v.Error.MESSAGE_TOO_LARGE is bus.refused(v.SendBatch(queue="q", messages=messages))
+    assert v.Error.INVALID_OPERATION is bus.refused(v.SendBatch(queue="q", messages=()))
+    premium = Bus(profile(tier="premium"))
+    premium.create(partitioned=False)
+    premium.done(v.SendBatch(queue="q", messages=messages))
+
+
+def test_transaction_takes_a_hundred_messages(bus: Bus) -> None:
+    bus.create()
+    bus.done(v.BeginTransaction(transaction="x"))
+    for number in range(100):
+        message = v.Message(body=f"m{number}", partition_key="k")
+        bus.done(v.Send(queue="q", message=message, transaction="x"))
+    one_more = v.Send(queue="q", message=v.Message(body="n", partition_key="k"), transaction="x")
+    assert v.Error.INVALID_OPERATION is bus.refused(one_more)
+    bus.done(v.CommitTransaction(transaction="x"))
+    assert 100 == len(bus.bodies())
+
+
+def full(bus: Bus, partition_key: str, size: int = GB) -> None:
+    """Fill the partition of a key."""
+    bus.send("full", partition_key=partition_key, size=size, stands_in=True)
+
+
+def test_full_partition_refuses_its_key_and_is_gone_round_without_one(bus: Bus) -> None:
+    bus.create()
+    full(bus, "k")
+    keyed = v.Send(queue="q", message=v.Message(body="m", partition_key="k", size=1))
+    assert v.Error.QUOTA_EXCEEDED is bus.refused(keyed)
+    for number in range(3):
+        bus.send(f"m{number}", size=1)
+    for number in range(4):
+        bus.ask(
+            v.Send(queue="q", message=v.Message(body=f"f{number}", size=GB - 3, stands_in=True))
+        )
+    nowhere = v.Send(queue="q", message=v.Message(body="n", size=KB))
+    assert v.Error.QUOTA_EXCEEDED is bus.refused(nowhere)
+    bus.bodies()
+    assert v.Done() == bus.done(keyed)
+
+
+def test_full_partition_refuses_everything_if_so_read() -> None:
+    bus = Bus(profile(FULL_UNKEYED="refused"))
+    bus.create(partitioned=False)
+    full(bus, "k")
+    assert v.Error.QUOTA_EXCEEDED is bus.refused(v.Send(queue="q", message=v.Message(body="m")))
+
+
+def test_pooled_partitions_are_full_together() -> None:
+    bus = Bus(profile(FULL_PARTITION="pooled"))
+    bus.create()
+    for number in range(3):
+        full(bus, "k", GB)
+        assert number < 2 or v.Error.QUOTA_EXCEEDED is bus.refused(
+            v.Send(queue="q", message=v.Message(body="m", partition_key="k"))
+        )
+
+
+def test_gigabytes_make_partitions_if_so_read() -> None:
+    bus = Bus(profile(GB_PARTITIONS="per-gb"))
+    bus.create(max_size=2)
+    assert 6 == len(bus.namespace.entities["q"].partitions)
+    assert v.Error.INVALID_OPERATION is bus.refused(v.CreateQueue(queue="r", max_size=7))
+    premium = Bus(profile(tier="premium"))
+    premium.create(partitioned=False, max_size=80)
+    assert v.Error.INVALID_OPERATION is premium.refused(
+        v.CreateQueue(queue="r", partitioned=False, max_size=7)
+    )
+
+
+def test_cached_messages_are_handed_out_to_their_connection_first() -> None:
+    for mode in v.ReceiveMode:
+        bus = Bus(profile(partitions=1), HostileChoices(Always()))
+        bus.create()
+        for number in range(3):
+            bus.send(f"m{number}")
+        bus.receive()
+        assert v.Empty() == bus.done(v.Receive(queue="q"), "c2")
+        found = bus.done(v.Receive(queue="q", mode=mode))
+        assert isinstance(found, v.Received)
+        bus.wait(60)
+        assert 2 + (mode is v.ReceiveMode.PEEK_LOCK) == len(bus.bodies())
+
+
+def test_cached_lock_begins_when_handed_out_if_so_read() -> None:
+    held_to = profile(partitions=1, CACHE_LOCK="from-handing-out")
+    bus = Bus(held_to, HostileChoices(Always()))
+    bus.create()
+    for number in range(2):
+        bus.send(f"m{number}")
+    bus.receive()
+    bus.wait(5)
+    assert 65 * SECOND == bus.receive().locked_until
+
+
+class Always(Random):
+    """Chance by which a hostile policy takes the last candidate each time."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+def test_peek_begins_with_the_oldest_of_all_if_so_read() -> None:
+    bus = Bus(profile(LIKE_REGULAR="identical"))
+    bus.create()
+    bus.down(0)
+    bus.down(1)
+    bus.send("oldest")
+    bus.up(0)
+    bus.send("younger")
+    found = bus.done(v.Peek(queue="q"))
+    assert isinstance(found, v.Peeked)
+    assert ["oldest"] == [view.body for view in found.messages]
+
+
+def test_policies_choose_among_the_candidates() -> None:
+    for policy in (RoundRobin(), RandomChoices(Random(1)), HostileChoices(Random(1)), Scripted()):
+        assert policy.pick("KEY-16", iter("ab")) in "ab"
+        assert 1 == policy.partition("KEY-14", "q", 3, lambda number: number == 1)
+        assert policy.partition("KEY-14", "q", 3, lambda _: False) is None
+
+
+def test_changes_of_a_send_are_its_message_and_the_counters_of_its_partition(bus: Bus) -> None:
+    bus.create()
+    answer = bus.ask(v.Send(queue="q", message=v.Message(body="m")))
+    queue = bus.namespace.entities["q"]
+    found = bus.namespace.journal.changed(answer.changes)
+    assert [(queue.partitions[0], None), (queue.messages, 1)] == found
+
+
+def test_a_refused_command_changes_nothing() -> None:
+    bus = Bus(profile(BATCH_KEYS="refused"))
+    bus.create()
+    bus.send("m", message_id="i")
+    before = state_of(bus.namespace)
+    bus.refused(v.CreateQueue(queue="q"))
+    bus.refused(v.Complete(queue="q", lock_token="1/1"))
+    bus.refused(
+        v.SendBatch(
+            queue="q",
+            messages=(v.Message(body="a"), v.Message(body="b", session_id="s", partition_key="k")),
+        )
+    )
+    assert before == state_of(bus.namespace)
+
+
+def test_a_rule_can_be_replaced() -> None:
+    keys = attrs.evolve(RULES.keys, home=lambda *_: 2)
+    faulty = Bus(rules=attrs.evolve(RULES, keys=keys))
+    faulty.create()
+    assert {2} == {faulty.send(f"m{number}", partition_key=f"k{number}") for number in range(5)}
+
+
+def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
+    bus.create(time_to_live=900 * SECOND)
+    bus.create("s", requires_session=True)
+    bus.create("d", duplicate_detection=True)
+    for number in range(200):
+        bus.send(f"m{number}")
+        bus.send(f"d{number}", queue="d", message_id=f"i{number}")
+        bus.done(v.Complete(queue="q", lock_token=bus.receive().lock_token or ""))
+        bus.done(v.AcceptSession(queue="s", session_id="a"))
+        planned = bus.done(v.Schedule(queue="q", message=v.Message(body="p"), delay=SECOND))
+        assert isinstance(planned, v.Scheduled)
+        bus.done(v.CancelScheduled(queue="q", sequence_number=planned.sequence_number or 0))
+    bus.create("gone", time_to_live=SECOND)
+    bus.send("m", queue="gone")
+    bus.done(v.DeleteQueue(queue="gone"))
+    bus.wait(2)
+    assert 900 > len(bus.namespace.timers.heap)
+    assert 300 > sum(len(each.line.order) for each in bus.namespace.entities["q"].partitions)
