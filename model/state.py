@@ -269,13 +269,13 @@ class BufferedRuleChange:
 
 @record()
 class Transaction(Record):
-    """A transaction; `doomed` is the error with which its commit has to be refused."""
+    """A transaction; `doomed` says that its commit has to be refused."""
 
     state: TransactionState = TransactionState.RUNNING
     sends: tuple[BufferedSend, ...] = ()
     settlements: tuple[EnlistedSettlement, ...] = ()
     rule_changes: tuple[BufferedRuleChange, ...] = ()
-    doomed: v.Error | None = None
+    doomed: bool = False
     touched: int = 0
 
 

@@ -74,8 +74,8 @@ def send(
 def alive(namespace: Namespace, name: str) -> Transaction:
     """TXN-AFTER-REFUSAL: the transaction of this name; a dead one refuses every further send."""
     transaction = running(namespace, name)
-    if transaction.doomed is not None and is_refused_at_send(namespace):
-        raise Refusal(transaction.doomed)
+    if transaction.doomed and is_refused_at_send(namespace):
+        raise Refusal(v.Error.INVALID_OPERATION)
     return transaction
 
 
@@ -106,7 +106,7 @@ def within(
         readings = ("continues", "dead")
         if not at_once or namespace.reading("TXN-AFTER-REFUSAL", *readings) == "dead":
             namespace.journal.touch(transaction)
-            transaction.doomed = transaction.doomed or refusal.error
+            transaction.doomed = True
         return Answer(v.Refused(error=refusal.error) if at_once else DONE, rules=refusal.rules)
 
 
@@ -263,8 +263,8 @@ def release(namespace: Namespace, transaction: Transaction) -> None:
 def apply(namespace: Namespace, transaction: Transaction) -> None:
     """TXN-12, SIZE-14, SESS-26: do everything that was asked for in the transaction, in order."""
     rules = namespace.rules
-    if transaction.doomed is not None:
-        raise Refusal(transaction.doomed)
+    if transaction.doomed:
+        raise Refusal(v.Error.INVALID_OPERATION)
     for enlisted in transaction.settlements:
         queued = rules.locks.locked_under(namespace, enlisted.entity, enlisted.token)
         rules.locks.apply(namespace, queued, enlisted.action, enlisted.reason)
