@@ -120,9 +120,9 @@ def place(
     if key is not None:
         home = rules.keys.home(namespace, destination, key)
         return home if rules.sizes.has_room(namespace, destination, home, size) else None
-    chosen = rules.keys.next_partition(namespace, destination, destination.base.down)
+    chosen = rules.keys.any_partition(namespace, destination, destination.base.down)
     if chosen is None:
-        chosen = rules.keys.next_partition(namespace, destination, NO_PARTITIONS)
+        chosen = rules.keys.any_partition(namespace, destination, NO_PARTITIONS)
     if chosen is not None and rules.sizes.has_room(namespace, destination, chosen, size):
         return chosen
     for number in range(len(destination.partitions)):

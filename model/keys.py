@@ -124,16 +124,23 @@ def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: 
 def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
     """KEY-14: a partition that is up; strictly by turns where ROUND-ROBIN is read so."""
     base, count = entity.base, len(entity.partitions)
-    is_up = (lambda number: number not in down) if down else None
-    if count == 1:
-        return None if down else 0
-    if namespace.profile.readings.get("ROUND-ROBIN") != "strict":
-        return namespace.choices.partition("KEY-14", base.path, count, is_up)
+    if count == 1 or namespace.profile.readings.get("ROUND-ROBIN") != "strict":
+        return namespace.rules.keys.any_partition(namespace, entity, down)
     turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
     chosen = next((number for number in turns if number not in down), None)
-    namespace.journal.touch(base)
-    base.last = base.last if chosen is None else chosen
+    if chosen is not None:
+        namespace.journal.touch(base)
+        base.last = chosen
     return chosen
+
+
+def any_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
+    """KEY-14: any partition that is up."""
+    count = len(entity.partitions)
+    if count == 1:
+        return None if down else 0
+    is_up = (lambda number: number not in down) if down else None
+    return namespace.choices.partition("KEY-14", entity.base.path, count, is_up)
 
 
 @attrs.frozen
@@ -146,3 +153,4 @@ class Keys:
     place: Callable[[Namespace, Entity, Key | None, int, int], int] = place
     place_without_key: Callable[[Namespace, Entity, int, int], int] = place_without_key
     next_partition: Callable[[Namespace, Entity, frozenset[int]], int | None] = next_partition
+    any_partition: Callable[[Namespace, Entity, frozenset[int]], int | None] = any_partition

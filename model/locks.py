@@ -90,7 +90,9 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
         rules.locks.unlock(namespace, queued, action)
         rules.dead_letters.dead_letter(namespace, queued, reason)
     elif action is Action.DEFER:
+        # DLQ-01: a delivery that ends so does not count as failed.
         rules.locks.unlock(namespace, queued, action)
+        queued.failed -= 1
     else:
         rules.locks.release(namespace, queued, action)
 

@@ -21,7 +21,7 @@ from busproof.model.state import (
     ScheduledMessage,
     Transaction,
 )
-from busproof.model.transactions import PLENTY, alive, buffer
+from busproof.model.transactions import PLENTY, buffer, running
 from busproof.model.values import DIRECT, Key, Refusal
 
 __all__ = ["Scheduling"]
@@ -93,7 +93,7 @@ def schedule_in(
         buffer(namespace, transaction, buffered)
         return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
 
-    return rules.transactions.within(namespace, alive(namespace, name), attempt)
+    return rules.transactions.within(namespace, running(namespace, name), attempt)
 
 
 def key_in(
