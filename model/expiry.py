@@ -35,9 +35,7 @@ def expires_at(
 
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
     """TTL-01, TTL-02, TTL-05, TTL-10: let a message expire that nobody has locked or deferred."""
-    if queued.state is not ACTIVE or not is_there(queued):
-        return
-    if queued.expires_at is not None and queued.expires_at <= namespace.now:
+    if queued.state is ACTIVE and is_there(queued):
         namespace.rules.expiry.expire(namespace, queued)
 
 

@@ -102,10 +102,9 @@ def key_of(
     key = rules.keys.effective_key(namespace, destination, message)
     if key is None and message.message_id is not None and destination.settings.partitioned:
         before = rules.keys.effective_key(namespace, source, message)
-        if before is not None:
-            readings = ("not-a-key", "key")
-            if namespace.reading("FORWARD-MESSAGE-ID", *readings) == "key":
-                return before
+        readings = ("not-a-key", "key")
+        if before is not None and namespace.reading("FORWARD-MESSAGE-ID", *readings) == "key":
+            return before
     return key
 
 

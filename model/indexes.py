@@ -72,12 +72,10 @@ class Line(Generic[Item]):
         return returned[0][2]
 
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
-        """Return the first available message, then the others among the first few, lazily."""
+        """Return the first available message, then the others among the next few, lazily."""
         first = self.first(table)
-        if first is None:
-            return
-        yield first
-        for item in islice(self.behind(table, first.number + 1), CONSIDERED):
+        start = 0 if first is None else first.number
+        for item in islice(self.behind(table, start), CONSIDERED):
             if item.state == ACTIVE:
                 yield item
 

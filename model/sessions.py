@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.life_cycle import Action
-from busproof.model.state import Entity, Namespace, Session
+from busproof.model.state import Entity, Namespace, Session, is_there
 from busproof.model.values import Key, Refusal
 
 __all__ = ["Sessions"]
@@ -35,8 +35,7 @@ def let_go(namespace: Namespace, session: Session) -> None:
     """SESS-22: forget a session without messages, state and holder."""
     if session.messages or session.state is not None or session.holder is not None:
         return
-    if session.entity.sessions.get(session.name) is session:
-        namespace.journal.drop(session.entity.sessions, session.name)
+    namespace.journal.drop(session.entity.sessions, session.name)
 
 
 def of_receive(
@@ -156,7 +155,8 @@ def give_back(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """
     for number in sorted(session.locked):
         queued = session.locked[number]
-        if queued.token is None or session.entity.messages.get(number) is not queued:
+        if queued.token is None or not is_there(queued):
+            # An index may hold what was settled, or undone.
             continue
         if not counts:
             namespace.journal.touch(queued)

@@ -126,9 +126,9 @@ def is_taken(wanted: v.Filter, message: v.Message) -> bool:
 def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
     """FILTER-21, FILTER-23, FILTER-24: the copy that a rule with an action makes."""
     statements = parsed_action(rule.action or "")
-    after = message
-    if not isinstance(statements, Outside):
-        after = changed(statements, message) or message
+    if isinstance(statements, Outside):
+        raise AssertionError("only actions that were understood are added")  # noqa: TRY004
+    after = changed(statements, message) or message
     return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
 
 

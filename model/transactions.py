@@ -144,11 +144,10 @@ def check_other_sends(
 
     Whether a transaction can send to a second partitioned entity is read by TXN-ENTITIES.
     """
-    keyed = [earlier for earlier in transaction.sends if earlier.key is not None]
-    alike = [earlier.key for earlier in keyed if earlier.entity is entity]
+    keyed = [(each.entity, each.key) for each in transaction.sends if each.key is not None]
+    alike = [earlier for other, earlier in keyed if other is entity]
     for earlier in alike:
-        if earlier is not None:
-            namespace.rules.transactions.check_same_key(namespace, earlier, key)
+        namespace.rules.transactions.check_same_key(namespace, earlier, key)
     readings = ("accepted", "refused")
     if keyed and not alike and namespace.reading("TXN-ENTITIES", *readings) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION)

@@ -319,6 +319,29 @@ def test_policies_choose_among_the_candidates() -> None:
         assert policy.partition("KEY-14", "q", 3, lambda _: False) is None
 
 
+def test_changes_leave_out_the_timers_that_ran(bus: Bus) -> None:
+    bus.create(lock_duration=SECOND)
+    bus.send("m")
+    bus.receive()
+    answer = bus.ask(v.AdvanceClock(duration=SECOND))
+    queue = bus.namespace.entities["q"]
+    found = bus.namespace.journal.changed(answer.changes)
+    assert [(bus.namespace, None), (queue.messages[1], None)] == found
+
+
+def test_hostile_policy_offers_a_message_of_each_key() -> None:
+    bus = Bus(profile(partitions=2))
+    bus.create()
+    alike = [f"k{number}" for number in range(9) if bus.send("m", partition_key=f"k{number}")]
+    bus.bodies()
+    for number, key in enumerate((alike[0], alike[0], alike[1], alike[1])):
+        bus.send(f"m{number}", partition_key=key)
+    locked = bus.receive()
+    found = [answer.outcome for _, answer in ways(bus.namespace, v.Receive(queue="q"), "c2")]
+    bodies = {each.message.body for each in found if isinstance(each, v.Received)}
+    assert ("m0", {"m1", "m2"}) == (locked.body, bodies)
+
+
 def test_changes_of_a_send_are_its_message_and_the_counters_of_its_partition(bus: Bus) -> None:
     bus.create()
     answer = bus.ask(v.Send(queue="q", message=v.Message(body="m")))
@@ -362,8 +385,9 @@ def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
         planned = bus.done(v.Schedule(queue="q", message=v.Message(body="p"), delay=SECOND))
         assert isinstance(planned, v.Scheduled)
         bus.done(v.CancelScheduled(queue="q", sequence_number=planned.sequence_number or 0))
-    bus.create("gone", time_to_live=SECOND)
-    bus.send("m", queue="gone")
+    bus.create("gone", time_to_live=900 * SECOND)
+    for number in range(600):
+        bus.send(f"g{number}", queue="gone")
     bus.done(v.DeleteQueue(queue="gone"))
     bus.wait(2)
     assert 900 > len(bus.namespace.timers.heap)

@@ -445,3 +445,124 @@ def test_partitions_count_the_messages_of_their_entity() -> None:
         step(namespace, command, connection, RoundRobin())
     for entity in namespace.entities.values():
         assert len(entity.messages) == sum(each.messages for each in entity.partitions)
+
+
+def test_rule_of_a_partitioned_topic_changes_outside_of_transactions_if_so_read() -> None:
+    bus = Bus(profile(RULE_IN_TRANSACTION="ignored"))
+    topic(bus)
+    bus.done(v.BeginTransaction(transaction="x"))
+    named = {"topic": "t", "subscription": "a"}
+    bus.done(v.AddRule(**named, rule="one", filter=v.FalseFilter(), transaction="x"))
+    bus.done(v.RollBackTransaction(transaction="x"))
+    assert 2 == len(bus.done(v.ListRules(**named)).rules)  # type: ignore[union-attr]
+    refusing = Bus()
+    topic(refusing)
+    refusing.done(v.BeginTransaction(transaction="x"))
+    change = v.RemoveRule(**named, rule="$Default", transaction="x")
+    assert v.Error.INVALID_OPERATION is refusing.refused(change)
+
+
+@pytest.mark.parametrize(("reading", "partitions"), [("when-scheduled", 2), ("when-due", 3)])
+def test_partition_of_a_scheduled_message_is_chosen_as_read(reading: str, partitions: int) -> None:
+    bus = Bus(profile(SCHEDULE_PLACE=reading))
+    bus.create()
+    bus.down(0)
+    places = set()
+    for number in range(6):
+        message = v.Message(body=f"m{number}", size=1)
+        places.add(bus.ask(v.Schedule(queue="q", message=message, delay=SECOND)).partition)
+    assert partitions == len(places)
+    keyed = [v.Message(body="k", partition_key=f"k{number}") for number in range(9)]
+    outcomes = {
+        type(bus.ask(v.Schedule(queue="q", message=each, delay=SECOND)).outcome) for each in keyed
+    }
+    assert (reading == "when-scheduled") is (v.Refused in outcomes)
+    bus.wait(1)
+    bus.up(0)
+    assert {f"m{number}" for number in range(6)} <= set(bus.bodies())
+
+
+def test_other_operations_need_the_key_of_the_transaction_if_so_read() -> None:
+    bus = Bus(profile(TXN_OTHER_OPERATIONS="all"))
+    bus.create("q")
+    bus.create("r")
+    bus.send("m", partition_key="b")
+    bus.send("n", partition_key="a")
+    bus.done(v.BeginTransaction(transaction="x"))
+    bus.done(v.Send(queue="q", message=v.Message(body="o", partition_key="a"), transaction="x"))
+    outcomes = []
+    for _ in range(2):
+        given = bus.receive()
+        complete = v.Complete(queue="q", lock_token=given.lock_token or "", transaction="x")
+        outcomes.append((given.body, type(bus.ask(complete).outcome)))
+    assert {("m", v.Refused), ("n", v.Done)} == set(outcomes)
+    for queue, key, kind in (("q", "a", v.Scheduled), ("q", "b", v.Refused), ("r", "a", v.Refused)):
+        message = v.Message(body="p", partition_key=key)
+        later = v.Schedule(queue=queue, message=message, delay=SECOND, transaction="x")
+        assert isinstance(bus.ask(later).outcome, kind)
+
+
+@pytest.mark.parametrize(
+    ("reading", "kind"), [("always", v.Done), ("with-duplicate-detection", v.Refused)]
+)
+def test_message_id_is_a_key_in_transactions_as_read(reading: str, kind: type) -> None:
+    bus = Bus(profile(TXN_MESSAGE_ID=reading))
+    bus.create()
+    bus.done(v.BeginTransaction(transaction="x"))
+    command = v.Send(queue="q", message=v.Message(body="m", message_id="i"), transaction="x")
+    assert isinstance(bus.ask(command).outcome, kind)
+
+
+def test_second_entity_in_a_transaction_is_refused_if_so_read() -> None:
+    bus = Bus(profile(TXN_ENTITIES="refused"))
+    bus.create("q")
+    bus.create("r")
+    bus.done(v.BeginTransaction(transaction="x"))
+    message = v.Message(body="m", partition_key="a")
+    bus.done(v.Send(queue="q", message=message, transaction="x"))
+    second = v.Send(queue="r", message=message, transaction="x")
+    assert v.Error.INVALID_OPERATION is bus.refused(second)
+
+
+@pytest.mark.parametrize(
+    ("readings", "sent", "committed"),
+    [
+        ({"TXN_REFUSAL": "at-commit"}, v.Done, v.Refused),
+        ({"TXN_AFTER_REFUSAL": "dead"}, v.Refused, v.Refused),
+        ({"TXN_AFTER_REFUSAL": "continues"}, v.Refused, v.Done),
+    ],
+)
+def test_wrong_message_dooms_its_transaction_as_read(
+    readings: dict[str, str], sent: type, committed: type
+) -> None:
+    bus = Bus(profile(**readings))
+    bus.create()
+    bus.done(v.BeginTransaction(transaction="x"))
+    wrong = v.Send(queue="q", message=v.Message(body="m"), transaction="x")
+    assert isinstance(bus.ask(wrong).outcome, sent)
+    right = v.Send(queue="q", message=v.Message(body="n", partition_key="k"), transaction="x")
+    outcome = bus.ask(right).outcome
+    assert isinstance(outcome, v.Refused) is (committed is sent is v.Refused)
+    assert isinstance(bus.ask(v.CommitTransaction(transaction="x")).outcome, committed)
+
+
+def test_message_without_key_is_forwarded_to_any_partition(bus: Bus) -> None:
+    bus.create("r")
+    bus.create("q", forward_to="r")
+    for number in range(3):
+        bus.send(f"m{number}", message_id="i")
+    held = bus.namespace.entities["r"].messages.values()
+    assert 3 == len({each.partition for each in held})
+
+
+def test_settled_and_undone_messages_of_a_session_do_not_come_back(bus: Bus) -> None:
+    bus.create("s", requires_session=True)
+    bus.send("m", queue="s", session_id="a")
+    bus.done(v.AcceptSession(queue="s", session_id="a"))
+    namespace, session = bus.namespace, bus.namespace.entities["s"].sessions["a"]
+    receive = v.Receive(queue="s", session_id="a")
+    for _ in ways(namespace, receive, "c1"):
+        pass
+    assert 1 == len(session.locked)
+    bus.done(v.CloseSession(queue="s", session_id="a"))
+    assert [1] == [each.failed + 1 for each in namespace.entities["s"].messages.values()]

@@ -408,7 +408,7 @@ def state_of(thing: Any) -> Any:
         return {key: state_of(each) for key, each in thing.items()}
     if isinstance(thing, tuple | list):
         return [state_of(each) for each in thing]
-    if type(thing).__module__ == "busproof.model.transactions" and attrs.has(type(thing)):
+    if type(thing).__module__ == "busproof.model.state" and attrs.has(type(thing)):
         return [
             each.path if isinstance(each, Entity) else state_of(each)
             for each in (getattr(thing, field.name) for field in attrs.fields(type(thing)))
