@@ -1,0 +1,185 @@
+"""What the model costs: beside a toy bus, and with a million messages held beside a thousand.
+
+The toy has a dictionary of deques and the same commands and outcomes; it knows no rule. Both are
+timed in one process, by turns, in processor time: the ratios are worth comparing, the times are
+this machine's. `python benchmarks/model.py [MESSAGES]` fills up to so many messages.
+"""
+
+import gc
+import sys
+from collections import deque
+from collections.abc import Callable
+from time import process_time
+from typing import Final
+
+from busproof import spec
+from busproof import vocabulary as v
+from busproof.model import Namespace, RoundRobin, new_namespace, step
+
+ROUNDS: Final = 5
+OPERATIONS: Final = 2_000
+LITTLE: Final = 1_000
+MUCH: Final = 1_000_000
+
+Ask = Callable[[v.Command], v.Outcome]
+
+
+class Toy:
+    """A bus without a rule: a queue is a deque, a lock an entry of a dictionary."""
+
+    def __init__(self) -> None:
+        self.queues: dict[str, deque[tuple[int, v.Message]]] = {"q": deque()}
+        self.locked: dict[str, tuple[int, v.Message]] = {}
+        self.sent = 0
+
+    def ask(self, command: v.Command) -> v.Outcome:
+        """Send, receive or complete."""
+        if isinstance(command, v.Send):
+            self.sent += 1
+            self.queues[command.queue].append((self.sent, command.message))
+            return v.Done()
+        if isinstance(command, v.Receive):
+            queue = self.queues[command.queue]
+            if not queue:
+                return v.Empty()
+            number, message = queue.popleft()
+            token = str(number)
+            self.locked[token] = number, message
+            view = v.MessageView.of(
+                message, sequence_number=number, lock_token=token, delivery_count=1, locked_until=0
+            )
+            return v.Received(message=view)
+        if isinstance(command, v.Complete):
+            gone = self.locked.pop(command.lock_token, None)
+            return v.Done() if gone else v.Refused(error=v.Error.LOCK_LOST)
+        return v.Unsupported()
+
+
+def model(partitions: int = 16) -> tuple[Namespace, Ask]:
+    """A model with a few queues, and how it is asked."""
+    namespace = new_namespace(v.profile_for(spec.load(), partitions=partitions))
+    choices = RoundRobin()
+
+    def ask(command: v.Command) -> v.Outcome:
+        return step(namespace, command, "c1", choices).outcome
+
+    ask(v.CreateQueue(queue="q"))
+    ask(v.CreateQueue(queue="s", requires_session=True))
+    ask(v.CreateQueue(queue="t", time_to_live=10**15))
+    return namespace, ask
+
+
+def sending(ask: Ask) -> float:
+    """Microseconds of processor time for a send."""
+    commands = [v.Send(queue="q", message=v.Message(body=f"b{n}")) for n in range(OPERATIONS)]
+    start = process_time()
+    for command in commands:
+        ask(command)
+    return (process_time() - start) / OPERATIONS * 1e6
+
+
+def taking(ask: Ask) -> float:
+    """Microseconds of processor time for a receive and its completion."""
+    receive = v.Receive(queue="q")
+    start = process_time()
+    for _ in range(OPERATIONS):
+        received = ask(receive)
+        assert isinstance(received, v.Received)
+        ask(v.Complete(queue="q", lock_token=received.message.lock_token or ""))
+    return (process_time() - start) / OPERATIONS * 1e6
+
+
+def fill(ask: Ask, messages: int) -> None:
+    """Hold so many messages more, and some with a session, a time to live, or a time to come."""
+    for number in range(messages):
+        ask(v.Send(queue="q", message=v.Message(body=f"m{number}")))
+        if number % 8 == 0:
+            later = v.Message(body=f"p{number}")
+            ask(v.Schedule(queue="q", message=later, delay=10**15))
+            of_session = v.Message(body=f"s{number}", session_id=f"x{number}")
+            ask(v.Send(queue="s", message=of_session))
+            ask(v.Send(queue="t", message=v.Message(body=f"t{number}")))
+
+
+def others(ask: Ask) -> dict[str, float]:
+    """Microseconds of other operations."""
+    found: dict[str, float] = {}
+
+    def timed(name: str, commands: list[v.Command]) -> list[v.Outcome]:
+        start = process_time()
+        outcomes = [ask(command) for command in commands]
+        found[name] = (process_time() - start) / len(commands) * 1e6
+        return outcomes
+
+    count = 500
+    plans: list[v.Command] = [
+        v.Schedule(queue="q", message=v.Message(body=f"z{n}"), delay=10**14) for n in range(count)
+    ]
+    numbers = [
+        each.sequence_number or 0
+        for each in timed("schedule", plans)
+        if isinstance(each, v.Scheduled)
+    ]
+    timed("cancel", [v.CancelScheduled(queue="q", sequence_number=each) for each in numbers])
+    timed("peek 10", [v.Peek(queue="q", count=10)] * count)
+    start = (5 << v.SEQUENCE_BITS) + 30
+    timed("peek 10 on", [v.Peek(queue="q", count=10, from_sequence_number=start)] * count)
+    timed("get queue", [v.GetQueue(queue="q")] * count)
+    given = timed("receive", [v.Receive(queue="q")] * count)
+    tokens = [each.message.lock_token or "" for each in given if isinstance(each, v.Received)]
+    timed("abandon", [v.Abandon(queue="q", lock_token=each) for each in tokens])
+    given = timed("receive again", [v.Receive(queue="q")] * count)
+    views = [each.message for each in given if isinstance(each, v.Received)]
+    timed("defer", [v.Defer(queue="q", lock_token=each.lock_token or "") for each in views])
+    by_number: list[v.Command] = [
+        v.ReceiveDeferred(queue="q", sequence_numbers=(each.sequence_number or 0,))
+        for each in views
+    ]
+    timed("receive deferred", by_number)
+    timed("accept next session", [v.AcceptNextSession(queue="s")] * 100)
+    batch = tuple(v.Message(body=f"n{n}") for n in range(10))
+    timed("batch of 10", [v.SendBatch(queue="q", messages=batch)] * count)
+    mortal: list[v.Command] = [
+        v.Send(queue="t", message=v.Message(body=f"u{n}")) for n in range(count)
+    ]
+    timed("send with time to live", mortal)
+    return found
+
+
+def main() -> None:
+    """Print the ratios and the growth."""
+    much = int(sys.argv[1]) if len(sys.argv) > 1 else MUCH
+    toy = Toy()
+    _, ask = model()
+    fill(ask, LITTLE)
+    for number in range(LITTLE):
+        toy.ask(v.Send(queue="q", message=v.Message(body=f"m{number}")))
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    sends, takes = [], []
+    for _ in range(ROUNDS):
+        sends.append((sending(ask), sending(toy.ask)))
+        takes.append((taking(ask), taking(toy.ask)))
+    for name, rounds in (("send", sends), ("receive and complete", takes)):
+        ours, theirs = (min(column) for column in zip(*rounds, strict=True))
+        ratio = min(mine / its for mine, its in rounds)
+        print(f"{name:24} model {ours:6.1f} us, toy {theirs:6.1f} us: {ratio:4.1f} times")
+    few = {"send": min(row[0] for row in sends), "receive and complete": min(r[0] for r in takes)}
+    few |= others(ask)
+    fill(ask, much - LITTLE)
+    gc.collect()
+    gc.freeze()
+    many = {
+        "send": min(sending(ask) for _ in range(ROUNDS)),
+        "receive and complete": min(taking(ask) for _ in range(ROUNDS)),
+    }
+    many |= others(ask)
+    print(f"\n{'':24} {LITTLE:>9,} held {much:>10,} held")
+    for name in few:
+        growth = many[name] / few[name]
+        print(f"{name:24} {few[name]:11.1f} us {many[name]:12.1f} us  {growth:4.1f} times")
+
+
+if __name__ == "__main__":
+    main()
