@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from busproof.model.life_cycle import ACTIVE, State
 
-__all__ = ["CONSIDERED", "Line", "Timer", "Timers", "by_number"]
+__all__ = ["CONSIDERED", "TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
 
 CONSIDERED: Final = 64
 """How many messages of a line a policy may look at that does not simply take the first."""
@@ -158,7 +158,7 @@ class Timers:
 
     def tidy(self, is_live: Callable[[Timer], bool]) -> None:
         """Drop the timers that no record needs, once they may be half of them."""
-        if self.stale > TIDY_FROM and self.stale * 2 > len(self.heap):
+        if self.stale * 2 > len(self.heap):
             self.heap = [timer for timer in self.heap if is_live(timer)]
             heapify(self.heap)
             self.stale = 0

@@ -40,13 +40,12 @@ def check_message(namespace: Namespace, message: v.Message) -> None:
     """LIMIT-01 to LIMIT-14: a message is not too large, and its keys are not too long."""
     if message.size is not None and not message.stands_in:
         namespace.rules.limits.check_size(namespace, message.size)
-    for text, rule in (
-        (message.message_id, "LIMIT-08"),
-        (message.session_id, "LIMIT-10"),
-        (message.partition_key, "LIMIT-12"),
-    ):
-        if text is not None and len(text) > LONGEST_KEY:
-            raise Refusal(v.Error.INVALID_OPERATION, rule)
+    if message.message_id is not None:
+        namespace.rules.limits.check_key(message.message_id, "LIMIT-08")
+    if message.session_id is not None:
+        namespace.rules.limits.check_key(message.session_id, "LIMIT-10")
+    if message.partition_key is not None:
+        namespace.rules.limits.check_key(message.partition_key, "LIMIT-12")
     if message.properties:
         namespace.rules.limits.check_properties(namespace, message)
 
@@ -58,6 +57,12 @@ def check_size(namespace: Namespace, size: int) -> None:
     premium = namespace.profile.tier is v.Tier.PREMIUM
     if size > kilobytes(namespace, LARGEST_IN_PREMIUM if premium else LARGEST):
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-04" if premium else "LIMIT-02")
+
+
+def check_key(key: str, rule: v.RuleId) -> None:
+    """LIMIT-07 to LIMIT-12: a MessageId, SessionId or PartitionKey is not too long."""
+    if len(key) > LONGEST_KEY:
+        raise Refusal(v.Error.INVALID_OPERATION, rule)
 
 
 def check_properties(namespace: Namespace, message: v.Message) -> None:
@@ -119,6 +124,7 @@ class Limits:
 
     check_message: Callable[[Namespace, v.Message], None] = check_message
     check_size: Callable[[Namespace, int], None] = check_size
+    check_key: Callable[[str, v.RuleId], None] = check_key
     check_properties: Callable[[Namespace, v.Message], None] = check_properties
     check_batch: Callable[[Namespace, Iterable[v.Message]], None] = check_batch
     check_state: Callable[[Namespace, str | None], None] = check_state

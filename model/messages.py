@@ -61,7 +61,8 @@ def accept(
 ) -> None:
     """DUP-04, FWD-04, TOPIC-01: let a message arrive that is not a copy; it may go on from here."""
     rules = namespace.rules
-    if not rules.duplicates.is_duplicate(namespace, entity, message, key):
+    detects = entity.settings.duplicate_detection
+    if not (detects and rules.duplicates.is_duplicate(namespace, entity, message, key)):
         rules.messages.arrive(namespace, entity, message, partition, transit)
 
 

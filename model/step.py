@@ -14,7 +14,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
-from busproof.model.indexes import Timer
+from busproof.model.indexes import TIDY_FROM, Timer
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.model.values import Refusal
@@ -108,7 +108,8 @@ def step(
     journal, timers = namespace.journal, namespace.timers
     if not keep:
         journal.forget()
-        timers.tidy(is_live)
+        if timers.stale > TIDY_FROM:
+            timers.tidy(is_live)
     namespace.choices = choices
     start = mark = journal.begin()
     if timers.heap and timers.heap[0][0] <= namespace.now:

@@ -7,6 +7,7 @@ queues are read.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import attrs
 
@@ -17,7 +18,8 @@ from busproof.model.values import EntityKind, EntitySettings, InTransit, Refusal
 
 __all__ = ["Topics"]
 
-DEFAULT_RULE = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
+ACTIVE: Final = v.EntityStatus.ACTIVE
+DEFAULT_RULE: Final = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
 
 
 def find(namespace: Namespace, path: str) -> Entity:
@@ -34,17 +36,16 @@ def find(namespace: Namespace, path: str) -> Entity:
 def addressed(namespace: Namespace, path: str) -> Entity:
     """TOPIC-06, DLQ-11: the queue or topic of this path, which messages can be sent to."""
     entity = find(namespace, path)
-    if entity.kind is EntityKind.SUBSCRIPTION:
-        raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-06")
-    if entity.owner is not entity:
-        raise Refusal(v.Error.INVALID_OPERATION, "DLQ-11")
+    if entity.base is not entity:
+        subscription = entity.kind is EntityKind.SUBSCRIPTION
+        raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-06" if subscription else "DLQ-11")
     return entity
 
 
 def sendable(namespace: Namespace, path: str) -> Entity:
     """MGMT-26, MGMT-28: the queue or topic of this path, which is not disabled for senders."""
     entity = addressed(namespace, path)
-    if not entity.status.takes:
+    if entity.status is not ACTIVE and not entity.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
     return entity
 
@@ -60,7 +61,7 @@ def readable(namespace: Namespace, path: str) -> Entity:
 def receivable(namespace: Namespace, path: str) -> Entity:
     """MGMT-27, MGMT-28: the entity of this path, which is not disabled for receivers."""
     entity = namespace.rules.topics.readable(namespace, path)
-    if not entity.status.gives:
+    if entity.status is not ACTIVE and not entity.status.gives:
         raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
     return entity
 
