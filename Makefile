@@ -38,8 +38,8 @@ run: $(BASE)/.installed ## run the suite on the embedded model (ADAPTER=… for 
 test: node-there $(DEV)/.installed ## run every test at gate size (BUSPROOF_SIZE=full for all of it)
 	@cd examples/node-adapter && said=$$(node --test 2>&1) || { echo "$$said"; exit 1; }; \
 		echo "examples/node-adapter: node --test"; echo "$$said" | tail -n 8
-	$(if $(PYTEST),,$(TESTS) tests/vocabulary tests/filters tests/oracle --cov --cov-report=term-missing:skip-covered)
-	$(TESTS) $(or $(PYTEST),--ignore=tests/vocabulary --ignore=tests/filters --ignore=tests/oracle)
+	$(if $(PYTEST),,$(TESTS) tests/vocabulary tests/filters tests/model tests/oracle --cov --cov-report=term-missing:skip-covered)
+	$(TESTS) $(or $(PYTEST),--ignore=tests/vocabulary --ignore=tests/filters --ignore=tests/model --ignore=tests/oracle)
 
 lint: $(DEV)/.installed ## ruff and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)
