@@ -21,7 +21,7 @@ from busproof.model.state import (
     ScheduledMessage,
     Transaction,
 )
-from busproof.model.transactions import PLENTY, buffer, running
+from busproof.model.transactions import PLENTY, buffer, keys_of_sends, running
 from busproof.model.values import DIRECT, Key, Refusal
 
 __all__ = ["Scheduling"]
@@ -102,7 +102,7 @@ def key_in(
     """SCHED-15: the key of a message that is scheduled in a transaction."""
     rules = namespace.rules
     if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "all":
-        keyed = [earlier.entity for earlier in transaction.sends if earlier.key is not None]
+        keyed = [other for other, _ in keys_of_sends(transaction)]
         if entity.settings.partitioned and keyed and entity not in keyed:
             raise Refusal(v.Error.INVALID_OPERATION, "SCHED-15")
         return rules.transactions.key_of(namespace, entity, transaction, message)

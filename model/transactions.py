@@ -26,7 +26,7 @@ from busproof.model.state import (
 )
 from busproof.model.values import DIRECT, Key, Refusal
 
-__all__ = ["Transactions", "alive", "buffer", "running"]
+__all__ = ["PLENTY", "Transactions", "buffer", "keys_of_sends", "running"]
 
 PLENTY: Final = 60 * v.MICROSECONDS
 """A timeout with which an outage is gone round."""
@@ -137,6 +137,12 @@ def key_of(
     return key
 
 
+def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
+    """The keys to which a transaction is bound: what was scheduled binds it to none."""
+    sends = (each for each in transaction.sends if each.scheduled is None)
+    return [(each.entity, each.key) for each in sends if each.key is not None]
+
+
 def check_other_sends(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
@@ -144,7 +150,7 @@ def check_other_sends(
 
     Whether a transaction can send to a second partitioned entity is read by TXN-ENTITIES.
     """
-    keyed = [(each.entity, each.key) for each in transaction.sends if each.key is not None]
+    keyed = keys_of_sends(transaction)
     alike = [earlier for other, earlier in keyed if other is entity]
     for earlier in alike:
         namespace.rules.transactions.check_same_key(namespace, earlier, key)
@@ -216,9 +222,9 @@ def check_settled(namespace: Namespace, transaction: Transaction, queued: Queued
         return
     rules, entity = namespace.rules, queued.entity
     key = rules.keys.effective_key(namespace, entity, queued.message)
-    for earlier in transaction.sends:
-        if key is not None and earlier.key is not None and earlier.entity is entity:
-            rules.transactions.check_same_key(namespace, earlier.key, key)
+    for other, earlier in keys_of_sends(transaction):
+        if key is not None and other is entity:
+            rules.transactions.check_same_key(namespace, earlier, key)
 
 
 def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
