@@ -50,8 +50,9 @@ def _counts(namespace: Namespace) -> bool:
 def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) -> None:
     """KEY-08, KEY-09: SessionId and PartitionKey agree where both are set.
 
-    On a regular entity the documents leave it open (REGULAR-KEYS); and while every partition is
-    down, so is which of the two errors comes (ERROR-PRECEDENCE).
+    On a regular entity the documents leave it open (REGULAR-KEYS), and this bus accepts what need
+    not be refused. While every partition is down, it is open which of the two errors comes
+    (ERROR-PRECEDENCE).
     """
     session_id, partition_key = message.session_id, message.partition_key
     if session_id is None or partition_key is None or session_id == partition_key:
@@ -59,7 +60,7 @@ def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) ->
     if "" in (session_id, partition_key) and not _counts(namespace):
         return
     if not entity.settings.partitioned:
-        if namespace.reading("REGULAR-KEYS", "accepted", "refused") == "accepted":
+        if namespace.profile.readings.get("REGULAR-KEYS") != "refused":
             return
     elif len(entity.base.down) == len(entity.partitions):
         errors = ("key-first", "outage-first")
