@@ -151,7 +151,12 @@ class Frames:
         self.broken = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Pieces of whole frames, and whether the piece is the first transfer of a batch."""
+        """Pieces of whole frames, and whether the piece is the first transfer of a batch.
+
+        The last piece ends with what is not a frame, if such a thing came; what follows is dropped.
+        """
+        if self.broken:
+            return
         if self._received or self._wanted > len(data):
             # A frame may come byte by byte: what came is added in place and looked at once.
             self._received += data
@@ -168,9 +173,10 @@ class Frames:
         while place + 4 <= len(data):
             end = place + int.from_bytes(data[place : place + 4], "big")
             if not place + 8 <= end <= place + self._largest:
-                # Proton says what is wrong with a frame that is none; nothing after it counts.
+                # Proton says what is wrong with it.
                 self.broken = True
-                end = len(data)
+                yield data[start:], False
+                return
             if end > len(data):
                 break
             if data.find(BATCH_MARK, place, min(end, place + 128)) >= 0 and is_batch(

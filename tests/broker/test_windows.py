@@ -68,6 +68,19 @@ def test_credit_is_as_much_as_the_engine_counts(window: bytes, credit: bytes) ->
     assert [AMQP_HEADER + usual, changed, usual] == [piece for piece, _ in pieces]
 
 
+@pytest.mark.parametrize("size", [0, 7, 1_001, 0xFFFF_FFFF])
+@pytest.mark.parametrize("behind", [b"", b"\2", b"\2\0\0\0", b"\2\0\0\0\0\x53\x13" * 500])
+def test_bytes_that_are_no_frame_end_the_stream(size: int, behind: bytes) -> None:
+    """However many of them have come: they are handed on once, and nothing that follows is."""
+    frames = Frames(1_000)
+    usual = flow(b"\x52\x01", b"\x52\x01")
+    nothing = size.to_bytes(4, "big") + behind
+    pieces = [piece for piece, _ in frames.feed(AMQP_HEADER + usual + nothing)]
+    assert AMQP_HEADER + usual + nothing == b"".join(pieces)
+    assert frames.broken
+    assert [] == list(frames.feed(usual))
+
+
 @pytest.mark.parametrize(
     "frame",
     [flow(b"\x43", b"\x43"), flow(COUNTED, b"\x70\x00\x00\x00\x01"), flow(b"\x43", GREATEST)[:-1]],
