@@ -155,15 +155,8 @@ class Frames:
 
         The last piece ends with what is not a frame, if such a thing came; what follows is dropped.
         """
-        if self.broken:
+        if not (data := self._gathered(data)):
             return
-        if self._received or self._wanted > len(data):
-            # A frame may come byte by byte: what came is added in place and looked at once.
-            self._received += data
-            if len(self._received) < self._wanted:
-                return
-            data = bytes(self._received)
-            self._received.clear()
         start = place = 0
         if not self._begun:
             if len(data) < len(AMQP_HEADER):
@@ -196,6 +189,19 @@ class Frames:
         self._keep(data[place:], size)
         if start < place:
             yield data[start:place], False
+
+    def _gathered(self, data: bytes) -> bytes:
+        """Return what came so far, once a frame may be whole; else nothing."""
+        if self.broken:
+            return b""
+        if self._received or self._wanted > len(data):
+            # A frame may come byte by byte: what came is added in place and looked at once.
+            self._received += data
+            if len(self._received) < self._wanted:
+                return b""
+            data = bytes(self._received)
+            self._received.clear()
+        return data
 
     def _keep(self, rest: bytes, wanted: int) -> None:
         self._received += rest
