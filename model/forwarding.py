@@ -138,16 +138,13 @@ def keep(
     transit: InTransit,
     reason: str,
 ) -> None:
-    """FWD-19 to FWD-21, FWD-32: keep what cannot go on among the dead letters of its source.
+    """FWD-17 to FWD-21, FWD-32: keep what cannot go on among the dead letters of its source.
 
-    Two pages name two places for it (FORWARD-FAILED); one that went too far is dead-lettered.
+    Two pages name two places for it (FORWARD-FAILED).
     """
     rules, failed = namespace.rules, transit._replace(reason=reason)
-    transfers = source.transfers
-    readings = ("transfer", "dead-letter")
-    if transfers is None or reason == TOO_FAR:
-        rules.dead_letters.bury(namespace, source, message, partition, failed)
-    elif namespace.reading("FORWARD-FAILED", *readings) == "transfer":
+    readings, transfers = ("transfer", "dead-letter"), source.transfers
+    if transfers is not None and namespace.reading("FORWARD-FAILED", *readings) == "transfer":
         rules.messages.enqueue(namespace, transfers, message, partition, failed)
     else:
         rules.dead_letters.bury(namespace, source, message, partition, failed)

@@ -119,11 +119,14 @@ def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None
     A deferred message is deferred as before, however often it failed and however old it is.
     """
     rules = namespace.rules
-    cached = queued.cached_by is not None
+    if queued.cached_by is not None:
+        namespace.journal.touch(queued)
+        readings = ("stays", "counts")
+        queued.failed += namespace.reading("CACHE-DELIVERY-COUNT", *readings) == "counts"
     rules.locks.unlock(namespace, queued, action)
     if queued.state is State.DEFERRED:
         return
-    if not cached and rules.dead_letters.has_failed_too_often(namespace, queued):
+    if rules.dead_letters.has_failed_too_often(namespace, queued):
         rules.dead_letters.dead_letter(namespace, queued, "MaxDeliveryCountExceeded")
     elif queued.expires_at is not None and queued.expires_at <= namespace.now:
         rules.expiry.expire(namespace, queued)

@@ -65,7 +65,7 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
     """PART-09, PART-10: lock some more messages of a partition for the front end.
 
     The lock runs from now on (CACHE-LOCK); a cached message does not count as delivered before it
-    is handed out (CACHE-DELIVERY-COUNT).
+    is handed out, or its lock ends (CACHE-DELIVERY-COUNT).
     """
     for _ in range(namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
         queued = entity.partitions[partition].line.first(entity.messages)
@@ -78,14 +78,22 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
 
 
 def take_cached(namespace: Namespace, entity: Entity, connection: str) -> QueuedMessage | None:
-    """PART-09: the first message in the cache of this connection's front end."""
+    """PART-09, TTL-14: the first message in the cache of this connection's front end.
+
+    Whether one that has expired is handed out is read by CACHE-EXPIRY.
+    """
     cached = [
         queued
         for queued in dict.fromkeys(entity.caches.get(connection, ()))
         if queued.cached_by == connection and queued.state is State.LOCKED and is_there(queued)
     ]
     entity.caches[connection] = cached
-    return min(cached, key=by_number, default=None)
+    for queued in sorted(cached, key=by_number):
+        expired = queued.expires_at is not None and queued.expires_at <= namespace.now
+        readings = ("handed-out", "not-handed-out")
+        if not expired or namespace.reading("CACHE-EXPIRY", *readings) == "handed-out":
+            return queued
+    return None
 
 
 def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:

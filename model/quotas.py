@@ -43,7 +43,7 @@ def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
     if both < MOST_PARTITIONED:
         return
     if there < MOST_PARTITIONED:
-        if namespace.reading("QUOTA-SHARED", "shared", "separate") == "separate":
+        if namespace.reading("QUOTA-SHARED", "separate", "shared") == "separate":
             return
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-04")
     raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-02" if queue else "QUOTA-03")

@@ -222,9 +222,9 @@ def check_settled(namespace: Namespace, transaction: Transaction, queued: Queued
         return
     rules, entity = namespace.rules, queued.entity
     key = rules.keys.effective_key(namespace, entity, queued.message)
-    for other, earlier in keys_of_sends(transaction):
-        if key is not None and other is entity:
-            rules.transactions.check_same_key(namespace, earlier, key)
+    alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
+    for earlier in alike if key is not None else ():
+        rules.transactions.check_same_key(namespace, earlier, key or earlier)
 
 
 def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:

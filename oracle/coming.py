@@ -15,7 +15,7 @@ def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Na
     """What may have arrived by itself, if it is seen now, and the namespace in which it has."""
     yield from dead_letters.arrivals(namespace, queue, body)
     yield from activating.coming(namespace, queue, body)
-    yield from _expired_unseen(namespace, queue, body)
+    yield from _died_unseen(namespace, queue, body)
     for name in feeding(namespace, queue.settings.queue):
         dead = namespace.queues[name]
         for after, letter in _letters(namespace, dead, body):
@@ -31,12 +31,14 @@ def _letters(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
     yield from arrivals(namespace, dead, body)
 
 
-def _expired_unseen(
+def _died_unseen(
     namespace: Namespace, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
-    """TTL-07: what was scheduled may have become active and died before anybody saw it."""
+    """TTL-07, SESS-01: what was scheduled may have become active and died before it was seen."""
     owner = namespace.queues.get(owner_of(dead.settings.queue))
-    if owner is None or owner is dead or not owner.settings.dead_letter_expired:
+    if owner is None or owner is dead:
+        return
+    if not (owner.settings.dead_letter_expired or owner.settings.requires_session):
         return
     for active, _ in activating.coming(namespace, owner, body):
         yield from dead_letters.arrivals(active, dead, body)

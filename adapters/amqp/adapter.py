@@ -7,8 +7,8 @@ from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof.adapters.hostile import HOSTILE_SLACK
 from busproof.errors import AdapterError
-from busproof.oracle.skewing import HOSTILE_SLACK
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (
     AdvanceClock,

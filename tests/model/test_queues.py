@@ -299,6 +299,36 @@ def test_cached_messages_are_handed_out_to_their_connection_first() -> None:
         assert 2 + (mode is v.ReceiveMode.PEEK_LOCK) == len(bus.bodies())
 
 
+@pytest.mark.parametrize(
+    ("reading", "kind"), [("handed-out", v.Received), ("not-handed-out", v.Empty)]
+)
+def test_cached_message_that_has_expired_is_handed_out_as_read(reading: str, kind: type) -> None:
+    bus = Bus(profile(partitions=1, CACHE_EXPIRY=reading), HostileChoices(Always()))
+    bus.create(time_to_live=10 * SECOND)
+    for number in range(3):
+        bus.send(f"m{number}")
+    bus.receive()
+    bus.wait(11)
+    assert isinstance(bus.done(v.Receive(queue="q")), kind)
+
+
+@pytest.mark.parametrize(("reading", "count"), [("stays", 1), ("counts", 2)])
+def test_cached_message_counts_as_delivered_as_read(reading: str, count: int) -> None:
+    bus = Bus(profile(partitions=1, CACHE_DELIVERY_COUNT=reading), HostileChoices(Always()))
+    bus.create()
+    for number in range(2):
+        bus.send(f"m{number}")
+    bus.receive()
+    bus.wait(60)
+    found = bus.done(v.ReceiveBatch(queue="q", count=2), "c2")
+    bus.choices = RoundRobin()
+    rest = bus.done(v.ReceiveBatch(queue="q", count=2), "c2")
+    assert isinstance(found, v.ReceivedSeveral)
+    assert isinstance(rest, v.ReceivedSeveral)
+    counts = {each.body: each.delivery_count for each in (*found.messages, *rest.messages)}
+    assert {"m0": 2, "m1": count} == counts
+
+
 def test_cached_lock_begins_when_handed_out_if_so_read() -> None:
     held_to = profile(partitions=1, CACHE_LOCK="from-handing-out")
     bus = Bus(held_to, HostileChoices(Always()))

@@ -83,7 +83,7 @@ def test_message_is_forwarded_four_times_in_a_row(bus: Bus) -> None:
     bus.send("near", queue="q1")
     bus.send("far", queue="q0")
     assert ["near"] == bus.bodies("q5")
-    assert "MaxTransferHopCountExceeded" == bus.receive("q4" + v.DEAD_LETTERS).dead_letter_reason
+    assert "MaxTransferHopCountExceeded" == bus.receive("q4" + v.TRANSFERS).dead_letter_reason
 
 
 @pytest.mark.parametrize(

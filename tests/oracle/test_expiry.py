@@ -36,7 +36,7 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Peeked, Received, Refused
+from busproof.vocabulary.outcomes import Empty, Peeked, Refused
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Clock, Error, ReceiveMode
 
@@ -320,30 +320,6 @@ def test_the_own_bus_drops_it_or_dead_letters_it() -> None:
     buried = given_by_own_bus(DEAD_RECEIVE, dead_letter_expired=True)
     assert buried.message.dead_letter_reason == EXPIRED
     assert given_by_own_bus(PEEK) == Peeked()
-
-
-def test_the_own_bus_shows_it_until_it_is_received_from() -> None:
-    adapter = ModelAdapter()
-    adapter.start(profile_for(load(), partitions=2))
-    adapter.do(CreateQueue(queue="q"), "c1")
-    adapter.do(Send(queue="q", message=Message(body="m1", time_to_live=LIFE)), "c1")
-    adapter.do(AdvanceClock(duration=11 * SECOND), "c1")
-    assert [each.body for each in adapter.do(PEEK, "c1").outcome.messages] == ["m1"]
-    adapter.do(RECEIVE, "c1")
-    assert adapter.do(PEEK, "c1").outcome == Peeked()
-
-
-def test_the_own_bus_may_hand_it_out_of_a_cache() -> None:
-    for reading, kind in (("handed-out", Received), ("not-handed-out", Empty)):
-        adapter = ModelAdapter()
-        readings = {"CACHE-EXPIRY": reading}
-        adapter.start(profile_for(load(), partitions=2, readings=readings))
-        adapter.do(CreateQueue(queue="q", partitioned=False), "c1")
-        for body in ("m1", "m2"):
-            adapter.do(Send(queue="q", message=Message(body=body, time_to_live=LIFE)), "c1")
-        adapter.do(RECEIVE, "c1")
-        adapter.do(AdvanceClock(duration=11 * SECOND), "c1")
-        assert isinstance(adapter.do(RECEIVE, "c1").outcome, kind)
 
 
 def test_what_was_lost_in_an_outage_is_not_blamed_on_its_age(queue: Told) -> None:

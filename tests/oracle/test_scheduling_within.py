@@ -112,6 +112,19 @@ def test_what_was_rolled_back_never_comes(queue: Told, end: type) -> None:
         assert found.rules[0] == "TXN-13"
 
 
+@pytest.mark.parametrize("passed", [5, 6])
+def test_what_needs_a_session_may_be_dead_as_soon_as_it_is_due(told: Told, passed: int) -> None:
+    """Committed when its time has come, of which nobody has seen anything yet."""
+    told.queue(requires_session=True)
+    told.has(BeginTransaction(transaction="t"))
+    told.has(later(transaction="t"), Scheduled(sequence_number=NUMBER))
+    passes(told, passed)
+    dead = Receive(queue="q/$deadletterqueue")
+    assert not is_allowed(told, dead, received("m1"))
+    told.has(CommitTransaction(transaction="t"))
+    assert told.saw(dead, received("m1")).rules[0] == "SESS-01"
+
+
 @pytest.mark.parametrize(
     ("reading", "taken", "refused"),
     [("either", True, True), ("sends-only", True, False), ("all", False, True)],

@@ -1,0 +1,155 @@
+"""What makes a conforming bus hard to judge: timers that go wrong, and answers that never come.
+
+Both are wrappers around a bus that knows nothing of them. Timers go wrong by up to the slack that
+the bus declares. A request without answer may have taken effect, may take effect much later, or
+never does.
+"""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model import Answer
+
+__all__ = ["HOSTILE_SLACK", "Ask", "LostAnswers", "WrongTimers"]
+
+HOSTILE_SLACK: Final = 2 * v.MICROSECONDS
+LATE: Final = 0.3
+"""How often something comes late of which nobody says that it is punctual."""
+LOST: Final = 0.04
+"""How often an answer is lost, where any are."""
+CALM: Final = 0.5
+"""How often none are lost until the next start: no long scenario would ever come to its end."""
+
+SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
+LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
+"""DUP-03: a window that can be had stays one."""
+
+WRONG: Final = ("lock_duration", "duplicate_window", "time_to_live")
+"""The durations of an entity."""
+
+LOSABLE: Final = (
+    v.Settlement
+    | (v.Send | v.Schedule | v.CancelScheduled | v.Receive | v.ReceiveDeferred | v.RenewLock)
+    | (v.AcceptNextSession | v.RenewSessionLock | v.SetSessionState)
+    | (v.CommitTransaction | v.RollBackTransaction | v.AddRule | v.RemoveRule)
+    | (v.CreateQueue | v.CreateSubscription | v.UpdateQueue | v.UpdateTopic)
+    | (v.DeleteQueue | v.DeleteTopic)
+)
+"""Whose answers are lost: an observer knows what to make of that."""
+
+Ask = Callable[[v.Command, str], Answer]
+"""A bus: what comes of a command over a connection."""
+
+
+class LostAnswers:
+    """A bus of whose answers some are lost."""
+
+    def __init__(self, ask: Ask, random: Random) -> None:
+        self._ask = ask
+        self._random = random
+        self._late: list[tuple[v.Command, str]] = []
+        self._calm = random.random() < CALM
+
+    def __call__(self, command: v.Command, connection: str) -> Answer:
+        """Ask, or lose the answer; what was lost before may take effect first."""
+        if self._late and self._random.random() < LATE:
+            self._ask(*self._late.pop(0))
+        losable = isinstance(command, LOSABLE) and not self._calm
+        if not losable or self._random.random() >= LOST:
+            return self._ask(command, connection)
+        fate = self._random.choice(("now", "later", "never"))
+        if fate == "now":
+            self._ask(command, connection)
+        elif fate == "later":
+            self._late.append((command, connection))
+        return Answer(v.Indeterminate(detail="no answer came in time"))
+
+
+class WrongTimers:
+    """A bus whose timers are shorter or longer than was asked for, and which says what was asked.
+
+    Args:
+        ask: the bus.
+        random: by which timers go wrong.
+        punctual: whether what is scheduled comes within the slack (SCHEDULE-DELAY).
+    """
+
+    def __init__(self, ask: Ask, random: Random, *, punctual: bool) -> None:
+        self._ask = ask
+        self._random = random
+        self._punctual = punctual
+        self._asked: dict[tuple[str, str, int | None], int | None] = {}
+        self._created: dict[v.Command, v.Command] = {}
+
+    def __call__(self, command: v.Command, connection: str) -> Answer:
+        """Ask for wrong durations, and answer with the right ones."""
+        answer = self._ask(self._taken(command), connection)
+        answer.outcome = self._told(answer.outcome)
+        return answer
+
+    def _taken(self, command: v.Command) -> v.Command:
+        """Return the request as such a bus takes it."""
+        if isinstance(command, v.Send | v.Schedule):
+            message = self._mortal(command.message)
+            command = attrs.evolve(command, message=message)
+        if isinstance(command, v.SendBatch):
+            return attrs.evolve(command, messages=tuple(map(self._mortal, command.messages)))
+        if isinstance(command, v.Schedule):
+            return attrs.evolve(command, delay=self._delay(command.delay))
+        if not isinstance(command, v.CreateQueue | v.CreateTopic | v.CreateSubscription):
+            return command
+        # One that is asked for again, because the first was not answered, is the same to the bus.
+        if command not in self._created:
+            self._created[command] = self._creation(command)
+        return self._created[command]
+
+    def _told(self, outcome: v.Outcome) -> v.Outcome:
+        """Return the answer with the durations that were asked for, and a wrong end of a lock."""
+        if isinstance(outcome, v.Described | v.TopicDescribed):
+            return attrs.evolve(outcome, description=self._announced(outcome.description))
+        if isinstance(outcome, v.Renewed) and outcome.locked_until is not None:
+            return v.Renewed(locked_until=self._moment(outcome.locked_until))
+        if isinstance(outcome, v.Received) and outcome.message.locked_until is not None:
+            until = self._moment(outcome.message.locked_until)
+            return v.Received(message=attrs.evolve(outcome.message, locked_until=until))
+        return outcome
+
+    def _creation(self, command: v.CreateQueue | v.CreateTopic | v.CreateSubscription) -> Any:
+        changes: dict[str, int | None] = {}
+        for name in WRONG:
+            if hasattr(command, name):
+                asked: int | None = getattr(command, name)
+                changes[name] = self._duration(asked) if name != WRONG[1] else self._window(asked)
+                self._asked[v.created_path(command), name, changes[name]] = asked
+        return attrs.evolve(command, **changes)  # type: ignore[arg-type]
+
+    def _announced(self, told: Any) -> Any:
+        """Return a description with the durations that were asked for."""
+        path = told.topic if isinstance(told, v.TopicDescription) else told.queue
+        named = [name for name in WRONG if hasattr(told, name)]
+        changes = {name: self._asked.get((path, name, getattr(told, name))) for name in named}
+        return attrs.evolve(told, **{name: each for name, each in changes.items() if each})
+
+    def _mortal(self, message: v.Message) -> v.Message:
+        return attrs.evolve(message, time_to_live=self._duration(message.time_to_live))
+
+    def _duration(self, duration: int | None) -> int | None:
+        return None if duration is None else max(1, self._moment(duration))
+
+    def _window(self, asked: int | None) -> int:
+        window = asked or 0
+        if not SHORTEST_WINDOW <= window <= LONGEST_WINDOW:
+            return window
+        return min(max(self._moment(window), SHORTEST_WINDOW), LONGEST_WINDOW)
+
+    def _delay(self, delay: int) -> int:
+        """Return a delay of a service that is slow now and then."""
+        slow = self._random.random() < LATE and not self._punctual
+        return delay + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK * (5 if slow else 1))
+
+    def _moment(self, moment: int) -> int:
+        return max(0, moment + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK))
