@@ -1,6 +1,7 @@
-"""A spec's graph and the model, compared in every state that can be reached.
+"""A spec's graph beside the reference model, or beside the client oracle.
 
-The specs keep what a client cannot see, and the model keeps several states possible: so a state of
+The model is compared state by state (`walking`), and the oracle, which sees answers only, so: the
+contract keeps what a client cannot see, and the oracle keeps several states possible: a state of
 the comparison is a set of the graph's states beside a set of the model's. From the initial pair on,
 every command that the graph asks somewhere in the set is asked of the model; both must give the
 same replies, and each reply leads to the next pair. What the graph asks elsewhere and not here must
@@ -8,7 +9,7 @@ be without effect, but for commands that the spec bounds. Equality in all of the
 client could ever tell the two apart.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -16,60 +17,18 @@ import attrs
 
 from busproof.errors import SpecificationError
 from busproof.tla.answering import Answered, Answers
+from busproof.tla.comparison import Comparison, Disagreement, Edge
 from busproof.tla.graph import Graph
 from busproof.tla.manifest import Configuration, Setting
 from busproof.tla.replies import Reply, reply_of
 from busproof.tla.twin import born
-from busproof.vocabulary.values import RuleId
+from busproof.tla.walking import walked
 
-__all__ = ["Comparison", "Disagreement", "compared"]
+__all__ = ["compared"]
 
 _TOLD_EVERY: Final = 500
 _WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
-_KEPT: Final = 200
-"""Disagreements that are kept; the first ones are the ones to look at."""
-
 Spoken = Mapping[str, object]
-
-
-@attrs.frozen(kw_only=True)
-class Disagreement:
-    """A state in which the spec and the model answer a command differently.
-
-    Attributes:
-        way: the commands and replies that lead there.
-        states: the spec's states, as printed.
-        command: what was asked.
-        spec_only: the replies that only the spec gives.
-        model_only: the replies that only the model gives.
-        rules: the rules by which the model gives its replies.
-    """
-
-    way: tuple[tuple[Spoken, Reply], ...]
-    states: tuple[str, ...]
-    command: Spoken
-    spec_only: tuple[Reply, ...]
-    model_only: tuple[Reply, ...]
-    rules: tuple[RuleId, ...]
-
-
-@attrs.define(kw_only=True)
-class Comparison:
-    """What comparing came to.
-
-    Attributes:
-        pairs: states of the comparison.
-        edges: edges of the graph that were compared.
-        rules: rule id to how many edges the model decided by it, by command.
-        disagreements: none is a pass.
-        disagreeing: how many there were.
-    """
-
-    pairs: int = 0
-    edges: int = 0
-    rules: Counter[tuple[RuleId, str]] = attrs.field(factory=Counter)
-    disagreements: list[Disagreement] = attrs.field(factory=list)
-    disagreeing: int = 0
 
 
 @attrs.frozen(eq=False)
@@ -92,7 +51,7 @@ def compared(
     *,
     first: bool = False,
 ) -> Comparison:
-    """Compare a graph with the model, as the manifest's setting says.
+    """Compare a graph with the model or the oracle, as the manifest's setting says.
 
     Args:
         graph: of the configuration.
@@ -106,6 +65,8 @@ def compared(
     setting = configuration.graph
     if setting is None:
         raise SpecificationError(f"{configuration.name} has nothing to compare the model with")
+    if setting.beside == "model":
+        return walked(graph, configuration, progress, first=first)
     return _Comparing(graph, setting, progress).run(first=first)
 
 
@@ -131,7 +92,6 @@ class _Comparing:
         self._alphabet = self._replies_by_command()
         alone = len({command.get("connection", 1) for command in self._commands}) == 1
         self._answers = Answers(self._commands, setting, alone=alone)
-        self._is_equal = setting.compare == "equal"
         self._found = Comparison()
 
     def _replies_by_command(self) -> dict[int, set[Reply]]:
@@ -150,13 +110,13 @@ class _Comparing:
         waiting = deque([start])
         while waiting and not (first and self._found.disagreeing):
             pair = waiting.popleft()
-            self._found.pairs += 1
+            self._found.states += 1
             for further in self._compare(pair):
                 key = further.key()
                 if key not in seen:
                     seen.add(key)
                     waiting.append(further)
-            if self._progress is not None and self._found.pairs % _TOLD_EVERY == 0:
+            if self._progress is not None and self._found.states % _TOLD_EVERY == 0:
                 self._progress(self._found.edges)
         return self._found
 
@@ -199,8 +159,7 @@ class _Comparing:
             yield from self._compare_command(pair, command, by_reply)
         for command in range(len(self._commands)):
             if (
-                self._is_equal
-                and command not in leading
+                command not in leading
                 and command not in self._silent
                 and self._commands[command]["op"] not in self._setting.bounded
             ):
@@ -223,7 +182,7 @@ class _Comparing:
         spec_only = [reply for reply in by_reply if reply not in answers]
         model_only = [reply for reply in answers if reply not in by_reply]
         if self._may_be_looser(command):
-            model_only = [reply for reply in model_only if reply in offered and self._is_equal]
+            model_only = [reply for reply in model_only if reply in offered]
         if spec_only or model_only:
             self._disagree(pair, command, spec_only, model_only, answers)
         for reply, targets in by_reply.items():
@@ -235,8 +194,7 @@ class _Comparing:
                 yield _Pair(self._closed(targets), twins, pair, (command, reply))
 
     def _may_be_looser(self, command: int) -> bool:
-        setting = self._setting
-        return not self._is_equal or self._commands[command]["op"] in setting.looser
+        return self._commands[command]["op"] in self._setting.looser
 
     def _answered(
         self, twins: Iterable[int], command: int, wanted: dict[Reply, set[int]]
@@ -273,11 +231,8 @@ class _Comparing:
         model_only: list[Reply],
         answers: dict[Reply, list[Answered]],
     ) -> None:
-        self._found.disagreeing += 1
-        if len(self._found.disagreements) >= _KEPT:
-            return
         rules = [rule for each in answers.values() for answer in each for rule in answer.rules]
-        self._found.disagreements.append(
+        self._found.disagree(
             Disagreement(
                 way=self._way(pair),
                 states=tuple(
@@ -285,8 +240,8 @@ class _Comparing:
                     for state in sorted(pair.states)
                 ),
                 command=self._commands[command],
-                spec_only=tuple(spec_only),
-                model_only=tuple(model_only),
+                spec_only=tuple(map(Edge, spec_only)),
+                model_only=tuple(map(Edge, model_only)),
                 rules=tuple(dict.fromkeys(rules)),
             )
         )

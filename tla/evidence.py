@@ -61,15 +61,13 @@ def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
     for ran in found:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
-        # What the client oracle is compared with is refined by what the strict one is.
-        small = small and setting is not None and setting.oracle == "strict"
+        # What the client oracle is compared with is refined by what the model is.
+        small = small and setting is not None and setting.beside == "model"
         if ran.passed and small and ran.graph is not None and setting is not None:
             name = ran.configuration.name
             suites[name] = paths.covering(ran.graph, name, ran.sources, setting)
     strict = {
-        each.name
-        for each in manifest.configurations
-        if each.graph and each.graph.oracle == "strict"
+        each.name for each in manifest.configurations if each.graph and each.graph.beside == "model"
     }
     kept = [suites[name] for name in sorted(suites) if name in strict]
     if kept:

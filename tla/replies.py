@@ -1,4 +1,4 @@
-"""Replies as plain tuples: those of a spec, and what the model's answers are in its words."""
+"""Replies as plain tuples: those of a spec, and the outcomes of model and oracle in its words."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,10 +22,13 @@ from busproof.vocabulary.outcomes import (
     SessionState,
 )
 
-__all__ = ["Reply", "outcome_of", "replies_of", "reply_of"]
+__all__ = ["ANY_REFUSAL", "Reply", "outcome_of", "replies_of", "reply_for", "reply_of"]
 
 Reply = tuple[Any, ...]
 """A reply as a plain tuple: its kind, then what tells it from others of its kind."""
+
+ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
+"""A refusal of which the documents do not name the error."""
 
 _NONE = "none"
 NUMBERS: Final = 1 << 41
@@ -76,37 +79,42 @@ def _reply_about_sessions(outcome: Outcome) -> Reply:
             return ("SessionState", state)
         case SessionsListed(session_ids=session_ids):
             return ("SessionsListed", tuple(sorted(session_ids)))
-        case Renewed():
-            return ("Renewed",)
+        case Renewed() | Empty():
+            return (type(outcome).__name__,)
         case _:
             raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
 
 
 def replies_of(transition: Transition, *, sent: int, partition: bool) -> tuple[Reply, ...]:
-    """The spec's replies that what the model answers stands for.
+    """The spec's replies that what the oracle allows stands for.
 
     Args:
-        transition: the model's answer.
+        transition: what it allows.
         sent: how many messages were sent by then.
         partition: whether the spec's reply names the partition that took the message.
     """
-    match transition.outcome:
-        case Done():
-            choice = transition.choice if partition else None
-            return (("Done", None if choice is None else choice.partition),)
-        case Refused(error=error):
-            named: Reply = ("Refused", error.value)
-            return (("Refused", ANY), named) if transition.any_error else (named,)
-        case outcome:
-            return (_reply_for(outcome, sent),)
+    choice = transition.choice if partition else None
+    reply = reply_for(
+        transition.outcome, sent=sent, partition=None if choice is None else choice.partition
+    )
+    return (ANY_REFUSAL, reply) if transition.any_error else (reply,)
 
 
-def _reply_for(outcome: Outcome, sent: int) -> Reply:
+def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
+    """The spec's reply for what a client sees.
+
+    Args:
+        outcome: what it sees.
+        sent: how many messages were sent by then.
+        partition: the partition that the reply names.
+    """
     match outcome:
+        case Done():
+            return ("Done", partition)
+        case Refused(error=error):
+            return ("Refused", error.value)
         case Received(message=view) | ReceivedSeveral(messages=(view,)):
             return ("Received", _number(view))
-        case Empty():
-            return ("Empty",)
         case Peeked(messages=views):
             return ("Peeked", tuple(_number(view) for view in views))
         case Scheduled():

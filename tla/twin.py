@@ -264,11 +264,11 @@ def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:
     profile = profile_for(
         load_catalogue(), readings=dict(setting.readings), partitions=setting.partitions
     )
-    namespace = fresh_namespace(profile, Observability(partitions=setting.oracle == "strict"))
+    namespace = fresh_namespace(profile, Observability(partitions=setting.beside == "model"))
     for creation in creations(setting, commands):
         namespace = _created(namespace, creation)
         queue = namespace.queues[creation.queue]
-        if setting.oracle == "strict" and creation.partitioned:
+        if setting.beside == "model" and creation.partitioned:
             places = {**setting.places, **setting.elsewhere.get(creation.queue, {})}
             queue = attrs.evolve(queue, homes=_homes(places))
             namespace = with_queue(namespace, queue)

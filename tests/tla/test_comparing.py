@@ -1,4 +1,4 @@
-"""The graph beside the model: they agree, and each kind of difference shows."""
+"""The graph beside the client oracle: they agree, and each kind of difference shows."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,8 @@ import pytest
 
 from busproof.cli import main
 from busproof.errors import SpecificationError
-from busproof.tla.comparing import Comparison, compared
+from busproof.tla.comparing import compared
+from busproof.tla.comparison import Comparison
 from busproof.tla.graph import Graph, explored
 from busproof.tla.manifest import Configuration, Kind, Manifest, Setting, Size
 
@@ -44,7 +45,7 @@ def test_a_spec_with_another_rule_disagrees(
     manifest = changed("Shelf.tla", old, new)
     _, found = compare(manifest)
     replies = {
-        " ".join(map(str, reply)) for each in found.disagreements for reply in each.spec_only
+        " ".join(map(str, edge.reply)) for each in found.disagreements for edge in each.spec_only
     }
     assert found.disagreeing
     assert said in replies or not said
@@ -105,7 +106,7 @@ def forwarded(edges: list[tuple[str, str, str, str]], **setting: object) -> Comp
             edges=len(edges),
             queue={"partitioned": False},
             queues={"q": {"forward_to": "r"}},
-            **{"silent": ("Forward",), **setting},
+            **{"silent": ("Forward",), "beside": "oracle", **setting},
         ),
     )
     return compared(graph, configuration)
@@ -121,7 +122,9 @@ def test_what_has_happened_unasked_is_not_undone() -> None:
     """Received once, the message is at neither of the places where it may have been."""
     twice = [*FORWARDED, ("gone", "Receive", "Received", "gone")]
     found = forwarded(twice)
-    assert {("Received", 1)} == {reply for each in found.disagreements for reply in each.spec_only}
+    assert {("Received", 1)} == {
+        edge.reply for each in found.disagreements for edge in each.spec_only
+    }
 
 
 def test_a_step_is_asked_for_unless_it_is_said_to_be_silent() -> None:
