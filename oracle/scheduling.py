@@ -71,7 +71,8 @@ def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterato
             yield from beyond_limits(namespace, command)
             yield from _schedule(namespace, queue, command, message, seen)
         else:
-            yield from _schedule_in(namespace, queue, command, message, seen)
+            for way in _schedule_in(namespace, queue, command, message, seen):
+                yield staging.doubted(way, command.transaction)
 
 
 def _schedule(

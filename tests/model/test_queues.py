@@ -273,6 +273,18 @@ def test_pooled_partitions_are_full_together() -> None:
         )
 
 
+def test_a_pooled_partition_with_room_is_full_with_the_others() -> None:
+    """The first holds more than its own size, so that nothing is left for the second."""
+    for reading in ("pooled", "either"):
+        bus = Bus(profile(FULL_PARTITION=reading, partitions=2), HostileChoices(Always()))
+        bus.create()
+        full(bus, "k", GB)
+        full(bus, "k", GB)
+        for key in ("k", "other"):
+            message = v.Message(body="m", partition_key=key, size=1)
+            assert v.Error.QUOTA_EXCEEDED is bus.refused(v.Send(queue="q", message=message))
+
+
 def test_gigabytes_make_partitions_if_so_read() -> None:
     bus = Bus(profile(GB_PARTITIONS="per-gb"))
     bus.create(max_size=2)
