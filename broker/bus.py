@@ -273,7 +273,7 @@ class Bus:
         """Give a locked message back as though it had never been delivered."""
         entity = self.entity(queue)
         stored = None if entity is None else locked(entity, token)
-        if entity is None or stored is None or has_ended(self.namespace, stored):
+        if entity is None or stored is None or has_ended(self.namespace, entity, stored):
             return
         now = self.namespace.now
         self.namespace = give_back(self.namespace, entity, stored, now, "LIFE-04", counts=False)

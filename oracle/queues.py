@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from busproof.oracle.outages import Outages
+from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.stored import Spread
 from busproof.oracle.transition import Transition, done, refusal
@@ -101,8 +102,8 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
         queue = namespace.queues.get(each)
         if queue is not None:
             managed = queue.managed
-            if outages.any and not managed.disturbed:
-                managed = attrs.evolve(managed, disturbed=True)
+            if outages.any or queue.outages.any:
+                managed = troubled(managed, namespace.now)
             changed = attrs.evolve(queue, outages=outages, managed=managed, **changes)
             namespace = with_queue(namespace, changed)
     return _darkened(namespace, owner, outages)
