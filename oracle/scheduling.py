@@ -229,14 +229,11 @@ def _schedule_in(
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = attrs.evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
-        after = staging.after_refusal(namespace, name, transaction)
-        yield refusal(after, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
     if keys_conflict(message):
-        for refused in staging.conflicting(namespace, queue, message, "SCHED-12"):
-            after = staging.after_refusal(refused.next, name, transaction)
-            yield attrs.evolve(refused, next=after)
+        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not staging.regular_accepts(namespace):
             return
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
