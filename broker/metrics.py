@@ -135,9 +135,9 @@ def _of_entities(hub: Hub) -> Iterator[Metric]:
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_size_bytes",
-        "The size of a partition, where its entity was given one.",
+        "The size of a partition.",
         labels,
-        ((where, each["most"]) for where, each in partitions if each["most"] is not None),
+        ((where, each["most"]) for where, each in partitions),
     )
 
 

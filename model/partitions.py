@@ -122,14 +122,25 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
     if command.session_id is not None:
         queued = rules.partitions.in_session(namespace, entity, up, command.session_id, start or 0)
     elif start is not None:
-        queued = chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
+        views = islice(rules.partitions.onwards(entity, up, start), command.count)
+        return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
     else:
         up = rules.partitions.order(namespace, entity, up)
         queued = chain.from_iterable(each.line.behind(entity.messages, 0) for each in up)
-    views = [shown(each) for each in islice(queued, command.count)]
-    if start is None and command.session_id is None:
-        views += rules.partitions.scheduled(entity, up, command.count - len(views))
-    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
+    found = [shown(each) for each in islice(queued, command.count)]
+    if command.session_id is None:
+        found += islice(rules.partitions.scheduled(entity, up), command.count - len(found))
+    return Answer(v.Peeked(messages=tuple(found)), rules=("LIFE-07",))
+
+
+def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
+    """PART-20, SCHED-08: everything from a number on, in the order of the numbers.
+
+    Those of a partition's scheduled messages come after those of its others.
+    """
+    for partition in up:
+        yield from map(shown, partition.line.behind(entity.messages, start))
+        yield from scheduled(entity, (partition,), start)
 
 
 def in_session(
@@ -169,11 +180,13 @@ def shows_nothing(namespace: Namespace) -> bool:
     return namespace.may("PEEK-EMPTY", "either", *readings) == "nothing"
 
 
-def scheduled(entity: Entity, up: Iterable[Partition], most: int) -> Iterator[v.MessageView]:
+def scheduled(
+    entity: Entity, up: Iterable[Partition], start: int = 0
+) -> Iterator[v.MessageView]:
     """SCHED-08: what is scheduled and not due."""
-    waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, 0) for each in up)
+    waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, start) for each in up)
     state = v.MessageState.SCHEDULED
-    for each in islice(waiting, most):
+    for each in waiting:
         yield as_view(each.message, (each.number, None, None, None, None, state))
 
 
@@ -197,4 +210,5 @@ class Partitions:
         [Namespace, Entity, Iterable[Partition], str, int], Iterator[QueuedMessage]
     ] = in_session
     order: Callable[[Namespace, Entity, list[Partition]], list[Partition]] = order
-    scheduled: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = scheduled
+    onwards: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = onwards
+    scheduled: Callable[..., Iterator[v.MessageView]] = scheduled

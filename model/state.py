@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_PARTITIONS",
+    "SCHEDULED_FROM",
     "BufferedRuleChange",
     "BufferedSend",
     "DuplicateEntry",
@@ -105,7 +106,7 @@ class QueuedMessage(Record):
         entity, session = self.entity, self.session
         if entity.messages.get(self.number) is not self:
             return
-        self.line.enter(self)
+        self.line.append(self)
         locked = self.state in LOCKED_STATES
         if session is not None:
             entity.partitions[self.partition].line.insert(self)
