@@ -251,9 +251,7 @@ class Bus:
         queued = self._locked(path, token)
         return None if queued is None else queued.message.body
 
-    def wait_for(
-        self, command: v.Receive | v.AcceptNextSession, connection: str
-    ) -> Answer | None:
+    def wait_for(self, command: v.Receive | v.AcceptNextSession, connection: str) -> Answer | None:
         """Decide a request that may wait; `None` while there is nothing to answer."""
         self.keep_time()
         self._choosing = self._patient

@@ -89,11 +89,11 @@ class ChangeLog:
         self._spans = True
         self._notes.update(("entities", *TABLES))
         for entity in namespace.entities.values():
-            self._note_entry(entity.path, MISSING, entity)
+            self._note_entry(MISSING, entity)
             self._new_homes.update(((entity, key), home) for key, home in entity.homes.items())
             for table in (entity.messages, entity.scheduled, entity.sessions, entity.duplicates):
-                for key, record in table.items():
-                    self._note_entry(key, MISSING, record)
+                for record in table.values():
+                    self._note_entry(MISSING, record)
             for partition in entity.partitions:
                 if partition.arrivals or partition.scheduled > SCHEDULED_FROM:
                     self._noted[id(partition)] = _Noted(partition, None)
@@ -153,7 +153,7 @@ class ChangeLog:
     def _note_table(self, table: dict[Any, Any], key: Any, before: Any) -> Iterator[int]:
         after = table.get(key, MISSING)
         if isinstance(before, Record) or isinstance(after, Record):
-            for record in self._note_entry(key, before, after):
+            for record in self._note_entry(before, after):
                 yield place_of(record, self._namespace.choices)
         elif table is self._namespace.readings or table is self._namespace.down:
             self._notes.add("readings" if table is self._namespace.readings else "down")
@@ -162,7 +162,7 @@ class ChangeLog:
             self._new_homes[entity, key] = after
             yield after
 
-    def _note_entry(self, key: Any, before: Any, after: Any) -> list[Any]:
+    def _note_entry(self, before: Any, after: Any) -> list[Any]:
         """Note records that came or left; returns those that are durable."""
         found = [each for each in (before, after) if type(each) in DURABLE]
         for record in found:

@@ -40,7 +40,7 @@ class Statement(IntEnum):
 
 
 def _put(table: str, values: int) -> str:
-    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * values)})"
+    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * values)})"  # noqa: S608 - our own
 
 
 STATEMENTS: Final[dict[Statement, str]] = {

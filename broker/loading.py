@@ -182,7 +182,10 @@ class _Reading:
             *standing, cached_by, order, expires_at, reason, more, name, text, content = values
             message = self._message(name, text, content)
             if more is not None:
-                self._names[name].more = {**(self._names[name].more or {}), entity.path: given(more)}
+                self._names[name].more = {
+                    **(self._names[name].more or {}),
+                    entity.path: given(more),
+                }
             session = None
             if entity.settings.requires_session and message.session_id is not None:
                 session_id = message.session_id

@@ -79,6 +79,8 @@ class Keeping:
         if found is None:
             saver.begin(hub.bus)
         else:
+            listeners = hub.bus.listeners
+            listeners[listeners.index(log.note)] = saver.hear
             log.clear(found.strays)
         saver.keep("run", str(run))
         saver.save()

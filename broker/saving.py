@@ -7,7 +7,7 @@ leaves the broker before everything that was decided until then is written.
 import asyncio
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from busproof.broker.refusals import Refusal
 from busproof.broker.store import Store
 from busproof.broker.wording import written
 from busproof.errors import ConformanceError
+from busproof.model.journal import Change
 from busproof.vocabulary.values import Clock
 
 if TYPE_CHECKING:
@@ -70,8 +71,17 @@ class Saver:
         self._in_thread = in_thread
         self._pool = ThreadPoolExecutor(1, "store")
 
+    def hear(self, changes: Sequence[Change]) -> None:
+        """Take note of what a step of the bus has changed."""
+        if self._is_broken:
+            return
+        try:
+            self.log.note(changes)
+        except Exception as error:  # noqa: BLE001 - what is not noted is never written
+            self._give_up(error)
+
     def note(self) -> None:
-        """Look at what a command has changed, and write it before long."""
+        """Write what commands have changed before long."""
         if self._is_broken:
             return
         try:
@@ -110,7 +120,7 @@ class Saver:
     def begin(self, bus: "Bus") -> None:
         """Another namespace, in the place of all that was there."""
         self.log.begin(bus.namespace)
-        bus.listeners.append(self.log.note)
+        bus.listeners.append(self.hear)
         self._store.widen(self.log.widest)
         self._more |= namespace_notes(bus, self._store)
 

@@ -23,7 +23,7 @@ RESERVE: Final = 16 * 1024 * 1024
 PIECE: Final = 1024 * 1024
 LOG: Final = 4 * 1024 * 1024
 """From how many bytes on a log is brought into its file."""
-KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"
+KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"  # noqa: S608 - our own
 FORGET_MOVES: Final = "DELETE FROM moves WHERE move < ?"
 
 

@@ -84,9 +84,11 @@ class Tallies:
             there = record.entity.sessions.get(record.name) is record
             held = self.of(record.entity).held
             _put(held, record, there and record.holder is not None)
-        elif isinstance(record, Entity):
-            if self._namespace.entities.get(record.path) is not record:
-                self._of.pop(record, None)
+        elif isinstance(record, Entity) and self._is_gone(record):
+            self._of.pop(record, None)
+
+    def _is_gone(self, entity: Entity) -> bool:
+        return self._namespace.entities.get(entity.path) is not entity
 
 
 def _put(table: dict[QueuedMessage, None] | dict[Session, None], key: object, there: bool) -> None:

@@ -180,9 +180,7 @@ def shows_nothing(namespace: Namespace) -> bool:
     return namespace.may("PEEK-EMPTY", "either", *readings) == "nothing"
 
 
-def scheduled(
-    entity: Entity, up: Iterable[Partition], start: int = 0
-) -> Iterator[v.MessageView]:
+def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
     """SCHED-08: what is scheduled and not due."""
     waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, start) for each in up)
     state = v.MessageState.SCHEDULED
