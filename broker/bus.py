@@ -11,14 +11,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
+from busproof.broker.beyond import deletable, delete, give_back, locked_by
 from busproof.broker.choosing import Patient, choices_of
 from busproof.broker.decisions import Decisions
 from busproof.broker.traffic import Traffic
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, act, forget, new_namespace, step
 from busproof.model.journal import Change
-from busproof.model.life_cycle import ACTIVE, Action
-from busproof.model.state import Entity, QueuedMessage
+from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings
 
 __all__ = ["SERVED", "Bus", "Description"]
@@ -230,25 +230,13 @@ class Bus:
         if entity is None:
             return 0
 
-        def chosen(entity: Entity) -> Iterator[QueuedMessage]:
-            for partition in entity.partitions:
-                for queued in partition.line.behind(entity.messages, 0):
-                    wanted = session_id in (None, queued.message.session_id)
-                    if queued.state is ACTIVE and wanted and is_old(queued.message):
-                        yield queued
-
-        found = list(islice(chosen(entity), count))
-
-        def consume(namespace: Namespace) -> None:
-            for queued in found:
-                namespace.rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)
-
-        self._act(consume)
+        found = list(islice(deletable(entity, session_id, is_old), count))
+        self._act(lambda namespace: delete(namespace, found))
         return len(found)
 
     def held(self, path: str, token: str) -> str | None:
         """The name of the message that this lock is of."""
-        queued = self._locked(path, token)
+        queued = locked_by(self.namespace.entities.get(path), token)
         return None if queued is None else queued.message.body
 
     def wait_for(self, command: v.Receive | v.AcceptNextSession, connection: str) -> Answer | None:
@@ -282,17 +270,9 @@ class Bus:
 
     def release(self, queue: str, token: str) -> None:
         """Give a locked message back as though it had never been delivered."""
-        self.keep_time()
-        queued = self._locked(queue, token)
-        if queued is None:
-            return
-
-        def give_back(namespace: Namespace) -> None:
-            namespace.journal.touch(queued)
-            queued.failed -= 1
-            namespace.rules.locks.release(namespace, queued, Action.ABANDON)
-
-        self._act(give_back)
+        queued = locked_by(self.entity(queue), token)
+        if queued is not None:
+            self._act(lambda namespace: give_back(namespace, queued))
 
     def known_as(self, path: str) -> None:
         """Remember an entity's name as it was given."""
@@ -327,14 +307,6 @@ class Bus:
             passed = now - namespace.now
         if passed > 0 or namespace.timers.is_due(namespace.now):
             self._step(v.AdvanceClock(duration=max(passed, 0)), "clock")
-
-    def _locked(self, path: str, token: str) -> QueuedMessage | None:
-        """The message whose lock has this token."""
-        entity, number = self.namespace.entities.get(path), token.partition("/")[0]
-        if entity is None or not number.isdecimal():
-            return None
-        queued = entity.messages.get(int(number))
-        return queued if queued is not None and queued.token == token else None
 
     def _step(self, command: v.Command, connection: str) -> Answer:
         answer = step(self.namespace, command, connection, self._choosing, keep=self._is_kept)

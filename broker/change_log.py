@@ -156,8 +156,8 @@ class ChangeLog:
             for record in self._note_entry(before, after):
                 yield place_of(record, self._namespace.choices)
         elif table is self._namespace.readings or table is self._namespace.down:
+            # The namespace's database is written first, and by itself each of them says enough.
             self._notes.add("readings" if table is self._namespace.readings else "down")
-            yield NAMESPACE
         elif (entity := self._homes.get(id(table))) is not None and after is not MISSING:
             self._new_homes[entity, key] = after
             yield after

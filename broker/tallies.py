@@ -1,6 +1,7 @@
 """How many messages are locked and set aside, and which: counted as they change, never anew."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import attrs
 
@@ -11,7 +12,7 @@ from busproof.model.state import Entity, QueuedMessage, Session, is_there
 
 __all__ = ["Tallies", "Tally", "records_of"]
 
-DEFERRED = (State.DEFERRED, State.DEFERRED_LOCKED)
+DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
 
 
 def records_of(changes: Sequence[Change]) -> Iterator[Record]:

@@ -12,9 +12,9 @@ from proton import Message as ProtonMessage
 from proton import symbol
 
 from busproof.broker.bus import Bus
-from busproof.broker.encoding import string_of
 from busproof.broker.choosing import POLICIES
 from busproof.broker.contents import Contents, Name
+from busproof.broker.encoding import string_of
 from busproof.broker.messages import STANDS_FOR, Content, inner_messages, parse
 from busproof.broker.tokens import Key, Keys, TokenError
 from busproof.broker.writing import encoded

@@ -156,7 +156,7 @@ def test_whatever_is_asked_comes_back_from_the_store(tmp_path: Path, seed: int) 
         if random.random() < 0.3:
             continue
         kept.write()
-        read, found = kept.read(anew=number % 7 == 0)
+        read, _ = kept.read(anew=number % 7 == 0)
         assert durable(state_of(direct)) == durable(state_of(read)), (seed, number, command)
         for entity in read.entities.values():
             for message in [each.message for each in entity.messages.values()]:
@@ -209,7 +209,7 @@ def test_content_and_properties_come_back_with_their_message(tmp_path: Path) -> 
     kept.store.close()
 
 
-def test_what_came_and_went_between_two_commits_is_not_written(tmp_path: Path) -> None:
+def test_what_came_and_went_between_two_commits_is_not_written() -> None:
     """Nor is what is as it was in the end."""
     profile = any_profile(Random(1))
     namespace = new_namespace(profile)

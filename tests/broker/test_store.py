@@ -163,7 +163,12 @@ def test_what_is_left_of_an_entity_that_is_gone_is_no_message_of_another(
     """Its rows may be there for a while after the entity."""
     store = Store(forwarding.folder)
     store.begin(
-        gone := Changes(9, 0, {NAMESPACE: {Statement.DROP_ENTITY: [(number,) for number in (4, 5, 6)]}}, left=[NAMESPACE])
+        gone := Changes(
+            9,
+            0,
+            {NAMESPACE: {Statement.DROP_ENTITY: [(number,) for number in (4, 5, 6)]}},
+            left=[NAMESPACE],
+        )
     )
     store.finish(gone)
     found = loaded(store, namespace := empty())
