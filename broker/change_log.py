@@ -16,7 +16,7 @@ from busproof.broker.rows import DURABLE, Rows, place_of, table_of
 from busproof.broker.wording import written
 from busproof.model import Namespace
 from busproof.model.journal import MISSING, Change, Record
-from busproof.model.state import SCHEDULED_FROM, Entity, Partition
+from busproof.model.state import Entity, Partition
 
 __all__ = ["ChangeLog"]
 
@@ -62,6 +62,8 @@ class ChangeLog:
         self._gone: list[int] = []
         self._strays: dict[int, set[int]] = {}
         self._spans = False
+        self.widest = 0
+        """How many partitions any entity ever had."""
         self._follow(namespace)
         for path, number in (numbers or {}).items():
             self._meet(namespace.entities[path], number)
@@ -74,8 +76,7 @@ class ChangeLog:
         self._homes: dict[int, Entity] = {}
         self._new_homes: dict[tuple[Entity, str], int] = {}
         self._notes: set[str] = set()
-        self.widest = namespace.profile.partitions
-        """How many partitions any entity ever had."""
+        self.widest = max(self.widest, namespace.profile.partitions)
 
     @property
     def any(self) -> bool:
@@ -95,7 +96,7 @@ class ChangeLog:
                 for record in table.values():
                     self._note_entry(MISSING, record)
             for partition in entity.partitions:
-                if partition.arrivals or partition.scheduled > SCHEDULED_FROM:
+                if partition.arrivals:
                     self._noted[id(partition)] = _Noted(partition, None)
 
     def note(self, changes: Sequence[Change]) -> None:

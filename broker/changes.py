@@ -59,7 +59,7 @@ STATEMENTS: Final[dict[Statement, str]] = {
         "DELETE FROM duplicates WHERE entity = ? AND source = ? AND key = ? AND message_id = ?"
     ),
     Statement.PUT_HOME: _put("homes", 2),
-    Statement.PUT_COUNTERS: _put("counters", 3),
+    Statement.PUT_COUNTERS: _put("counters", 2),
     Statement.PUT_ENTITY: _put("entities", 3),
     Statement.DROP_ENTITY: "DELETE FROM entities WHERE id = ?",
     Statement.PUT_NOTE: _put("notes", 2),

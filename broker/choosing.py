@@ -13,8 +13,9 @@ __all__ = ["POLICIES", "Patient", "choices_of"]
 T = TypeVar("T")
 
 POLICIES: Final = ("round-robin", "random", "hostile")
-WAITED_FOR: Final = {"NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE", "SESS-06", "SESS-07"}
-"""Choices by which a request would come back empty, or be refused, that can wait instead."""
+WAITED_FOR: Final = {"LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE", "SESS-06", "SESS-07"}
+"""Choices by which a client would be refused, or come back empty, that can wait instead, or by
+which the front end of another client would keep from it what is there."""
 
 
 def choices_of(policy: str, random: Random) -> Choices:

@@ -56,7 +56,7 @@ _SCHEMA: Final = {
             entity INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (entity, name)
         ) WITHOUT ROWID;
         CREATE TABLE counters (
-            entity INTEGER PRIMARY KEY, arrivals INTEGER NOT NULL, scheduled INTEGER NOT NULL
+            entity INTEGER PRIMARY KEY, arrivals INTEGER NOT NULL
         );
     """,
 }

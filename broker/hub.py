@@ -22,6 +22,7 @@ from busproof.broker.tokens import Key, Keys
 from busproof.errors import UsageError
 from busproof.filters.actions import RULE_NAME
 from busproof.model.journal import Change, Record
+from busproof.model.management import parts
 from busproof.model.state import Entity
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.values import Tier
@@ -203,7 +204,7 @@ class Hub:
         return Tallies(self.bus.namespace)
 
     def _hear(self, changes: Sequence[Change]) -> None:
-        records = list(records_of(changes))
+        records = records_of(changes)
         self.tallies.hear(records)
         if self._waiting:
             for record in records:
@@ -286,6 +287,6 @@ def _largest(bus: Bus) -> int:
 def _paths_of(record: Record) -> Iterable[str]:
     """The entities that something was changed of: in an outage, all that share the partitions."""
     if isinstance(record, Entity):
-        return (record.path, *(each.path for each in record.subscriptions or ()))
+        return [each.path for each in parts(record)]
     entity: Entity | None = getattr(record, "entity", None)
     return () if entity is None else (entity.path,)

@@ -17,7 +17,6 @@ from busproof.model import Namespace
 from busproof.model.life_cycle import LOCKED_STATES, State
 from busproof.model.state import (
     NO_PARTITIONS,
-    SCHEDULED_FROM,
     DuplicateEntry,
     Entity,
     Partition,
@@ -151,9 +150,8 @@ class _Reading:
                 yield entity, arrival_of(row), tuple(values)
 
     def _counters(self, place: int) -> None:
-        for entity, (arrivals, scheduled) in self._of(place, "counters"):
-            counters = entity.partitions[place]
-            counters.arrivals, counters.scheduled = arrivals, scheduled
+        for entity, (arrivals,) in self._of(place, "counters"):
+            entity.partitions[place].arrivals = arrivals
 
     def _homes(self, place: int) -> None:
         for entity, (name,) in self._of(place, "homes"):
@@ -207,9 +205,10 @@ class _Reading:
             queued.index()
 
     def _scheduled(self, place: int) -> None:
-        for entity, row, (due, source, key, name, text, content) in self._held(place, "scheduled"):
+        for entity, arrival, values in self._held(place, "scheduled"):
+            due, source, key, name, text, content = values
             message = self._message(name, text, content)
-            number = (place << SEQUENCE_BITS) + SCHEDULED_FROM + row
+            number = (place << SEQUENCE_BITS) + arrival
             waiting = ScheduledMessage(entity, number, place, message, as_key(source, key), due)
             entity.scheduled[number] = waiting
             self._charge(entity, place, message)

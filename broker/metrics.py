@@ -90,6 +90,7 @@ def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
 
 
 def _of_entities(hub: Hub) -> Iterator[Metric]:
+    hub.bus.keep_time()
     names = hub.bus.names()
     told = [entity_told(hub, name) for name in names[:MOST_TOLD]]
     yield GaugeMetricFamily("busproof_entities", "Queues, topics, subscriptions.", len(names))

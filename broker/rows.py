@@ -29,7 +29,7 @@ __all__ = ["DURABLE", "Rows", "arrival_of", "as_key", "place_of", "table_of"]
 
 DURABLE: Final[dict[type, tuple[str, ...]]] = {
     Entity: ("settings", "status", "rules", "capacity"),
-    Partition: ("arrivals", "scheduled"),
+    Partition: ("arrivals",),
     Session: ("holder", "locked_until", "state"),
     QueuedMessage: ("state", "deliveries", "failed", "locked_until", "cached_by"),
     ScheduledMessage: (),
@@ -38,7 +38,7 @@ DURABLE: Final[dict[type, tuple[str, ...]]] = {
 """What of each kind of record is written again when it changes."""
 
 NUMBER: Final = (1 << 40) - 1
-"""The bits of a number that tell a message from the others of its partition and its table."""
+"""The bits of a number that tell a message from the others of its partition."""
 
 
 def place_of(record: Any, choices: Choices) -> int:
@@ -74,7 +74,7 @@ def table_of(record: Any) -> tuple[dict[Any, Any], Any]:
 
 
 def arrival_of(number: int) -> int:
-    """The part of a number that counts a partition's arrivals, or its scheduled messages."""
+    """The part of a number that counts what a partition has given one."""
     return number & NUMBER
 
 
@@ -104,8 +104,7 @@ class Rows:
         if isinstance(record, QueuedMessage):
             self._message(place, record, is_new=is_new)
         elif isinstance(record, Partition):
-            counters = self.number, record.arrivals, record.scheduled
-            self.found.add(place, Statement.PUT_COUNTERS, *counters)
+            self.found.add(place, Statement.PUT_COUNTERS, self.number, record.arrivals)
         elif isinstance(record, Session):
             self._session(place, record)
         elif isinstance(record, ScheduledMessage):

@@ -1,7 +1,7 @@
 """How many messages are locked and set aside, and which: counted as they change, never anew."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 import attrs
 
@@ -12,19 +12,20 @@ from busproof.model.state import Entity, QueuedMessage, Session, is_there
 
 __all__ = ["Tallies", "Tally", "records_of"]
 
+Thing = TypeVar("Thing")
 DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
 
 
-def records_of(changes: Sequence[Change]) -> Iterator[Record]:
+def records_of(changes: Sequence[Change]) -> list[Record]:
     """Return the records that were changed, that came and that left; some of them twice."""
+    found: list[Record] = []
     for thing, key, before in changes:
         if type(thing) is dict:
-            if isinstance(before, Record):
-                yield before
-            if isinstance(after := thing.get(key), Record):
-                yield after
+            after = thing.get(key)
+            found += [each for each in (before, after) if isinstance(each, Record)]
         elif isinstance(thing, Record):
-            yield thing
+            found.append(thing)
+    return found
 
 
 @attrs.frozen
@@ -45,10 +46,20 @@ class Tally:
 
     def count(self, queued: QueuedMessage) -> None:
         """Count a message as it is now."""
-        there = is_there(queued)
-        _put(self.aside[queued.partition], queued, there and queued.state is not ACTIVE)
-        _put(self.locked, queued, there and queued.token is not None)
-        _put(self.deferred, queued, there and queued.state in DEFERRED)
+        aside = self.aside[queued.partition]
+        if queued.state is not ACTIVE and is_there(queued):
+            aside[queued] = None
+            _put(self.locked, queued, there=queued.token is not None)
+            _put(self.deferred, queued, there=queued.state in DEFERRED)
+        elif queued in aside:
+            del aside[queued]
+            self.locked.pop(queued, None)
+            self.deferred.pop(queued, None)
+
+    def count_session(self, session: Session) -> None:
+        """Count a session as it is now."""
+        is_known = session.entity.sessions.get(session.name) is session
+        _put(self.held, session, there=is_known and session.holder is not None)
 
 
 class Tallies:
@@ -79,21 +90,19 @@ class Tallies:
             self._count(record)
 
     def _count(self, record: object) -> None:
-        if isinstance(record, QueuedMessage):
+        if type(record) is QueuedMessage:
             self.of(record.entity).count(record)
-        elif isinstance(record, Session):
-            there = record.entity.sessions.get(record.name) is record
-            held = self.of(record.entity).held
-            _put(held, record, there and record.holder is not None)
-        elif isinstance(record, Entity) and self._is_gone(record):
+        elif type(record) is Session:
+            self.of(record.entity).count_session(record)
+        elif type(record) is Entity and self._is_gone(record):
             self._of.pop(record, None)
 
     def _is_gone(self, entity: Entity) -> bool:
         return self._namespace.entities.get(entity.path) is not entity
 
 
-def _put(table: dict[QueuedMessage, None] | dict[Session, None], key: object, there: bool) -> None:
+def _put(table: dict[Thing, None], key: Thing, *, there: bool) -> None:
     if there:
-        table[key] = None  # type: ignore[index] # each table has its own kind of records
+        table[key] = None
     else:
-        table.pop(key, None)  # type: ignore[call-overload]
+        table.pop(key, None)

@@ -7,6 +7,7 @@ connection. A peek shows partition after partition; which one answers first is n
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
 from itertools import chain, islice
 from typing import Final
 
@@ -134,13 +135,10 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
 
 
 def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
-    """PART-20, SCHED-08: everything from a number on, in the order of the numbers.
-
-    Those of a partition's scheduled messages come after those of its others.
-    """
+    """PART-20, SCHED-08: everything from a number on, scheduled or not, in the order of numbers."""
     for partition in up:
-        yield from map(shown, partition.line.behind(entity.messages, start))
-        yield from scheduled(entity, (partition,), start)
+        queued = map(shown, partition.line.behind(entity.messages, start))
+        yield from merge(queued, scheduled(entity, (partition,), start), key=number_of)
 
 
 def in_session(
@@ -186,6 +184,11 @@ def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterat
     state = v.MessageState.SCHEDULED
     for each in waiting:
         yield as_view(each.message, (each.number, None, None, None, None, state))
+
+
+def number_of(view: v.MessageView) -> int:
+    """SEQ-03: the number of a message that is shown."""
+    return view.sequence_number or 0
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:

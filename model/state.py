@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_PARTITIONS",
-    "SCHEDULED_FROM",
     "BufferedRuleChange",
     "BufferedSend",
     "DuplicateEntry",
@@ -43,17 +42,14 @@ __all__ = [
 ]
 
 NO_PARTITIONS: Final[frozenset[int]] = frozenset()
-SCHEDULED_FROM: Final = 1 << 40
-"""Numbers of scheduled messages begin here, apart from those of messages that have arrived."""
 
 
 @record(indexes=("line", "schedule"))
 class Partition(Record):
-    """A partition: its counters of arrivals and of scheduled messages, and what it holds."""
+    """A partition: how many numbers it has given out, and what it holds."""
 
     number: int
     arrivals: int = 0
-    scheduled: int = SCHEDULED_FROM
     messages: int = 0
     bytes: int = 0
     line: "Line[QueuedMessage]" = attrs.field(factory=Line)

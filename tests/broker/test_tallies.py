@@ -46,7 +46,7 @@ def test_tallies_follow_every_step() -> None:
         for number in range(LENGTH):
             command, connection = plan[number] if number < len(plan) else commands.any()
             answer = step(namespace, command, connection, RandomChoices(random))
-            tallies.hear(list(records_of(answer.changes)))
+            tallies.hear(records_of(answer.changes))
             for entity in namespace.entities.values():
                 assert looked_at(entity) == told(tallies, entity), (seed, number, command)
                 locked += len(tallies.of(entity).locked)

@@ -349,26 +349,25 @@ class Always(Random):
         return 0.0
 
 
-def test_peek_goes_on_by_the_numbers_with_scheduled_messages_behind_those_of_their_partition(
-    bus: Bus,
-) -> None:
+def test_peek_goes_on_by_the_numbers_scheduled_messages_among_others(bus: Bus) -> None:
     bus.create()
     for number in range(6):
         bus.send(f"m{number}")
     for body in ("later", "last"):
         later = v.Message(body=body, partition_key="a")
         bus.done(v.Schedule(queue="q", message=later, delay=SECOND))
+        bus.send(f"after {body}", partition_key="a")
     seen: list[v.MessageView] = []
     start = 1
-    for _ in range(8):
+    for _ in range(10):
         found = bus.done(v.Peek(queue="q", from_sequence_number=start))
         assert isinstance(found, v.Peeked)
         seen += found.messages
         start = (seen[-1].sequence_number or 0) + 1
     assert v.Peeked() == bus.done(v.Peek(queue="q", from_sequence_number=start))
-    assert 8 == len({view.body for view in seen})
-    scheduled = [view.body for view in seen if view.state is v.MessageState.SCHEDULED]
-    assert ["later", "last"] == scheduled
+    assert 10 == len({view.body for view in seen})
+    keyed = [view.body for view in seen if not view.body.startswith("m")]
+    assert ["later", "after later", "last", "after last"] == keyed
 
 
 def test_act_does_by_rules_what_no_command_asks_for(bus: Bus) -> None:
