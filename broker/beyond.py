@@ -1,13 +1,27 @@
-"""What clients ask for that the vocabulary has no command for, done by the model's rules."""
+"""What the bus does with records of the model that no command of the vocabulary asks for."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from busproof.model import Namespace
+from busproof.model.journal import Change
 from busproof.model.life_cycle import ACTIVE, Action
-from busproof.model.state import Entity, QueuedMessage
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.vocabulary.messages import Message
 
-__all__ = ["deletable", "delete", "give_back", "locked_by"]
+__all__ = ["deletable", "delete", "free", "give_back", "locked_by"]
+
+GONE: Final = Message(body="")
+
+
+def free(changes: Sequence[Change]) -> None:
+    """Let records that have left hold their messages no more.
+
+    An index may have such a record until it is tidied, and a message may be large.
+    """
+    for table, key, before in changes:
+        if isinstance(before, QueuedMessage | ScheduledMessage) and table.get(key) is not before:
+            before.message = GONE
 
 
 def deletable(

@@ -11,7 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
-from busproof.broker.beyond import deletable, delete, give_back, locked_by
+from busproof.broker.beyond import deletable, delete, free, give_back, locked_by
 from busproof.broker.choosing import Patient, choices_of
 from busproof.broker.decisions import Decisions
 from busproof.broker.traffic import Traffic
@@ -320,6 +320,7 @@ class Bus:
     def _tell(self, changes: Sequence[Change]) -> None:
         for heard in self.listeners:
             heard(changes)
+        free(changes)
 
     def _decided(self, command: v.Command, connection: str) -> Answer:
         answer = (self._timers or self._step)(command, connection)
