@@ -130,9 +130,13 @@ class WrongTimers:
     def _announced(self, told: Any) -> Any:
         """Return a description with the durations that were asked for."""
         path = told.topic if isinstance(told, v.TopicDescription) else told.queue
-        named = [name for name in WRONG if hasattr(told, name)]
-        changes = {name: self._asked.get((path, name, getattr(told, name))) for name in named}
-        return attrs.evolve(told, **{name: each for name, each in changes.items() if each})
+        return attrs.evolve(told, **self.asked(path, told))
+
+    def asked(self, path: str, taken: Any) -> dict[str, Any]:
+        """Return the durations that were asked for, of the entity that was created with others."""
+        named = [name for name in WRONG if hasattr(taken, name)]
+        durations = {name: self._asked.get((path, name, getattr(taken, name))) for name in named}
+        return {name: asked for name, asked in durations.items() if asked}
 
     def _mortal(self, message: v.Message) -> v.Message:
         return attrs.evolve(message, time_to_live=self._duration(message.time_to_live))

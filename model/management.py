@@ -16,7 +16,7 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.state import NO_PARTITIONS, Entity, Namespace, Partition
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 
-__all__ = ["Management"]
+__all__ = ["Management", "build", "parts"]
 
 FIXED: Final = {
     "partitioned": "MGMT-04",

@@ -8,7 +8,9 @@ import pytest
 from model_driver import SECOND, Bus, profile, state_of
 
 from busproof import vocabulary as v
-from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, ways
+from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, act, ways
+from busproof.model.life_cycle import Action
+from busproof.model.state import Namespace
 
 KB, GB = 1024, 2**30
 
@@ -357,6 +359,56 @@ class Always(Random):
 
     def random(self) -> float:
         return 0.0
+
+
+def test_peek_goes_on_by_the_numbers_scheduled_messages_among_others(bus: Bus) -> None:
+    bus.create()
+    for number in range(6):
+        bus.send(f"m{number}")
+    for body in ("later", "last"):
+        later = v.Message(body=body, partition_key="a")
+        bus.done(v.Schedule(queue="q", message=later, delay=SECOND))
+        bus.send(f"after {body}", partition_key="a")
+    seen: list[v.MessageView] = []
+    start = 1
+    for _ in range(10):
+        found = bus.done(v.Peek(queue="q", from_sequence_number=start))
+        assert isinstance(found, v.Peeked)
+        seen += found.messages
+        start = (seen[-1].sequence_number or 0) + 1
+    assert v.Peeked() == bus.done(v.Peek(queue="q", from_sequence_number=start))
+    assert 10 == len({view.body for view in seen})
+    keyed = [view.body for view in seen if not view.body.startswith("m")]
+    assert ["later", "after later", "last", "after last"] == keyed
+
+
+def test_act_does_by_rules_what_no_command_asks_for(bus: Bus) -> None:
+    bus.create()
+    bus.send("m0")
+    token = bus.receive().lock_token
+    (queued,) = bus.namespace.entities["q"].messages.values()
+
+    def release(namespace: Namespace) -> None:
+        namespace.rules.locks.release(namespace, queued, Action.ABANDON)
+
+    changes = act(bus.namespace, bus.choices, release)
+    assert [(queued, None)] == bus.namespace.journal.changed(changes)
+    assert v.Error.LOCK_LOST is bus.refused(v.Complete(queue="q", lock_token=token or ""))
+    assert "m0" == bus.receive().body
+
+
+def test_timers_are_due_when_their_moment_has_come(bus: Bus) -> None:
+    bus.create()
+    assert not bus.namespace.timers.is_due(10**12)
+    bus.done(v.Schedule(queue="q", message=v.Message(body="m"), delay=SECOND))
+    assert not bus.namespace.timers.is_due(SECOND - 1)
+    assert bus.namespace.timers.is_due(SECOND)
+
+
+def test_answer_names_its_refusal(bus: Bus) -> None:
+    refused = v.Refused(error=v.Error.NOT_FOUND)
+    assert refused == bus.ask(v.Receive(queue="none")).refused
+    assert bus.ask(v.CreateQueue(queue="q")).refused is None
 
 
 def test_peek_begins_with_the_oldest_of_all_if_so_read() -> None:
