@@ -152,6 +152,19 @@ def test_message_that_fails_too_often_is_dead_lettered_with_the_reason(bus: Bus)
     assert "MaxDeliveryCountExceeded" == bus.receive("q" + v.DEAD_LETTERS).dead_letter_reason
 
 
+@pytest.mark.parametrize(("reading", "counts"), [("anew", [1, 2]), ("kept", [2, 3])])
+def test_dead_letter_counts_deliveries_as_its_reading_says(reading: str, counts: list[int]) -> None:
+    bus = Bus(profile(DEAD_LETTER_COUNT=reading))
+    bus.create(max_delivery_count=1)
+    bus.send("m")
+    bus.done(v.Abandon(queue="q", lock_token=bus.receive().lock_token or ""))
+    dead = "q" + v.DEAD_LETTERS
+    for count in counts:
+        letter = bus.receive(dead)
+        assert count == letter.delivery_count
+        bus.done(v.Abandon(queue=dead, lock_token=letter.lock_token or ""))
+
+
 def test_deferred_message_is_received_by_its_number_and_nowhere_else(bus: Bus) -> None:
     bus.create()
     bus.send("m")
