@@ -276,7 +276,7 @@ class ForeignBus(Bus):
     def _keep(
         self, path: str, kind: EntityKind, command: Command | None = None, *, anew: bool = False
     ) -> Entity:
-        """The entity of which this is known; without a command it is like any other."""
+        """The entity of which this is known; without a command, partitioned and like any other."""
         entities = self.namespace.entities
         if path in entities and not anew:
             return entities[path]
@@ -284,7 +284,7 @@ class ForeignBus(Bus):
         if kind is EntityKind.SUBSCRIPTION:
             # There may be a subscription of no topic; whoever asks about that needs one.
             topic = self._keep(path.partition(SUBSCRIPTIONS)[0], EntityKind.TOPIC)
-        settings = EntitySettings(**_said(command))
+        settings = EntitySettings(**{"partitioned": True} | _said(command))
         entity = entities[path] = build(self.namespace, path, kind, settings, topic)
         return entity
 
