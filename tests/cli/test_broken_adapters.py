@@ -274,7 +274,7 @@ from busproof.vocabulary.values import Error
 
 class Talkative(ModelAdapter):
     def do(self, command, connection):
-        if isinstance(command, Receive) and self._namespace.now.latest:
+        if isinstance(command, Receive) and self._namespace.now:
             return Observed(Refused(error=Error.OTHER, detail="x" * 17_000_000))
         return super().do(command, connection)
 """

@@ -517,3 +517,13 @@ def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
     bus.wait(2)
     assert 900 > len(bus.namespace.timers.heap)
     assert 300 > sum(len(each.line.order) for each in bus.namespace.entities["q"].partitions)
+
+
+def test_a_session_whose_last_message_dies_as_it_is_given_back_is_gone(bus: Bus) -> None:
+    bus.create(requires_session=True)
+    bus.send("m", session_id="a", time_to_live=SECOND)
+    bus.done(v.AcceptSession(queue="q", session_id="a"))
+    bus.receive(session_id="a")
+    bus.done(v.AdvanceClock(duration=2 * SECOND))
+    bus.done(v.CloseSession(queue="q", session_id="a"))
+    assert v.SessionsListed(session_ids=()) == bus.done(v.ListSessions(queue="q"))
