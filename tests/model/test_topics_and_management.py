@@ -592,3 +592,15 @@ def test_settled_and_undone_messages_of_a_session_do_not_come_back(bus: Bus) -> 
     assert 1 == len(session.locked)
     bus.done(v.CloseSession(queue="s", session_id="a"))
     assert [1] == [each.failed + 1 for each in namespace.entities["s"].messages.values()]
+
+
+@pytest.mark.parametrize("setting", ["partitioned", "duplicate_detection"])
+def test_update_of_subscription_with_a_setting_of_its_topic_is_refused_if_read_so(
+    setting: str,
+) -> None:
+    for reading, refused in (("refused", True), ("either", False)):
+        bus = Bus(profile(ROLE_STATUS=reading))
+        bus.done(v.CreateTopic(topic="t", partitioned=False))
+        bus.done(v.CreateSubscription(topic="t", subscription="s"))
+        update = v.UpdateQueue(queue="t/subscriptions/s", **{setting: False})
+        assert refused is isinstance(bus.ask(update).outcome, v.Refused)
