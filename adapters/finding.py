@@ -19,7 +19,7 @@ from busproof.adapters.amqp.making import embedded, service
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError, UsageError
 
-__all__ = ["GROUP", "Available", "available", "find", "is_address", "resolved"]
+__all__ = ["GROUP", "Available", "available", "check_name", "find", "is_address", "resolved"]
 
 GROUP: Final = "busproof.adapters"
 """The entry point group under which installed packages offer adapters."""
@@ -43,6 +43,12 @@ _SPARK_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "master": (str, "where Spark runs, such as local[2]"),
 }
 """The same of the bus on Spark."""
+
+_SETTINGS: Final = {
+    "model": _MODEL_SETTINGS,
+    "amqp": _BROKER_SETTINGS,
+    "spark": _SPARK_SETTINGS,
+}
 
 _ADDRESSES: Final = ("amqp://", "amqps://", "endpoint=")
 """What the address of a service begins with, in lower case."""
@@ -134,6 +140,20 @@ def find(name: str, *, timeout: float) -> Adapter:
     if ":" in name:
         return _made(_imported(name), name)
     raise UsageError(_unknown(name))
+
+
+def check_name(name: str) -> None:
+    """Look at all of a name that can be looked at without importing what it names.
+
+    Raises:
+        UsageError: there is no such adapter.
+    """
+    name = resolved(name)
+    kind, _, query = name.partition("?")
+    if kind in _SETTINGS:
+        dict(_settings(kind, query, _SETTINGS[kind]))
+    elif ":" not in name and not entry_points(group=GROUP, name=name):
+        raise UsageError(_unknown(name))
 
 
 def _built_in(name: str, timeout: float) -> Adapter | None:

@@ -5,6 +5,7 @@ the bus declares. A request without answer may have taken effect, may take effec
 never does.
 """
 
+import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any, Final
@@ -24,12 +25,15 @@ LOST: Final = 0.04
 CALM: Final = 0.5
 """How often none are lost until the next start: no long scenario would ever come to its end."""
 
-SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
-LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
-"""DUP-03: a window that can be had stays one."""
+DURATIONS: Final = {
+    "lock_duration": (1, 5 * 60 * v.MICROSECONDS),
+    "duplicate_window": (20 * v.MICROSECONDS, 7 * 86_400 * v.MICROSECONDS),
+    "time_to_live": (1, sys.maxsize),
+}
+"""The durations of an entity, the shortest and the longest of each: one that can be had stays one.
 
-WRONG: Final = ("lock_duration", "duplicate_window", "time_to_live")
-"""The durations of an entity."""
+LOCK-03, DUP-03.
+"""
 
 LOSABLE: Final = (
     v.Settlement
@@ -120,31 +124,33 @@ class WrongTimers:
 
     def _creation(self, command: v.CreateQueue | v.CreateTopic | v.CreateSubscription) -> Any:
         changes: dict[str, int | None] = {}
-        for name in WRONG:
+        for name in DURATIONS:
             if hasattr(command, name):
                 asked: int | None = getattr(command, name)
-                changes[name] = self._duration(asked) if name != WRONG[1] else self._window(asked)
+                changes[name] = self._duration(asked, name)
                 self._asked[v.created_path(command), name, changes[name]] = asked
         return attrs.evolve(command, **changes)  # type: ignore[arg-type]
 
     def _announced(self, told: Any) -> Any:
         """Return a description with the durations that were asked for."""
         path = told.topic if isinstance(told, v.TopicDescription) else told.queue
-        named = [name for name in WRONG if hasattr(told, name)]
-        changes = {name: self._asked.get((path, name, getattr(told, name))) for name in named}
-        return attrs.evolve(told, **{name: each for name, each in changes.items() if each})
+        return attrs.evolve(told, **self.asked(path, told))
+
+    def asked(self, path: str, taken: Any) -> dict[str, Any]:
+        """Return the durations that were asked for, of the entity that was created with others."""
+        named = [name for name in DURATIONS if hasattr(taken, name)]
+        durations = {name: self._asked.get((path, name, getattr(taken, name))) for name in named}
+        return {name: asked for name, asked in durations.items() if asked}
 
     def _mortal(self, message: v.Message) -> v.Message:
-        return attrs.evolve(message, time_to_live=self._duration(message.time_to_live))
+        life = self._duration(message.time_to_live, "time_to_live")
+        return attrs.evolve(message, time_to_live=life)
 
-    def _duration(self, duration: int | None) -> int | None:
-        return None if duration is None else max(1, self._moment(duration))
-
-    def _window(self, asked: int | None) -> int:
-        window = asked or 0
-        if not SHORTEST_WINDOW <= window <= LONGEST_WINDOW:
-            return window
-        return min(max(self._moment(window), SHORTEST_WINDOW), LONGEST_WINDOW)
+    def _duration(self, asked: int | None, name: str) -> int | None:
+        shortest, longest = DURATIONS[name]
+        if asked is None or not shortest <= asked <= longest:
+            return asked
+        return min(max(self._moment(asked), shortest), longest)
 
     def _delay(self, delay: int) -> int:
         """Return a delay of a service that is slow now and then."""

@@ -20,7 +20,7 @@ FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
 MESSAGES: Final = 10_000
 RECOVERED: Final = 1_000_000 if FULL else 100_000
 TURNS: Final = 3
-LEAST_RATIO: Final = 0.15
+LEAST_RATIO: Final = 0.3
 MOST_SECONDS: Final = 20.0
 """For a million messages; fewer may take as much less."""
 

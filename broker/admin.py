@@ -16,10 +16,9 @@ from busproof.broker.looking import kind_of, overview, page
 from busproof.broker.metrics import Metrics
 from busproof.broker.names import objection_to
 from busproof.errors import UsageError
-from busproof.oracle.state import Queue
+from busproof.model.state import Entity
 from busproof.spec import load
 from busproof.vocabulary.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
-from busproof.vocabulary.paths import DEAD_LETTERS
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Tier
 
@@ -243,7 +242,7 @@ class Administration:
                 f"There is no entity {name!r}; the body has to name one, or to say "
                 '"planned": true of one that is yet to be created.',
             )
-        count = bus.namespace.profile.partitions if entity is None else self._partitions(entity)
+        count = bus.namespace.profile.partitions if entity is None else len(entity.partitions)
         if not isinstance(partition, int) or not 0 <= partition < count:
             raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
         command = TakePartitionDown if down else BringPartitionUp
@@ -253,7 +252,7 @@ class Administration:
         event = "partition-down" if down else "partition-up"
         self._hub.journal.info(event, entity=path, partition=partition)
         self._hub.changed()
-        known = bus.namespace.queues.get(path)
+        known = bus.namespace.entities.get(path)
         return {} if known is None else self._described(known)
 
     def _restore(self, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,40 +278,29 @@ class Administration:
     def _state(self) -> dict[str, Any]:
         bus = self._hub.bus
         profile = bus.namespace.profile
-        queues = bus.namespace.queues
+        entities, readings = bus.namespace.entities, bus.namespace.readings
         return {
             "edition": profile.edition,
             "tier": profile.tier.value,
             "partitions": profile.partitions,
             "slack": bus.slack / 1_000_000,
-            "readings": dict(sorted(profile.readings.items())),
+            "readings": dict(sorted({**profile.readings, **readings}.items())),
             **self._clock(),
             "connections": len(self._hub.connections),
-            "contents": len(self._hub.contents),
-            "entities": {name: self._described(queues[name]) for name in bus.names()},
+            "entities": {name: self._described(entities[name]) for name in bus.names()},
         }
 
-    def _partitions(self, queue: Queue) -> int:
-        return self._hub.bus.namespace.profile.partitions if queue.settings.partitioned else 1
-
-    def _described(self, queue: Queue) -> dict[str, Any]:
-        dead = self._hub.bus.namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
-        count = self._partitions(queue)
-        held = [0] * count
-        locked = deferred = 0
-        for stored in queue.messages.values():
-            held[stored.where.bit_length() - 1] += 1
-            locked += stored.lock is not None
-            deferred += stored.deferred is True
+    def _described(self, entity: Entity) -> dict[str, Any]:
+        tally, dead = self._hub.tallies.of(entity), entity.dead_letters
         return {
-            "kind": kind_of(queue),
-            "partitioned": bool(queue.settings.partitioned),
-            "requires_session": queue.settings.requires_session,
-            "down": [each for each in range(count) if queue.outages.down >> each & 1],
-            "held": held,
-            "locked": locked,
-            "deferred": deferred,
-            "scheduled": len(queue.calendar.entries),
+            "kind": kind_of(entity),
+            "partitioned": entity.settings.partitioned,
+            "requires_session": entity.settings.requires_session,
+            "down": sorted(entity.base.down),
+            "held": [each.messages for each in entity.partitions],
+            "locked": len(tally.locked),
+            "deferred": len(tally.deferred),
+            "scheduled": len(entity.scheduled),
             "dead_letters": 0 if dead is None else len(dead.messages),
         }
 

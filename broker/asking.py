@@ -6,10 +6,10 @@ from typing import Any
 import attrs
 from proton import Array
 
-from busproof.broker.answers import Answer
 from busproof.broker.engine import Connection
 from busproof.broker.refusals import Refusal, insist
 from busproof.broker.requests import Reply
+from busproof.model import Answer
 from busproof.vocabulary.commands import Command
 from busproof.vocabulary.paths import SUBSCRIPTIONS
 

@@ -23,7 +23,7 @@ from busproof.broker.requests import (
 )
 from busproof.broker.sessions import SESSION_FILTER, SessionSeeker, accepted
 from busproof.broker.tokens import MANAGEMENT, TokenError, path_of
-from busproof.oracle.state import Subscription, Topic
+from busproof.model.values import EntityKind
 from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue
 from busproof.vocabulary.values import ReceiveMode
 
@@ -97,8 +97,8 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
         # It would stay where it is to pass by.
         raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
     bus = connection.hub.bus
-    queue = bus.entity(path)
-    closed = queue is not None and isinstance(queue.role, Subscription)
+    entity = bus.entity(path)
+    closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
     if bus.is_model and (closed or is_dead_letter_queue(path)):
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
@@ -111,8 +111,8 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
 def _give_out(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Listen", path)
     bus = connection.hub.bus
-    queue = bus.entity(path)
-    if bus.is_model and (queue is None or isinstance(queue.role, Topic)):
+    entity = bus.entity(path)
+    if bus.is_model and (entity is None or entity.kind is EntityKind.TOPIC):
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
     settled = link.remote_snd_settle_mode == SETTLED
     mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
@@ -121,7 +121,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
     needed = (
-        queue is not None and queue.settings.requires_session and not path.endswith(DEAD_LETTERS)
+        entity is not None and entity.settings.requires_session and not path.endswith(DEAD_LETTERS)
     )
     if bus.is_model and needed:
         raise Refusal(

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["NAMESPACE", "PARAMETERS", "STATEMENTS", "Changes", "Statement", "row_id"]
+__all__ = ["ARGUMENTS", "NAMESPACE", "PARAMETERS", "STATEMENTS", "Changes", "Statement", "row_id"]
 
 NAMESPACE: Final = -1
 """In the place of a partition: the namespace's own database."""
 
 NUMBERS: Final = 40
-"""Bits of a row's id for the message's number within its entity; the entity's id is above."""
+"""Bits of a row's id for the message's number within its partition; the entity's id is above."""
 
 
 class Statement(IntEnum):
@@ -20,44 +20,61 @@ class Statement(IntEnum):
     PUT_MESSAGE = 0
     SET_STANDING = 1
     DROP_MESSAGE = 2
-    PUT_WAITING = 3
-    DROP_WAITING = 4
-    PUT_PIECE = 5
-    DROP_PIECE = 6
-    PUT_REST = 7
-    DROP_MESSAGES = 8
-    DROP_ALL_WAITING = 9
-    DROP_PIECES = 10
-    DROP_REST = 11
-    PUT_ENTITY = 12
-    DROP_ENTITY = 13
-    PUT_NOTE = 14
+    PUT_SCHEDULED = 3
+    DROP_SCHEDULED = 4
+    PUT_SESSION = 5
+    DROP_SESSION = 6
+    PUT_DUPLICATE = 7
+    DROP_DUPLICATE = 8
+    PUT_HOME = 9
+    PUT_COUNTERS = 10
+    PUT_ENTITY = 11
+    DROP_ENTITY = 12
+    PUT_NOTE = 13
+    DROP_MESSAGES = 14
+    DROP_ALL_SCHEDULED = 15
+    DROP_SESSIONS = 16
+    DROP_DUPLICATES = 17
+    DROP_HOMES = 18
+    DROP_COUNTERS = 19
+
+
+def _put(table: str, values: int) -> str:
+    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * values)})"  # noqa: S608 - our own
 
 
 STATEMENTS: Final[dict[Statement, str]] = {
-    Statement.PUT_MESSAGE: "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?)",
-    Statement.SET_STANDING: "UPDATE messages SET standing = ?2, more = ?3 WHERE id = ?1",
+    Statement.PUT_MESSAGE: _put("messages", 13),
+    Statement.SET_STANDING: (
+        "UPDATE messages SET state = ?, deliveries = ?, failed = ?, locked_until = ?, "
+        "cached_by = ?, more = ? WHERE id = ?"
+    ),
     Statement.DROP_MESSAGE: "DELETE FROM messages WHERE id = ?",
-    Statement.PUT_WAITING: "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?)",
-    Statement.DROP_WAITING: "DELETE FROM waiting WHERE id = ?",
-    Statement.PUT_PIECE: "INSERT OR REPLACE INTO pieces VALUES (?, ?, ?, ?)",
-    Statement.DROP_PIECE: "DELETE FROM pieces WHERE entity = ? AND map = ? AND name = ?",
-    Statement.PUT_REST: "INSERT OR REPLACE INTO rests VALUES (?, ?, ?)",
-    Statement.DROP_MESSAGES: "DELETE FROM messages WHERE id BETWEEN ? AND ?",
-    Statement.DROP_ALL_WAITING: "DELETE FROM waiting WHERE id BETWEEN ? AND ?",
-    Statement.DROP_PIECES: "DELETE FROM pieces WHERE entity = ?",
-    Statement.DROP_REST: "DELETE FROM rests WHERE entity = ?",
-    Statement.PUT_ENTITY: "INSERT OR REPLACE INTO entities VALUES (?, ?, ?)",
+    Statement.PUT_SCHEDULED: _put("scheduled", 7),
+    Statement.DROP_SCHEDULED: "DELETE FROM scheduled WHERE id = ?",
+    Statement.PUT_SESSION: _put("sessions", 6),
+    Statement.DROP_SESSION: "DELETE FROM sessions WHERE entity = ? AND name = ?",
+    Statement.PUT_DUPLICATE: _put("duplicates", 5),
+    Statement.DROP_DUPLICATE: (
+        "DELETE FROM duplicates WHERE entity = ? AND source = ? AND key = ? AND message_id = ?"
+    ),
+    Statement.PUT_HOME: _put("homes", 2),
+    Statement.PUT_COUNTERS: _put("counters", 2),
+    Statement.PUT_ENTITY: _put("entities", 3),
     Statement.DROP_ENTITY: "DELETE FROM entities WHERE id = ?",
-    Statement.PUT_NOTE: "INSERT OR REPLACE INTO notes VALUES (?, ?)",
+    Statement.PUT_NOTE: _put("notes", 2),
+    Statement.DROP_MESSAGES: "DELETE FROM messages WHERE id BETWEEN ? AND ?",
+    Statement.DROP_ALL_SCHEDULED: "DELETE FROM scheduled WHERE id BETWEEN ? AND ?",
+    Statement.DROP_SESSIONS: "DELETE FROM sessions WHERE entity = ?",
+    Statement.DROP_DUPLICATES: "DELETE FROM duplicates WHERE entity = ?",
+    Statement.DROP_HOMES: "DELETE FROM homes WHERE entity = ?",
+    Statement.DROP_COUNTERS: "DELETE FROM counters WHERE entity = ?",
 }
 
 
-PARAMETERS: Final = {
-    statement: 3 if statement is Statement.SET_STANDING else sql.count("?")
-    for statement, sql in STATEMENTS.items()
-}
+PARAMETERS: Final = {statement: sql.count("?") for statement, sql in STATEMENTS.items()}
 """How many values each of them takes."""
+ARGUMENTS: Final = max(PARAMETERS.values())
 
 
 def row_id(entity: int, number: int = 0) -> int:
@@ -93,9 +110,11 @@ class Changes:
         """Do away with all rows of an entity, or of what no entity is known of."""
         between = row_id(entity), row_id(entity + 1) - 1
         self.add(place, Statement.DROP_MESSAGES, *between)
-        self.add(place, Statement.DROP_ALL_WAITING, *between)
-        self.add(place, Statement.DROP_PIECES, entity)
-        self.add(place, Statement.DROP_REST, entity)
+        self.add(place, Statement.DROP_ALL_SCHEDULED, *between)
+        self.add(place, Statement.DROP_SESSIONS, entity)
+        self.add(place, Statement.DROP_DUPLICATES, entity)
+        self.add(place, Statement.DROP_HOMES, entity)
+        self.add(place, Statement.DROP_COUNTERS, entity)
 
     def close(self) -> None:
         """Nothing more is to be done."""

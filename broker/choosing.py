@@ -1,106 +1,52 @@
-"""Where the model allows several answers, one of them is taken, by a policy and a seed.
+"""The policies of a bus that serves clients."""
 
-The policies are those of `oracle/choosing.py`, by which the model's own adapter chooses too.
-"""
-
-from itertools import islice
+from collections.abc import Iterable
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
-import attrs
+from busproof.errors import UsageError
+from busproof.model import Choices, HostileChoices, RandomChoices, RoundRobin
+from busproof.model.choices import Fits
 
-from busproof.oracle.choosing import CHOICES_WEIGHED, Turns, checked_policy, one_of
-from busproof.oracle.state import Namespace
-from busproof.oracle.step import transitions
-from busproof.oracle.transition import Transition
-from busproof.vocabulary.commands import AcceptNextSession, Command, Peek, Receive
-from busproof.vocabulary.outcomes import Empty, Peeked, Received, SessionAccepted
+__all__ = ["POLICIES", "Patient", "choices_of"]
 
-__all__ = ["Chooser"]
+T = TypeVar("T")
 
-WAITED_FOR: Final = Received | SessionAccepted
-"""What a request that can wait waits for."""
+POLICIES: Final = ("round-robin", "random", "hostile")
+WAITED_FOR: Final = {"LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE", "SESS-06", "SESS-07"}
+"""Choices by which a client would be refused, or come back empty, that can wait instead, or by
+which the front end of another client would keep from it what is there."""
 
 
-class Chooser:
-    """Takes one of the answers that the model allows.
+def choices_of(policy: str, random: Random) -> Choices:
+    """Return the choices of a policy.
 
-    Args:
-        policy: one of those of `oracle/choosing.py`.
-        seed: of the random and the hostile policy.
+    Raises:
+        UsageError: there is no such policy.
     """
-
-    def __init__(self, policy: str = "round-robin", seed: int = 0) -> None:
-        self._policy = checked_policy(policy)
-        self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
-        self._turns = Turns()
-
-    def chosen(self, namespace: Namespace, command: Command, connection: str) -> Transition:
-        """The answer to a request that is answered at once."""
-        if self._policy == "round-robin":
-            found = self._turns.taken(namespace, command, connection)
-            if found is not None:
-                return found
-        allowed = transitions(namespace, command, connection)
-        return self._one_of(list(islice(allowed, self._weighed(command))))
-
-    def waited_for(
-        self, namespace: Namespace, command: Receive | AcceptNextSession, connection: str
-    ) -> Transition | None:
-        """The answer to a request that may wait; `None` while there is nothing to answer."""
-        allowed = transitions(namespace, command, connection)
-        given: list[Transition] = []
-        refused: list[Transition] = []
-        may_wait = False
-        for each in allowed:
-            if isinstance(each.outcome, WAITED_FOR):
-                given.append(each)
-                if len(given) == self._weighed(command):
-                    break
-            elif isinstance(each.outcome, Empty):
-                may_wait = True
-            else:
-                refused.append(each)
-        if given:
-            return self._one_of(given)
-        return self._one_of(refused) if refused and not may_wait else None
-
-    def browsed(
-        self, namespace: Namespace, command: Peek, connection: str, first: int, count: int
-    ) -> Transition:
-        """What a peek is shown that begins at a sequence number: of one partition.
-
-        Who goes on from the last number seen comes to the partitions in turn.
-        """
-        found = list(transitions(namespace, command, connection))
-        shown = [
-            (views, each)
-            for each in found
-            if isinstance(each.outcome, Peeked)
-            and (views := _from(each.outcome, first, count)).messages
-        ]
-        if not shown:
-            nothing = [each for each in found if not isinstance(each.outcome, Peeked)]
-            if nothing:
-                return nothing[0]
-            return attrs.evolve(found[0], outcome=Peeked())
-        lowest = min((each.choice.partition if each.choice else -1) for _, each in shown)
-        views, taken = next(
-            pair for pair in shown if (pair[1].choice.partition if pair[1].choice else -1) == lowest
-        )
-        return attrs.evolve(taken, outcome=views)
-
-    def _weighed(self, command: Command) -> int:
-        regular = self._policy == "round-robin" or isinstance(command, AcceptNextSession)
-        return 1 if regular else CHOICES_WEIGHED
-
-    def _one_of(self, allowed: list[Transition]) -> Transition:
-        if self._policy == "round-robin" or len(allowed) == 1:
-            return allowed[0]
-        return one_of(allowed, self._policy, self._random)
+    if policy not in POLICIES:
+        raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
+    if policy == "round-robin":
+        return RoundRobin()
+    return RandomChoices(random) if policy == "random" else HostileChoices(random)
 
 
-def _from(outcome: Peeked, first: int, count: int) -> Peeked:
-    """What of it comes at this sequence number or later in the same partition or a later one."""
-    views = (each for each in outcome.messages if (each.sequence_number or 0) >= first)
-    return Peeked(messages=tuple(islice(views, count)))
+class Patient:
+    """The choices for a client that waits: it is given what there is, and refused nothing."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+
+    def pick(self, name: str, candidates: Iterable[T]) -> T:
+        """Return the regular candidate where another one would end the waiting."""
+        if name in WAITED_FOR:
+            return next(iter(candidates))
+        return self._choices.pick(name, candidates)
+
+    def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
+        """Leave it to the policy."""
+        return self._choices.partition(name, path, count, fits)
+
+    def home(self, value: str, partitions: int) -> int | None:
+        """Leave it to the policy."""
+        return self._choices.home(value, partitions)

@@ -7,12 +7,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from busproof.broker.changes import STATEMENTS, Statement
+from busproof.broker.changes import ARGUMENTS, STATEMENTS, Statement
 from busproof.errors import UsageError
 
 __all__ = ["FORMAT", "Database", "Full", "Rows", "damaged"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of the databases; a store of another one is left as it is."""
 APPLICATION: Final = 0x62707266
 """By which our databases are told from others: `bprf`."""
@@ -24,28 +24,39 @@ MAGIC: Final = b"SQLite format 3\x00"
 Rows = Mapping[Statement, list[tuple[Any, ...]]]
 
 _SCHEMA: Final = {
-    "namespace": """
+    "namespace": f"""
         CREATE TABLE entities (id INTEGER PRIMARY KEY, path TEXT NOT NULL, entity TEXT NOT NULL);
         CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE moves (
             id INTEGER PRIMARY KEY, move INTEGER NOT NULL, partition INTEGER NOT NULL,
-            statement INTEGER NOT NULL, a, b, c, d, e
+            statement INTEGER NOT NULL, {", ".join(f"a{number}" for number in range(ARGUMENTS))}
         );
     """,
     "partition": """
         CREATE TABLE messages (
-            id INTEGER PRIMARY KEY, standing TEXT NOT NULL, message TEXT NOT NULL, content BLOB,
-            more TEXT
+            id INTEGER PRIMARY KEY, state INTEGER NOT NULL, deliveries INTEGER NOT NULL,
+            failed INTEGER NOT NULL, locked_until INTEGER NOT NULL, cached_by TEXT,
+            arrival INTEGER NOT NULL, expires_at INTEGER, reason TEXT, more TEXT,
+            name TEXT NOT NULL, message TEXT NOT NULL, content BLOB
         );
-        CREATE TABLE waiting (
-            id INTEGER PRIMARY KEY, standing TEXT NOT NULL, message TEXT NOT NULL, content BLOB
+        CREATE TABLE scheduled (
+            id INTEGER PRIMARY KEY, due INTEGER NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
+            name TEXT NOT NULL, message TEXT NOT NULL, content BLOB
         );
-        CREATE TABLE pieces (
-            entity INTEGER NOT NULL, map INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
-            PRIMARY KEY (entity, map, name)
+        CREATE TABLE sessions (
+            entity INTEGER NOT NULL, name TEXT NOT NULL, holder TEXT,
+            locked_until INTEGER NOT NULL, state TEXT, stated INTEGER, PRIMARY KEY (entity, name)
         ) WITHOUT ROWID;
-        CREATE TABLE rests (
-            entity INTEGER PRIMARY KEY, version INTEGER NOT NULL, rest TEXT NOT NULL
+        CREATE TABLE duplicates (
+            entity INTEGER NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
+            message_id TEXT NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (entity, source, key, message_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE homes (
+            entity INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (entity, name)
+        ) WITHOUT ROWID;
+        CREATE TABLE counters (
+            entity INTEGER PRIMARY KEY, arrivals INTEGER NOT NULL
         );
     """,
 }

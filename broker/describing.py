@@ -8,13 +8,11 @@ import attrs
 
 from busproof.broker import atom
 from busproof.broker.bus import Bus, Description
-from busproof.oracle.sizes import told_size
-from busproof.oracle.state import Namespace, Queue, Subscription, Topic
-from busproof.vocabulary.commands import CreateQueue
+from busproof.model.state import Entity
+from busproof.model.values import EntityKind
 from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.outcomes import QueueDescription
-from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS, TRANSFERS
-from busproof.vocabulary.values import Tier
+from busproof.vocabulary.paths import SUBSCRIPTIONS
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -51,11 +49,9 @@ TOLD: Final = {
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 
 
-def kind_of(queue: Queue) -> str:
+def kind_of(entity: Entity) -> str:
     """What an entity is, as descriptions call it."""
-    if isinstance(queue.role, Topic):
-        return "Topic"
-    return "Subscription" if isinstance(queue.role, Subscription) else "Queue"
+    return entity.kind.value.capitalize()
 
 
 def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
@@ -67,26 +63,24 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         said: what was written of it and is not the model's.
         times: when it was created, changed and used.
     """
-    queues = bus.namespace.queues
-    queue, dead = queues[path], queues.get(path + DEAD_LETTERS)
-    stuck = queues.get(path + TRANSFERS)
-    kind, later = kind_of(queue), len(queue.calendar.entries)
+    entity = bus.namespace.entities[path]
+    dead, stuck = entity.dead_letters, entity.transfers
+    kind, later = kind_of(entity), len(entity.scheduled)
     letters = 0 if dead is None else len(dead.messages)
     counts = {
-        "ActiveMessageCount": len(queue.messages),
+        "ActiveMessageCount": len(entity.messages),
         "DeadLetterMessageCount": letters,
         "ScheduledMessageCount": later,
         "TransferMessageCount": 0,
         "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
-    told = {**DEFAULTS, **said, **settings_of(bus, queue), **times}
-    partitions = queues[queue.role.topic] if isinstance(queue.role, Subscription) else queue
-    if partitions.outages.down:
+    told = {**DEFAULTS, **said, **settings_of(bus, entity), **times}
+    if entity.base.down:
         told["EntityAvailabilityStatus"] = "Limited"
-    told["MessageCount"] = str(len(queue.messages) + letters + later)
+    told["MessageCount"] = str(len(entity.messages) + letters + later)
     description = bus.described(path)
-    if isinstance(queue.role, Topic):
-        told["SubscriptionCount"] = str(len(queue.role.subscriptions))
+    if entity.kind is EntityKind.TOPIC:
+        told["SubscriptionCount"] = str(len(entity.subscriptions or ()))
     told |= _as_told(description)
     if isinstance(description, QueueDescription):
         stranded = description.transfer_dead_letters
@@ -113,10 +107,10 @@ def _as_told(description: Description | None) -> dict[str, str]:
     return {name: str(value) for name, value in told.items()}
 
 
-def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:
+def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
     """What an entity was created with or changed to."""
-    settings = bus.announced(queue.settings)
-    size = told_size(bus.namespace, settings) or _size(bus.namespace, settings)
+    settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
+    size = sizes.greatest_size(bus.namespace, entity)
     life = settings.time_to_live
     told = {
         "LockDuration": _written(settings.lock_duration),
@@ -127,20 +121,14 @@ def settings_of(bus: Bus, queue: Queue) -> dict[str, str]:
         "DefaultMessageTimeToLive": FOR_EVER if life is None else _written(life),
         "DeadLetteringOnMessageExpiration": _word(settings.dead_letter_expired),
         "MaxDeliveryCount": str(settings.max_delivery_count),
-        "EnablePartitioning": _word(bool(settings.partitioned)),
-        "SizeInBytes": str(sum(queue.room.held.values())),
+        "EnablePartitioning": _word(settings.partitioned),
+        "SizeInBytes": str(sizes.used(bus.namespace, entity)),
     }
     if settings.forward_to is not None:
         told["ForwardTo"] = settings.forward_to
     if settings.forward_dead_letters_to is not None:
         told["ForwardDeadLetteredMessagesTo"] = settings.forward_dead_letters_to
     return told
-
-
-def _size(namespace: Namespace, settings: CreateQueue) -> int:
-    """The greatest size in GB where no rule says how it is told: that of all partitions."""
-    spread = settings.partitioned and namespace.profile.tier is not Tier.PREMIUM
-    return (settings.max_size or 1) * (namespace.profile.partitions if spread else 1)
 
 
 def _word(truth: bool) -> str:

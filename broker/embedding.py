@@ -242,7 +242,7 @@ class Embedded:
             known = bus.entity(bus.path(entity))
             if known is None:
                 return None
-            return range(bus.namespace.profile.partitions if known.settings.partitioned else 1)
+            return range(len(known.partitions))
 
         found = self._within(numbers)
         if found is None:

@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 from busproof.broker import atom
-from busproof.broker.answers import Answer as Decided
 from busproof.broker.describing import DEFAULTS, described, kind_of, title
 from busproof.broker.http import Answer, Request
 from busproof.broker.hub import Hub
@@ -17,7 +16,8 @@ from busproof.broker.statuses import STATUSES, status_of
 from busproof.broker.subscription_rules import check_expressions
 from busproof.broker.tokens import TokenError
 from busproof.broker.wanting import APPLIED, creation, update, whole
-from busproof.oracle.state import Subscription
+from busproof.model import Answer as Decided
+from busproof.model.values import EntityKind
 from busproof.vocabulary.commands import (
     AddRule,
     Command,
@@ -161,7 +161,7 @@ class Entities:
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
-        status = status_of(self._hub.bus.namespace.queues[path], said.get("Status", "Active"))
+        status = status_of(self._hub.bus.namespace.entities[path], said.get("Status", "Active"))
         if status not in (None, EntityStatus.ACTIVE):
             self._manage(UpdateQueue(queue=path, status=status))
         self._remember(path, said)
@@ -195,7 +195,7 @@ class Entities:
         )
 
     def _remember(self, path: str, said: Mapping[str, str]) -> None:
-        ours = APPLIED[kind_of(self._hub.bus.namespace.queues[path])] | READ_ONLY
+        ours = APPLIED[kind_of(self._hub.bus.namespace.entities[path])] | READ_ONLY
         kept = {name: text for name, text in said.items() if name not in ours}
         self._said[path] = kept
         if "Status" in kept:
@@ -209,7 +209,7 @@ class Entities:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
     def _updated(self, path: str, kind: str, said: Mapping[str, str]) -> tuple[int, bytes]:
-        if kind != f"{kind_of(self._hub.bus.namespace.queues[path])}Description":
+        if kind != f"{kind_of(self._hub.bus.namespace.entities[path])}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         self._manage(update(self._hub.bus, path, said))
         created, _ = self._times.get(path, (self._begun, ""))
@@ -246,8 +246,8 @@ class Entities:
             return self._feed(what, bus.topics(), query)
         if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
-        queues = bus.namespace.queues
-        names = [name for name in bus.names() if queues[name].role is None]
+        known = bus.namespace.entities
+        names = [name for name in bus.names() if known[name].kind is EntityKind.QUEUE]
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
@@ -274,7 +274,7 @@ class Entities:
 
     def _subscription(self, path: str) -> tuple[str, str]:
         known = self._known(path)
-        if not isinstance(self._hub.bus.namespace.queues[known].role, Subscription):
+        if self._hub.bus.namespace.entities[known].kind is not EntityKind.SUBSCRIPTION:
             raise atom.Unreadable(f"Entity '{path}' is no subscription.", 404)
         topic, _, subscription = known.partition(SUBSCRIPTIONS)
         return topic, subscription

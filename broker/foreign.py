@@ -1,20 +1,21 @@
 """A bus that is not the model, served as the model is: what it answers goes out, right or wrong.
 
 The broker asks its bus for more than the vocabulary has: of which kind an entity is, what it was
-created with. That is kept here, in a namespace that holds no messages.
+created with. That is kept here, in a namespace of the model that holds no messages.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import attrs
 
-from busproof.broker.answers import Answer
 from busproof.broker.bus import Bus, Description
 from busproof.broker.refusals import refusal_of
-from busproof.oracle.outages import Outages
-from busproof.oracle.state import Queue, Subscription, Topic, with_queue
+from busproof.model import Answer
+from busproof.model.management import build
+from busproof.model.state import Entity
+from busproof.model.values import EntityKind, EntitySettings
 from busproof.vocabulary.addressing import created_path
 from busproof.vocabulary.commands import (
     AcceptNextSession,
@@ -38,6 +39,7 @@ from busproof.vocabulary.commands import (
     UpdateQueue,
     UpdateTopic,
 )
+from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import (
     Described,
     Done,
@@ -50,7 +52,7 @@ from busproof.vocabulary.outcomes import (
     TopicDescribed,
     Witness,
 )
-from busproof.vocabulary.paths import subscription_path
+from busproof.vocabulary.paths import SUBSCRIPTIONS, subscription_path
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Clock
 
@@ -107,16 +109,15 @@ class ForeignBus(Bus):
         """The same bus with an empty namespace."""
         return ForeignBus(self._implementation, profile, self.clock, self._monotonic)
 
-    def entity(self, path: str) -> Queue | None:
+    def entity(self, path: str) -> Entity | None:
         """What is known of an entity here, though it may be gone: that the bus itself is asked."""
-        return self.namespace.queues.get(path)
+        return self.namespace.entities.get(path)
 
     def ask(self, command: Command, connection: str) -> Answer:
         """Ask, and remember what there is now."""
-        self._keep_time()
+        self.keep_time()
         if isinstance(command, AdvanceClock):
-            later = self.namespace.now.shifted(command.duration)
-            self.namespace = attrs.evolve(self.namespace, now=later)
+            self._step(command, connection)
             self._keep_pace()
             return Answer(Done())
         self._keep_pace()
@@ -125,16 +126,16 @@ class ForeignBus(Bus):
         if isinstance(seen.outcome, Done):
             self._remember(command)
         partition = None if seen.witness is None else seen.witness.partition
-        answer = Answer(seen.outcome, (), partition)
+        answer = Answer(seen.outcome, partition)
         if isinstance(command, Send | SendBatch | Schedule):
             taken = isinstance(seen.outcome, Done | Scheduled)
-            moment = self.namespace.now.latest
+            moment = self.namespace.now
             self.decisions.keep(
                 command, connection, moment, (), answer.refused, partition if taken else None
             )
         return answer
 
-    def ask_all(self, commands: Iterable[Command], connection: str) -> list[Answer]:
+    def ask_all(self, commands: Sequence[Command], connection: str) -> list[Answer]:
         """Ask one after another, until one is refused; what took effect before has done so."""
         answers: list[Answer] = []
         for command in commands:
@@ -173,10 +174,10 @@ class ForeignBus(Bus):
         Raises:
             Refusal: it refuses to.
         """
-        queue = self.entity(path)
-        if queue is None:
+        entity = self.entity(path)
+        if entity is None:
             return None
-        of_topic = isinstance(queue.role, Topic)
+        of_topic = entity.kind is EntityKind.TOPIC
         command = GetTopic(topic=path) if of_topic else GetQueue(queue=path)
         outcome = self._looked_up(command, path)
         return outcome.description if isinstance(outcome, Described | TopicDescribed) else None
@@ -189,8 +190,7 @@ class ForeignBus(Bus):
         """
         names = self._listed(ListTopics(), "")
         for name in names:
-            if name not in self.namespace.queues:
-                self._keep(CreateQueue(queue=name), Topic())
+            self._keep(name, EntityKind.TOPIC)
         return names
 
     def subscriptions(self, topic: str) -> list[str]:
@@ -202,8 +202,7 @@ class ForeignBus(Bus):
         names = self._listed(ListSubscriptions(topic=topic), topic)
         paths = [subscription_path(topic, name) for name in names]
         for path in paths:
-            if path not in self.namespace.queues:
-                self._keep(CreateQueue(queue=path), Subscription(topic=topic))
+            self._keep(path, EntityKind.SUBSCRIPTION)
         return paths
 
     def _listed(self, command: ListTopics | ListSubscriptions, path: str) -> list[str]:
@@ -221,24 +220,27 @@ class ForeignBus(Bus):
         outcome = self.ask(ListQueues(), "administration").outcome
         listed = outcome.names if isinstance(outcome, Listed) else ()
         for name in listed:
-            if name not in self.namespace.queues:
-                self._keep(CreateQueue(queue=name))
-        others = (name for name, each in self.namespace.queues.items() if each.role is not None)
-        return sorted({*listed, *others})
+            self._keep(name, EntityKind.QUEUE)
+        others = (EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
+        known = (path for path, each in self.namespace.entities.items() if each.kind in others)
+        return sorted({*listed, *known})
 
     def ends(self, path: str, session_id: str) -> int:  # noqa: ARG002 - it does not say
         """When the lock of a session ends that was taken just now."""
-        queue = self.entity(path)
-        settings = CreateQueue(queue=path) if queue is None else queue.settings
+        entity = self.entity(path)
+        settings = EntitySettings() if entity is None else entity.settings
         return self.now + settings.lock_duration
 
     def forget(self, path: str) -> None:
         """It may know a name for longer than it should."""
 
-    def sweep(self, path: str) -> None:
-        """It does so itself."""
-
-    def delete(self, path: str, count: int, before: int, session_id: str | None = None) -> int:  # noqa: ARG002 - it cannot
+    def delete(
+        self,
+        path: str,  # noqa: ARG002 - it cannot
+        count: int,  # noqa: ARG002
+        is_old: Callable[[Message], bool],  # noqa: ARG002
+        session_id: str | None = None,  # noqa: ARG002
+    ) -> int:
         """Nobody can ask it to."""
         return 0
 
@@ -251,58 +253,47 @@ class ForeignBus(Bus):
 
     def _keep_pace(self) -> None:
         """Let as much time have passed for it as has passed here."""
-        ahead = self.namespace.now.latest - self._passed
+        ahead = self.namespace.now - self._passed
         if ahead > 0:
             self._passed += ahead
             self._implementation.do(AdvanceClock(duration=ahead), "clock")
 
     def _remember(self, command: Command) -> None:
+        """Keep what was created, and what was changed of it."""
         match command:
-            case CreateQueue():
-                self._keep(command)
-            case RestoreQueue():
-                self._keep(
-                    CreateQueue(
-                        queue=command.queue,
-                        requires_session=command.requires_session,
-                        duplicate_detection=command.duplicate_detection,
-                        max_size=command.max_size,
-                    )
-                )
+            case CreateQueue() | RestoreQueue():
+                self._keep(command.queue, EntityKind.QUEUE, command, anew=True)
             case CreateTopic():
-                settings = CreateQueue(
-                    queue=command.topic,
-                    partitioned=command.partitioned,
-                    time_to_live=command.time_to_live,
-                )
-                self._keep(settings, Topic())
+                self._keep(command.topic, EntityKind.TOPIC, command, anew=True)
             case CreateSubscription():
-                self._keep(_settings(command), Subscription(topic=command.topic))
-            case UpdateTopic(topic=path) if (queue := self.entity(path)) is not None:
-                life = command.time_to_live or queue.settings.time_to_live
-                settings = attrs.evolve(queue.settings, time_to_live=life)
-                self.namespace = with_queue(self.namespace, attrs.evolve(queue, settings=settings))
-            case UpdateQueue(queue=path) if (queue := self.entity(path)) is not None:
-                names = {each.name for each in attrs.fields(UpdateQueue)} - {"status"}
-                said = {name: getattr(command, name) for name in names}
-                changed = {name: value for name, value in said.items() if value is not None}
-                if said["forward_to"] == "":
-                    changed["forward_to"] = None
-                settings = attrs.evolve(queue.settings, **changed)
-                self.namespace = with_queue(self.namespace, attrs.evolve(queue, settings=settings))
+                path = created_path(command)
+                self._keep(path, EntityKind.SUBSCRIPTION, command, anew=True)
+            case UpdateTopic(topic=path) | UpdateQueue(queue=path):
+                entity = self.entity(path)
+                if entity is not None:
+                    entity.settings = attrs.evolve(entity.settings, **_said(command))
 
-    def _keep(self, settings: CreateQueue, role: Topic | Subscription | None = None) -> None:
-        if isinstance(role, Subscription) and role.topic not in self.namespace.queues:
-            # It has a subscription of no topic; whoever asks about that needs one.
-            self._keep(CreateQueue(queue=role.topic), Topic())
-        queue = Queue(settings=settings, outages=Outages(told=True), role=role)
-        self.namespace = with_queue(self.namespace, queue)
+    def _keep(
+        self, path: str, kind: EntityKind, command: Command | None = None, *, anew: bool = False
+    ) -> Entity:
+        """The entity of which this is known; without a command, partitioned and like any other."""
+        entities = self.namespace.entities
+        if path in entities and not anew:
+            return entities[path]
+        topic = None
+        if kind is EntityKind.SUBSCRIPTION:
+            # There may be a subscription of no topic; whoever asks about that needs one.
+            topic = self._keep(path.partition(SUBSCRIPTIONS)[0], EntityKind.TOPIC)
+        settings = EntitySettings(**{"partitioned": True} | _said(command))
+        entity = entities[path] = build(self.namespace, path, kind, settings, topic)
+        return entity
 
 
-def _settings(command: CreateSubscription) -> CreateQueue:
-    shared: dict[str, Any] = {
-        each.name: getattr(command, each.name)
-        for each in attrs.fields(CreateSubscription)
-        if each.name not in ("topic", "subscription")
-    }
-    return CreateQueue(queue=created_path(command), **shared)
+def _said(command: Command | None) -> dict[str, Any]:
+    """What a command says of the settings of an entity."""
+    names = {each.name for each in attrs.fields(EntitySettings)}
+    said = {name: getattr(command, name) for name in names if hasattr(command, name)}
+    changed = {name: value for name, value in said.items() if value is not None}
+    if said.get("forward_to") == "":
+        changed["forward_to"] = None
+    return changed

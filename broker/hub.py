@@ -4,34 +4,34 @@ import asyncio
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from busproof.broker.bus import Bus
+from busproof.broker.contents import Contents
 from busproof.broker.journal import Journal, Silent
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.messages import Content, Parsed, parse
-from busproof.broker.packing import unpacked
 from busproof.broker.refusals import too_large
 from busproof.broker.remaking import remade
 from busproof.broker.staging import Stage
 from busproof.broker.statuses import Statuses
+from busproof.broker.tallies import Tallies, records_of
 from busproof.broker.tokens import Key, Keys
 from busproof.errors import UsageError
 from busproof.filters.actions import RULE_NAME
-from busproof.oracle.calendar import top
-from busproof.oracle.heap import smallest
-from busproof.oracle.state import Namespace, Queue, feeding
+from busproof.model.journal import Change, Record
+from busproof.model.management import parts
+from busproof.model.state import Entity
 from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.paths import is_dead_letter_queue, owner_of
 from busproof.vocabulary.values import Tier
 
 if TYPE_CHECKING:
     from busproof.broker.engine import Connection
     from busproof.broker.saving import Saver
 
-__all__ = ["Contents", "Hub", "Waiter"]
+__all__ = ["Hub", "Waiter"]
 
 TICK: Final = 0.05
 """How often it is looked whether something has become due that somebody waits for, in seconds."""
@@ -42,10 +42,8 @@ LARGEST_OF_PREMIUM: Final = 1_048_576
 LARGEST_STOOD_FOR: Final = 100_000_000
 """How many bytes a message may stand for: the largest that any tier takes."""
 
-SWEPT_FROM: Final = 1_000
 SAYS_AGAIN: Final = 10.0
 """After how long a warning that lasts is said again, in seconds."""
-NOTHING: Final[Mapping[str, bytes]] = {}
 
 
 class Waiter(Protocol):
@@ -57,88 +55,6 @@ class Waiter(Protocol):
 
     def serve(self) -> bool:
         """Take what there is now; returns whether it goes on waiting."""
-
-
-class Contents:
-    """What is kept of messages, by the names under which the model knows them.
-
-    What no message of the namespace has any more is thrown away, now and then: each time that
-    twice as much is kept as the last time was needed.
-    """
-
-    def __init__(self, era: str = "") -> None:
-        self._era = era
-        self._kept: dict[str, Content | bytes] = {}
-        self._more: dict[tuple[str, str], dict[str, bytes]] = {}
-        self._named = 0
-        self._sweep_at = SWEPT_FROM
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def __getitem__(self, name: str) -> Content:
-        kept = self._kept[name]
-        if isinstance(kept, bytes):
-            kept = self._kept[name] = unpacked(kept)
-        return kept
-
-    def get(self, name: str) -> Content | None:
-        """What is kept under this name, if there is anything."""
-        return self[name] if name in self._kept else None
-
-    def new_name(self) -> str:
-        """A name that no message has had."""
-        self._named += 1
-        return f"m{self._era}{self._named}"
-
-    def restore(
-        self,
-        era: str,
-        kept: dict[str, bytes],
-        more: dict[tuple[str, str], dict[str, bytes]],
-    ) -> None:
-        """Keep what a store has, as packed there; new names are those of an era of their own."""
-        self._era, self._kept, self._more = era, dict(kept), more
-        self._sweep_at = max(SWEPT_FROM, 2 * len(kept))
-
-    def keep(self, name: str, content: Content) -> None:
-        """Keep what the model is not told of a message."""
-        self._kept[name] = content
-
-    def add(self, path: str, name: str, more: Mapping[str, bytes]) -> None:
-        """Keep properties that a message of an entity was given by who settled it."""
-        self._more[path, name] = {**self.more(path, name), **more}
-
-    def more(self, path: str, name: str) -> Mapping[str, bytes]:
-        """The properties that it was given; what is dead has those that it had in life."""
-        if not self._more:
-            return NOTHING
-        given = self._more.get((path, name), NOTHING)
-        if not is_dead_letter_queue(path):
-            return given
-        return {**self._more.get((owner_of(path), name), NOTHING), **given}
-
-    def sweep(self, namespace: Namespace) -> None:
-        """Throw away what nobody can be given any more, if it is time."""
-        if len(self._kept) < self._sweep_at:
-            return
-        used = set(_names(namespace))
-        self._kept = {name: kept for name, kept in self._kept.items() if name in used}
-        self._more = {at: more for at, more in self._more.items() if at[1] in used}
-        self._sweep_at = max(SWEPT_FROM, 2 * len(self._kept))
-
-
-def _names(namespace: Namespace) -> Iterator[str]:
-    for queue in namespace.queues.values():
-        yield from (stored.message.body for stored in queue.messages.values())
-        yield from (waiting.message.body for waiting in queue.calendar.entries.values())
-        for passed in queue.passed.values():
-            yield from (each.arrival.message.body for each in passed)
-    for transaction in namespace.transactions.values():
-        rest: Any = None if transaction is None else transaction.staged
-        while rest is not None:
-            yield rest[0].message.body
-            rest = rest[1]
 
 
 class Hub:
@@ -156,7 +72,8 @@ class Hub:
         self.stage = Stage(bus)
         self.keys = keys
         self.max_message = limits.message or _largest(bus)
-        self.contents = Contents()
+        self.contents = Contents(lasting=not bus.is_model)
+        self.tallies = self._listening()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
         """Makes the namespace anew with which the broker began."""
         self.renew: Callable[[], None] = _nothing_to_renew
@@ -179,7 +96,8 @@ class Hub:
         """Path and session id to when its state was last set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
-        self._seen: dict[str, Queue | None] = {}
+        self._stirred: set[str] = set()
+        """Paths of entities that have changed since it was last looked who waits for them."""
         self._called = False
         self._says_next = 0.0
         self._timer = self.loop.call_later(TICK, self._tick)
@@ -195,11 +113,12 @@ class Hub:
         self.bus = bus
         self.stage = Stage(bus)
         self.max_message = self.limits.message or _largest(bus)
-        self.contents = Contents(self.era)
+        self.contents = Contents(self.era, lasting=not bus.is_model)
+        self.tallies = self._listening()
         self.statuses = Statuses()
         self.stated.clear()
         self._waiting.clear()
-        self._seen.clear()
+        self._stirred.clear()
         if self.saver is not None:
             self.saver.begin(bus)
 
@@ -243,16 +162,16 @@ class Hub:
 
         What a rule's action has changed is not as it was kept either.
         """
-        if self.bus.is_model and RULE_NAME not in view.properties:
-            return self.contents[view.body]
-        return remade(view, self.contents.get(view.body))
+        kept = self.contents.get(view.body)
+        if kept is not None and self.bus.is_model and RULE_NAME not in view.properties:
+            return kept
+        return remade(view, kept)
 
     def wait(self, waiter: Waiter) -> None:
         """Let a link be served when there is something for it."""
         line = self._waiting.setdefault(waiter.place, deque())
         if waiter not in line:
             line.append(waiter)
-        self._seen.setdefault(waiter.place[0], self.bus.namespace.queues.get(waiter.place[0]))
 
     def leave(self, waiter: Waiter) -> None:
         """Forget a link that waits no more."""
@@ -264,10 +183,8 @@ class Hub:
 
     def changed(self) -> None:
         """Something happened; whoever waits is served before long."""
-        if self.bus.is_model:
-            self.contents.sweep(self.bus.namespace)
         self.note()
-        if not self._called and self._waiting:
+        if not self._called and self._waiting and (self._stirred or not self.bus.is_model):
             self._called = True
             self.loop.call_soon(self._serve)
 
@@ -281,14 +198,24 @@ class Hub:
         """The time as clients are told it."""
         return self.bus.epoch_ms(self.bus.now)
 
+    def _listening(self) -> Tallies:
+        """Listen to what the bus changes from now on."""
+        self.bus.listeners.append(self._hear)
+        return Tallies(self.bus.namespace)
+
+    def _hear(self, changes: Sequence[Change]) -> None:
+        records = records_of(changes)
+        self.tallies.hear(records)
+        if self._waiting:
+            for record in records:
+                self._stirred.update(_paths_of(record))
+
     def _serve(self) -> None:
         self._called = False
+        stirred, self._stirred = self._stirred, set()
         for place in list(self._waiting):
-            queue = self.bus.namespace.queues.get(place[0])
-            if self._seen.get(place[0]) is not queue or queue is None:
+            if place[0] in stirred or not self.bus.is_model:
                 self._serve_place(place)
-        for path in {path for path, _ in self._waiting}:
-            self._seen[path] = self.bus.namespace.queues.get(path)
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve those who wait here in turn, until there is nothing left for the next."""
@@ -305,26 +232,13 @@ class Hub:
             self._waiting.pop(place, None)
 
     def _tick(self) -> None:
+        """Let time pass for those who wait: something may have become due."""
         self._timer = self.loop.call_later(TICK, self._tick)
         if not self._waiting:
             return
-        now = self.bus.now
-        queues = self.bus.namespace.queues
-        if not self.bus.is_model:
-            for place in list(self._waiting):
-                self._serve_place(place)
-            return
-        later = any(
-            (first := top(queue.calendar)) is not None and first.due.latest < now
-            for queue in queues.values()
-        )
-        for place in list(self._waiting):
-            path = place[0]
-            queue = queues.get(path)
-            mortal = is_dead_letter_queue(path) and _may_bury(queues.get(owner_of(path)), now)
-            mortal = mortal or any(feeding(self.bus.namespace, path))
-            if later or mortal or queue is None or _has_expired(queue, place, now):
-                self._serve_place(place)
+        self.bus.keep_time()
+        if self._stirred or not self.bus.is_model:
+            self.changed()
 
     def note(self) -> None:
         """A command is decided: whatever comes next is another."""
@@ -370,17 +284,9 @@ def _largest(bus: Bus) -> int:
     return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is Tier.PREMIUM else LARGEST
 
 
-def _has_expired(queue: Queue, place: tuple[str, str | None], now: int) -> bool:
-    """Whether a lock has ended of a message here, or of the session that is waited in."""
-    session = queue.sessions.get(place[1] or "")
-    ended = session is not None and session.expiry.latest < now
-    return ended or (queue.timers is not None and queue.timers[1][0] < now)
-
-
-def _may_bury(owner: Queue | None, now: int) -> bool:
-    """Whether something that has outlived its time to live may become a dead letter of this."""
-    if owner is None or not owner.settings.dead_letter_expired:
-        return False
-    deaths = owner.deaths
-    first = smallest(deaths.ahead), smallest(deaths.due)
-    return deaths.left is not None or any(each is not None and each[0] < now for each in first)
+def _paths_of(record: Record) -> Iterable[str]:
+    """The entities that something was changed of: in an outage, all that share the partitions."""
+    if isinstance(record, Entity):
+        return [each.path for each in parts(record)]
+    entity: Entity | None = getattr(record, "entity", None)
+    return () if entity is None else (entity.path,)

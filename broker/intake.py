@@ -5,13 +5,13 @@ from typing import Any, Final
 from proton import Delivery, Described, Link, ulong
 
 from busproof.broker import native
-from busproof.broker.answers import Answer
 from busproof.broker.encoding import binary
 from busproof.broker.engine import Connection
 from busproof.broker.messages import Parsed, inner_messages
 from busproof.broker.native import Raw
 from busproof.broker.nodes import Node, condition
 from busproof.broker.refusals import Refusal, insist, too_large, unauthorized
+from busproof.model import Answer
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
 
 __all__ = [

@@ -11,16 +11,13 @@ from string import Template
 from typing import Any, Final
 
 from busproof.broker.hub import Hub
-from busproof.oracle.sizes import MOST_GB, told_size
-from busproof.oracle.state import Namespace, Queue, Subscription, Topic, partition_count
-from busproof.oracle.stored import Tally
-from busproof.vocabulary.paths import dead_letter_queues_of
+from busproof.broker.tallies import Tally
+from busproof.model.state import Entity, QueuedMessage
 
 __all__ = ["MOST_LISTED", "entity_told", "kind_of", "overview", "page"]
 
 MOST_LISTED: Final = 50
 """How many sessions, and how many locks, of an entity are told one by one."""
-NOTHING: Final = Tally()
 
 
 def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
@@ -45,74 +42,74 @@ def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
 
 
 def _listed(hub: Hub, name: str) -> dict[str, Any]:
-    queue = hub.bus.namespace.queues[name]
-    some = {"some_sessions": _sessions(hub, queue), "some_locks": _locks(hub, queue)}
+    tally = hub.tallies.of(hub.bus.namespace.entities[name])
+    some = {"some_sessions": _sessions(hub, tally), "some_locks": _locks(hub, tally)}
     return entity_told(hub, name) | some
 
 
 def entity_told(hub: Hub, name: str) -> dict[str, Any]:
     """What is told of an entity as a whole, and of each of its partitions."""
-    namespace = hub.bus.namespace
-    queue = namespace.queues[name]
-    graves = (namespace.queues.get(each) for each in dead_letter_queues_of(name))
+    entity = hub.bus.namespace.entities[name]
+    tally = hub.tallies.of(entity)
+    beneath = (entity.dead_letters, entity.transfers)
     return {
         "name": name,
-        "kind": kind_of(queue),
-        "partitioned": bool(queue.settings.partitioned),
-        "status": queue.managed.status.value,
-        "requires_session": queue.settings.requires_session,
-        "forward_to": queue.settings.forward_to,
-        "partitions": _partitions(namespace, queue),
-        "messages": len(queue.messages),
-        "locked": len(queue.locks),
-        "scheduled": len(queue.calendar.entries),
-        "dead_letters": sum(len(each.messages) for each in graves if each is not None),
-        "sessions": len(queue.sessions),
+        "kind": kind_of(entity),
+        "partitioned": entity.settings.partitioned,
+        "status": entity.status.value,
+        "requires_session": entity.settings.requires_session,
+        "forward_to": entity.settings.forward_to,
+        "partitions": _partitions(entity, tally),
+        "messages": len(entity.messages),
+        "locked": len(tally.locked),
+        "scheduled": len(entity.scheduled),
+        "dead_letters": sum(len(each.messages) for each in beneath if each is not None),
+        "sessions": len(tally.held),
     }
 
 
-def kind_of(queue: Queue) -> str:
+def kind_of(entity: Entity) -> str:
     """What it is: a queue, a topic or a subscription."""
-    if isinstance(queue.role, Topic):
-        return "topic"
-    return "subscription" if isinstance(queue.role, Subscription) else "queue"
+    return entity.kind.value
 
 
-def _partitions(namespace: Namespace, queue: Queue) -> list[dict[str, Any]]:
-    count = partition_count(namespace, queue.settings)
-    size = told_size(namespace, queue.settings)
-    most = None if size is None else size * MOST_GB // count
+def _partitions(entity: Entity, tally: Tally) -> list[dict[str, Any]]:
     return [
         {
-            "ready": queue.tallies.get(1 << number, NOTHING).total,
-            "bytes": queue.room.held.get(1 << number, 0),
-            "most": most,
-            "down": bool(queue.outages.down >> number & 1),
+            "ready": partition.messages - len(aside),
+            "bytes": partition.bytes,
+            "most": entity.capacity,
+            "down": partition.number in entity.base.down,
         }
-        for number in range(count)
+        for partition, aside in zip(entity.partitions, tally.aside, strict=True)
     ]
 
 
-def _sessions(hub: Hub, queue: Queue) -> list[dict[str, Any]]:
-    return [
-        {"id": name, "until": hub.bus.epoch_ms(held.expiry.earliest), "messages": len(held.taken)}
-        for name, held in islice(queue.sessions.items(), MOST_LISTED)
-    ]
-
-
-def _locks(hub: Hub, queue: Queue) -> list[dict[str, Any]]:
-    stored = (queue.messages.get(number) for number in queue.locks.values())
-    locked = ((each, each.lock) for each in stored if each is not None)
+def _sessions(hub: Hub, tally: Tally) -> list[dict[str, Any]]:
     return [
         {
-            "number": each.sequence_number,
-            "session": lock.session_id,
-            "deliveries": each.deliveries,
-            "until": hub.bus.epoch_ms(lock.expiry.earliest),
+            "id": session.name,
+            "until": hub.bus.epoch_ms(session.locked_until),
+            "messages": len(session.locked),
         }
-        for each, lock in islice(locked, MOST_LISTED)
-        if lock is not None
+        for session in islice(tally.held, MOST_LISTED)
     ]
+
+
+def _locks(hub: Hub, tally: Tally) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": queued.number,
+            "session": None if queued.session is None else queued.session.name,
+            "deliveries": queued.failed,
+            "until": hub.bus.epoch_ms(_until(queued)),
+        }
+        for queued in islice(tally.locked, MOST_LISTED)
+    ]
+
+
+def _until(queued: QueuedMessage) -> int:
+    return queued.locked_until if queued.session is None else queued.session.locked_until
 
 
 def page() -> tuple[bytes, str]:

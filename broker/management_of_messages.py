@@ -5,7 +5,6 @@ from uuid import UUID
 
 from proton import Data, int32, timestamp
 
-from busproof.broker.answers import Answer
 from busproof.broker.asking import Asking, Said, several
 from busproof.broker.bounds import bounded
 from busproof.broker.dispositions import ACCEPTED as COMPLETED
@@ -23,6 +22,7 @@ from busproof.broker.messages import Parsed
 from busproof.broker.outlet import effect_of, outgoing, token_of, wire_token
 from busproof.broker.refusals import Refusal, insist
 from busproof.broker.requests import Reply
+from busproof.model import Answer
 from busproof.vocabulary.commands import (
     CancelScheduled,
     ReceiveDeferred,
@@ -30,7 +30,7 @@ from busproof.vocabulary.commands import (
     Schedule,
     Settlement,
 )
-from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.messages import Message, MessageView
 from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
 from busproof.vocabulary.values import ReceiveMode
 
@@ -202,8 +202,13 @@ def delete_batch(asking: Asking, said: Said) -> Reply:
         raise Refusal(
             "amqp:not-allowed", f"'{asking.path}' is partitioned; no batch of it is deleted."
         )
-    before = bounded("enqueued-time-utc", said["enqueued-time-utc"]) * 1000 - bus.epoch
-    deleted = bus.delete(asking.path, count, before, said.get("session-id"))
+    before = bounded("enqueued-time-utc", said["enqueued-time-utc"])
+
+    def is_old(message: Message) -> bool:
+        content = asking.connection.hub.contents.get(message.body)
+        return content is None or content.enqueued <= before
+
+    deleted = bus.delete(asking.path, count, is_old, said.get("session-id"))
     if not deleted:
         return Reply({}, NO_CONTENT, "No messages")
     return Reply({"message-count": int32(deleted)})

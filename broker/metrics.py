@@ -90,6 +90,7 @@ def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
 
 
 def _of_entities(hub: Hub) -> Iterator[Metric]:
+    hub.bus.keep_time()
     names = hub.bus.names()
     told = [entity_told(hub, name) for name in names[:MOST_TOLD]]
     yield GaugeMetricFamily("busproof_entities", "Queues, topics, subscriptions.", len(names))
@@ -135,9 +136,9 @@ def _of_entities(hub: Hub) -> Iterator[Metric]:
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_size_bytes",
-        "The size of a partition, where its entity was given one.",
+        "The size of a partition.",
         labels,
-        ((where, each["most"]) for where, each in partitions if each["most"] is not None),
+        ((where, each["most"]) for where, each in partitions),
     )
 
 

@@ -8,7 +8,6 @@ from uuid import UUID
 from proton import Delivery, Link
 
 from busproof.broker import native
-from busproof.broker.answers import Answer
 from busproof.broker.dispositions import (
     MODIFIED,
     REASON,
@@ -24,7 +23,7 @@ from busproof.broker.native import Raw
 from busproof.broker.nodes import Node
 from busproof.broker.refusals import Refusal, insist, refusal_of
 from busproof.broker.writing import encoded
-from busproof.oracle.lifetimes import lesser
+from busproof.model import Answer
 from busproof.vocabulary.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import Received
@@ -60,13 +59,14 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     more = hub.contents.more(path, view.body)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
-    queue = hub.bus.namespace.queues.get(path)
+    entity = hub.bus.namespace.entities.get(path)
+    lives = (content.life, None if entity is None else entity.settings.time_to_live)
     return encoded(
         view,
         content,
         token=None if view.lock_token is None else _token(view.lock_token),
         locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
-        life=lesser(None if queue is None else queue.settings.time_to_live, content.life),
+        life=min((life for life in lives if life is not None), default=None),
         more=more,
     )
 

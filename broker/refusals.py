@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from busproof.broker.answers import Answer
+from busproof.model import Answer
 from busproof.vocabulary.outcomes import Refused
 from busproof.vocabulary.values import Error
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from busproof.broker.bus import Bus
+from busproof.broker.change_log import ChangeLog
 from busproof.broker.changes import NAMESPACE
 from busproof.broker.config import Configuration
+from busproof.broker.contents import Contents
 from busproof.broker.databases import damaged
 from busproof.broker.hub import Hub
 from busproof.broker.loading import Loaded, loaded
@@ -39,6 +41,7 @@ class Keeping:
         self._synced = synced
         self._notes: dict[str, str] = {}
         self._found: Loaded | None = None
+        self._log: ChangeLog | None = None
         self._failure: ConformanceError | None = None
 
     def bus(
@@ -66,19 +69,19 @@ class Keeping:
         """Let a hub keep what it holds in the store from now on; `failed` ends the broker."""
         run = int(self._notes.get("run", "0")) + 1
         hub.era = "" if run == 1 else f"{run}-"
-        entities = int(self._notes.get("entities", "0"))
-        found = self._found
+        found, log = self._found, self._log or ChangeLog(hub.bus.namespace)
+        hub.contents = Contents(hub.era)
         if found is not None:
-            hub.contents.restore(hub.era, found.contents, found.more)
             hub.stated.update(found.stated)
             for path, status in read(self._notes.get("statuses", "[]")):
                 hub.statuses.say(path, status)
-        saver = hub.saver = Saver(hub, self._store, entities, in_thread=self._synced)
+        saver = hub.saver = Saver(hub, self._store, log, in_thread=self._synced)
         if found is None:
             saver.begin(hub.bus)
         else:
-            hub.bus.namespace = saver.notes.adopt(hub.bus.namespace, found.written_as)
-            saver.notes.clear(found.strays)
+            listeners = hub.bus.listeners
+            listeners[listeners.index(log.note)] = saver.hear
+            log.clear(found.strays)
         saver.keep("run", str(run))
         saver.save()
 
@@ -87,7 +90,7 @@ class Keeping:
             failed()
 
         saver.failed = end
-        self._found = None
+        self._found = self._log = None
         return saver
 
     def check(self) -> None:
@@ -107,7 +110,10 @@ class Keeping:
         bus = Bus(self._profile(), **chosen)
         with _without_collecting():
             self._found = loaded(self._store, bus.namespace)
-        bus.resume(self._found.namespace, int(self._notes["epoch"]))
+        entities = int(self._notes.get("entities", "0"))
+        self._log = ChangeLog(bus.namespace, self._found.numbers, entities)
+        bus.listeners.append(self._log.note)
+        bus.resume(int(self._notes["epoch"]))
         if configuration != Configuration():
             self._compare(configuration, bus.namespace.profile)
             create(bus, configuration)

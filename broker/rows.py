@@ -1,35 +1,86 @@
-"""The rows that are written of one entity."""
+"""The rows of the store: each kind of record as it is written.
 
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+A record says which database it belongs to, and what of it is durable. Everything else of a record
+can be made anew: counts of messages and bytes, lines and timers, tokens of locks, and the sessions
+of messages. Transactions are not written at all, because a restart rolls them back.
+"""
+
+from typing import Any, Final
 
 import attrs
-from immutables import Map
 
 from busproof.broker.changes import NAMESPACE, Changes, Statement, row_id
-from busproof.broker.durable import TRACKED
+from busproof.broker.contents import Contents, Name
 from busproof.broker.messages import Content
 from busproof.broker.packing import packed, told
 from busproof.broker.wording import written
-from busproof.oracle.stored import SessionData, SessionLock
+from busproof.model.choices import Choices
+from busproof.model.state import (
+    DuplicateEntry,
+    Entity,
+    Partition,
+    QueuedMessage,
+    ScheduledMessage,
+    Session,
+)
+from busproof.model.values import Key
 
-__all__ = ["Kept", "Rows"]
+__all__ = ["DURABLE", "Rows", "arrival_of", "as_key", "place_of", "table_of"]
 
-MESSAGES: Final = TRACKED.index("messages")
-WAITING: Final = TRACKED.index("calendar.entries")
+DURABLE: Final[dict[type, tuple[str, ...]]] = {
+    Entity: ("settings", "status", "rules", "capacity"),
+    Partition: ("arrivals",),
+    Session: ("holder", "locked_until", "state"),
+    QueuedMessage: ("state", "deliveries", "failed", "locked_until", "cached_by"),
+    ScheduledMessage: (),
+    DuplicateEntry: ("until",),
+}
+"""What of each kind of record is written again when it changes."""
+
+NUMBER: Final = (1 << 40) - 1
+"""The bits of a number that tell a message from the others of its partition."""
 
 
-class Kept(Protocol):
-    """What is kept beside the model's state, and written with it."""
+def place_of(record: Any, choices: Choices) -> int:
+    """The database in which a record is written."""
+    if isinstance(record, Entity):
+        return NAMESPACE
+    if isinstance(record, Partition):
+        return record.number
+    if isinstance(record, DuplicateEntry):
+        return _home(record, choices)
+    partition: int = record.partition
+    return partition
 
-    def content(self, name: str) -> Content | None:
-        """What the model is not told of a message."""
 
-    def more(self, path: str, name: str) -> Mapping[str, bytes]:
-        """The properties that a message of an entity was given by who settled it."""
+def _home(entry: DuplicateEntry, choices: Choices) -> int:
+    """The partition of the messages that an entry stands for, as far as a key selects it."""
+    key, base = entry.name[0], entry.entity.base
+    if key is None:
+        return 0
+    home = choices.home(key.value, len(base.partitions))
+    return base.homes.get(key.value, 0) if home is None else home
 
-    def stated(self, path: str, session_id: str) -> int | None:
-        """When the state of a session was last set, in milliseconds since 1970."""
+
+def table_of(record: Any) -> tuple[dict[Any, Any], Any]:
+    """The table that a record is in as long as it is there, and its key."""
+    if isinstance(record, QueuedMessage):
+        return record.entity.messages, record.number
+    if isinstance(record, ScheduledMessage):
+        return record.entity.scheduled, record.number
+    if isinstance(record, Session):
+        return record.entity.sessions, record.name
+    return record.entity.duplicates, record.name
+
+
+def arrival_of(number: int) -> int:
+    """The part of a number that counts what a partition has given one."""
+    return number & NUMBER
+
+
+def as_key(source: str, value: str) -> Key | None:
+    """The key that two texts were written of."""
+    return Key(source, value) if source else None
 
 
 @attrs.frozen
@@ -38,63 +89,103 @@ class Rows:
 
     Attributes:
         found: the commit.
-        kept: what is kept beside the model's state.
-        path: of the entity.
-        number: its id.
+        contents: has the properties that messages were given by their settlements.
+        stated: path and session id to when the state of a session was last set.
+        number: the id of the entity.
     """
 
     found: Changes
-    kept: Kept
-    path: str
+    contents: Contents
+    stated: dict[tuple[str, str], int]
     number: int
 
-    def put(self, place: int, field: int, key: Any, old: Any, new: Any) -> None:
-        """Write what is under a key of a map of `TRACKED`; `None` is nothing."""
-        if new is None:
-            self.drop(place, field, key)
-        elif field == MESSAGES:
-            self._message(place, key, old, new)
-        elif field == WAITING:
-            row = row_id(self.number, key)
-            self.found.add(place, Statement.PUT_WAITING, row, *self._sent(new))
-        else:
-            text = written(self._piece(key, new))
-            self.found.add(place, Statement.PUT_PIECE, self.number, field, written(key), text)
+    def put(self, place: int, record: Any, *, is_new: bool) -> None:
+        """Write a record that is there."""
+        if isinstance(record, QueuedMessage):
+            self._message(place, record, is_new=is_new)
+        elif isinstance(record, Partition):
+            self.found.add(place, Statement.PUT_COUNTERS, self.number, record.arrivals)
+        elif isinstance(record, Session):
+            self._session(place, record)
+        elif isinstance(record, ScheduledMessage):
+            row = row_id(self.number, arrival_of(record.number))
+            key = _told(record.key)
+            message = _message(record.message)
+            self.found.add(place, Statement.PUT_SCHEDULED, row, record.due, *key, *message)
+        elif isinstance(record, DuplicateEntry):
+            name = (*_told(record.name[0]), record.name[1])
+            self.found.add(place, Statement.PUT_DUPLICATE, self.number, *name, record.until)
+        elif isinstance(record, Entity):
+            text = written(_entity(record))
+            self.found.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
 
-    def drop(self, place: int, field: int, key: Any) -> None:
-        """Do away with what is under a key."""
-        if field == MESSAGES:
-            self.found.add(place, Statement.DROP_MESSAGE, row_id(self.number, key))
-        elif field == WAITING:
-            self.found.add(place, Statement.DROP_WAITING, row_id(self.number, key))
-        else:
-            self.found.add(place, Statement.DROP_PIECE, self.number, field, written(key))
+    def drop(self, place: int, record: Any) -> None:
+        """Do away with a record that has left."""
+        if isinstance(record, QueuedMessage):
+            row = row_id(self.number, arrival_of(record.number))
+            self.found.add(place, Statement.DROP_MESSAGE, row)
+        elif isinstance(record, ScheduledMessage):
+            row = row_id(self.number, arrival_of(record.number))
+            self.found.add(place, Statement.DROP_SCHEDULED, row)
+        elif isinstance(record, Session):
+            self.found.add(place, Statement.DROP_SESSION, self.number, record.name)
+        elif isinstance(record, DuplicateEntry):
+            name = (*_told(record.name[0]), record.name[1])
+            self.found.add(place, Statement.DROP_DUPLICATE, self.number, *name)
 
-    def entity(self, text: str) -> None:
-        """Write the entity itself."""
-        self.found.add(NAMESPACE, Statement.PUT_ENTITY, self.number, self.path, text)
+    def _message(self, place: int, queued: QueuedMessage, *, is_new: bool) -> None:
+        row = row_id(self.number, arrival_of(queued.number))
+        standing = (int(queued.state), queued.deliveries, queued.failed, queued.locked_until)
+        more = told(self.contents.more(queued.entity.path, queued.message.body))
+        if not is_new:
+            values = (*standing, queued.cached_by, more, row)
+            self.found.add(place, Statement.SET_STANDING, *values)
+            return
+        self.found.add(
+            place,
+            Statement.PUT_MESSAGE,
+            row,
+            *standing,
+            queued.cached_by,
+            queued.arrival,
+            queued.expires_at,
+            queued.reason,
+            more,
+            *_message(queued.message),
+        )
 
-    def rest(self, place: int, text: str) -> None:
-        """Write what there is of the entity beside what it holds."""
-        self.found.add(place, Statement.PUT_REST, self.number, self.found.number, text)
+    def _session(self, place: int, session: Session) -> None:
+        """A session is written that somebody holds, or that has a state; messages say the rest."""
+        if session.holder is None and session.state is None:
+            self.drop(place, session)
+            return
+        stated = self.stated.get((session.entity.path, session.name))
+        self.found.add(
+            place,
+            Statement.PUT_SESSION,
+            self.number,
+            session.name,
+            session.holder,
+            session.locked_until,
+            session.state,
+            stated,
+        )
 
-    def _message(self, place: int, key: int, old: Any, new: Any) -> None:
-        row, more = row_id(self.number, key), told(self.kept.more(self.path, new.message.body))
-        if old is not None and old.message is new.message:
-            standing = written(new, without=("message",))
-            self.found.add(place, Statement.SET_STANDING, row, standing, more)
-        else:
-            self.found.add(place, Statement.PUT_MESSAGE, row, *self._sent(new), more)
 
-    def _sent(self, held: Any) -> tuple[str, str, bytes | None]:
-        """How a message stands, what the model knows of it, and all the rest."""
-        content = self.kept.content(held.message.body)
-        standing = written(held, without=("message",))
-        return standing, written(held.message), None if content is None else packed(content)
+def _told(key: Key | None) -> tuple[str, str]:
+    return ("", "") if key is None else (key.source, key.value)
 
-    def _piece(self, key: Any, value: Any) -> Any:
-        if isinstance(value, SessionLock):
-            return attrs.evolve(value, taken=Map())
-        if isinstance(value, SessionData):
-            return value, self.kept.stated(self.path, key)
-        return value
+
+def _message(message: Any) -> tuple[str, str, bytes | None]:
+    """The name of a message, what the model knows of it, and all the rest."""
+    name = message.body
+    kept = name.packed if isinstance(name, Name) else None
+    content = packed(kept) if isinstance(kept, Content) else kept
+    return str(name), written(message, without=("body",)), content
+
+
+def _entity(entity: Entity) -> tuple[Any, ...]:
+    """What is written of an entity as such, whatever it holds."""
+    partitions = len(entity.partitions)
+    values = (entity.kind.value, entity.settings, entity.status.value, entity.rules)
+    return (*values, partitions, entity.capacity)

@@ -7,19 +7,19 @@ leaves the broker before everything that was decided until then is written.
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from busproof.broker.change_log import ChangeLog
 from busproof.broker.changes import NAMESPACE, Changes, Statement
 from busproof.broker.databases import Full
-from busproof.broker.messages import Content
-from busproof.broker.noting import Notes
 from busproof.broker.refusals import Refusal
 from busproof.broker.store import Store
 from busproof.broker.wording import written
 from busproof.errors import ConformanceError
+from busproof.model.journal import Change
 from busproof.vocabulary.values import Clock
 
 if TYPE_CHECKING:
@@ -36,42 +36,26 @@ BETWEEN: Final = 16
 Telling = Callable[[], object]
 
 
-class _Kept:
-    """What the hub keeps beside the model's state."""
-
-    def __init__(self, hub: "Hub") -> None:
-        self._hub = hub
-
-    def content(self, name: str) -> Content | None:
-        return self._hub.contents.get(name)
-
-    def more(self, path: str, name: str) -> Mapping[str, bytes]:
-        return self._hub.contents.more(path, name)
-
-    def stated(self, path: str, session_id: str) -> int | None:
-        return self._hub.stated.get((path, session_id))
-
-
 class Saver:
     """Writes what a hub's bus decides.
 
     Args:
         hub: the broker's inside.
         store: where to.
-        entities: how many entities there ever were in it.
+        log: what has changed of its namespace.
         in_thread: whether commits wait for the disk, in a thread of their own.
     """
 
     def __init__(
-        self, hub: "Hub", store: Store, entities: int = 0, *, in_thread: bool = False
+        self, hub: "Hub", store: Store, log: ChangeLog, *, in_thread: bool = False
     ) -> None:
         self._hub = hub
         self._store = store
-        self.notes = Notes(_Kept(hub), entities)
+        self.log = log
         self._number = store.last[0]
         self._more: dict[str, str] = {}
         self._statuses: dict[str, str] = dict(hub.statuses.said)
-        self._now = hub.bus.namespace.now.latest
+        self._now = hub.bus.namespace.now
         self._held: list[Telling] = []
         self._called = self._running = False
         self._pending: Changes | None = None
@@ -87,8 +71,17 @@ class Saver:
         self._in_thread = in_thread
         self._pool = ThreadPoolExecutor(1, "store")
 
+    def hear(self, changes: Sequence[Change]) -> None:
+        """Take note of what a step of the bus has changed."""
+        if self._is_broken:
+            return
+        try:
+            self.log.note(changes)
+        except Exception as error:  # noqa: BLE001 - what is not noted is never written
+            self._give_up(error)
+
     def note(self) -> None:
-        """Look at what a command has changed, and write it before long."""
+        """Write what commands have changed before long."""
         if self._is_broken:
             return
         try:
@@ -98,12 +91,11 @@ class Saver:
 
     def _note(self) -> None:
         bus, said = self._hub.bus, self._hub.statuses.said
-        bus.namespace = self.notes.look(bus.namespace)
         if said != self._statuses:
             self._statuses = dict(said)
             self._more["statuses"] = written(tuple(sorted(said.items())))
-        if bus.clock is Clock.VIRTUAL and bus.namespace.now.latest != self._now:
-            self._now = bus.namespace.now.latest
+        if bus.clock is Clock.VIRTUAL and bus.namespace.now != self._now:
+            self._now = bus.namespace.now
             self._more["clock"] = str(self._now)
         if self._is_behind and not self._called and not self._running:
             self._called = True
@@ -127,10 +119,10 @@ class Saver:
 
     def begin(self, bus: "Bus") -> None:
         """Another namespace, in the place of all that was there."""
-        self.notes.look(bus.anew(bus.namespace.profile).namespace)
-        self._store.widen(bus.namespace.profile.partitions)
+        self.log.begin(bus.namespace)
+        bus.listeners.append(self.hear)
+        self._store.widen(self.log.widest)
         self._more |= namespace_notes(bus, self._store)
-        bus.namespace = self.notes.look(bus.namespace)
 
     def keep(self, name: str, value: str) -> None:
         """Write a note into the namespace's own database."""
@@ -180,12 +172,16 @@ class Saver:
 
     @property
     def _is_behind(self) -> bool:
-        return self.notes.any or bool(self._more)
+        return self.log.any or bool(self._more)
 
     def _changes(self) -> Changes:
         self._number += 1
-        namespace = self._hub.bus.namespace
-        changes = self.notes.changes(self._number, namespace.now.latest, namespace)
+        hub = self._hub
+        if self.log.widest > len(self._store.partitions):
+            self._store.widen(self.log.widest)
+            self._more["stores"] = str(self.log.widest)
+        now = hub.bus.namespace.now
+        changes = self.log.changes(self._number, now, hub.contents, hub.stated)
         for name, value in self._more.items():
             changes.add(NAMESPACE, Statement.PUT_NOTE, name, value)
         self._more.clear()

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import attrs
 
-from busproof.broker.answers import Answer
 from busproof.broker.bus import Bus
+from busproof.model import Answer
 from busproof.vocabulary.commands import CommitTransaction, RollBackTransaction, Settlement
 
 __all__ = ["Stage"]

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.broker.refusals import Refusal, disabled
-from busproof.oracle.state import Queue, Subscription, Topic
+from busproof.model.state import Entity
+from busproof.model.values import EntityKind
 from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = ["STATUSES", "Statuses", "status_of"]
@@ -22,12 +23,12 @@ STATUSES: Final[Mapping[str, EntityStatus]] = {
 """What an entity's status may be, as clients call it."""
 
 
-def status_of(queue: Queue, said: str) -> EntityStatus | None:
+def status_of(entity: Entity, said: str) -> EntityStatus | None:
     """What the model is told of a status; nothing of one that would mean nothing (ROLE-STATUS)."""
     status = STATUSES[said]
-    if isinstance(queue.role, Topic) and status is EntityStatus.RECEIVE_DISABLED:
+    if entity.kind is EntityKind.TOPIC and status is EntityStatus.RECEIVE_DISABLED:
         return None
-    if isinstance(queue.role, Subscription) and status is EntityStatus.SEND_DISABLED:
+    if entity.kind is EntityKind.SUBSCRIPTION and status is EntityStatus.SEND_DISABLED:
         return None
     return status
 

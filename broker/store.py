@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from busproof.broker.changes import NAMESPACE, PARAMETERS, Changes, Statement
+from busproof.broker.changes import ARGUMENTS, NAMESPACE, PARAMETERS, Changes, Statement
 from busproof.broker.databases import Database, Full, Rows, damaged
 from busproof.errors import UsageError
 
@@ -23,8 +23,7 @@ RESERVE: Final = 16 * 1024 * 1024
 PIECE: Final = 1024 * 1024
 LOG: Final = 4 * 1024 * 1024
 """From how many bytes on a log is brought into its file."""
-ARGUMENTS: Final = 5
-KEEP_MOVE: Final = "INSERT INTO moves VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"  # noqa: S608 - our own
 FORGET_MOVES: Final = "DELETE FROM moves WHERE move < ?"
 
 
@@ -173,10 +172,8 @@ class Store:
 
     def _recover(self) -> None:
         """Do what is left of a move that was decided."""
-        found = self.rows(
-            NAMESPACE, "SELECT move, partition, statement, a, b, c, d, e FROM moves ORDER BY id"
-        )
-        moves = [(*row[:3], row[3:]) for row in found]
+        found = self.rows(NAMESPACE, "SELECT * FROM moves ORDER BY id")
+        moves = [(*row[1:4], row[4:]) for row in found]
         self._moves = bool(moves)
         for (number, partition), rows in groupby(moves, key=lambda row: (row[0], row[1])):
             database = self._databases[partition]

@@ -8,6 +8,7 @@ from busproof.broker.bus import Bus
 from busproof.broker.describing import Said, kind_of, settings_of
 from busproof.broker.durations import for_ever
 from busproof.broker.statuses import status_of
+from busproof.model.values import EntitySettings
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
 from busproof.vocabulary.paths import SUBSCRIPTIONS
 
@@ -108,8 +109,8 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     Raises:
         Unreadable: it would change what cannot be changed here, or cannot be read.
     """
-    queue = bus.namespace.queues[path]
-    applied, told = APPLIED[kind_of(queue)], settings_of(bus, queue)
+    entity = bus.namespace.entities[path]
+    applied, told = APPLIED[kind_of(entity)], settings_of(bus, entity)
     for name in FIXED if bus.is_model else ():
         if name in applied and name in said and not _same(said[name], told.get(name, "")):
             raise atom.Unreadable(
@@ -118,7 +119,7 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
                 501,
             )
     life = _lifetime(said)
-    if life is None and queue.settings.time_to_live is not None and LIFETIME in said:
+    if life is None and entity.settings.time_to_live is not None and LIFETIME in said:
         raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
     given = {name: text for name, text in said.items() if name in applied}
     lock, count = given.get("LockDuration"), given.get("MaxDeliveryCount")
@@ -130,12 +131,12 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
         lock_duration=None if lock is None else _positive(lock, "LockDuration"),
         max_delivery_count=None if count is None else _counted(count),
         time_to_live=life,
-        forward_to=_redirected(queue.settings, said),
-        status=status_of(queue, said["Status"]) if "Status" in said else None,
+        forward_to=_redirected(entity.settings, said),
+        status=status_of(entity, said["Status"]) if "Status" in said else None,
     )
 
 
-def _redirected(settings: CreateQueue, said: Said) -> str | None:
+def _redirected(settings: EntitySettings, said: Said) -> str | None:
     """Where a queue is to forward to from now on, none if nowhere; `None` if it is as before."""
     wanted = _destination(said, FORWARDING) or ""
     return None if wanted == (settings.forward_to or "") else wanted

@@ -10,59 +10,28 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
-from busproof.broker.tracking import Tracked
-from busproof.oracle.calendar import Waiting
-from busproof.oracle.entity import Subscription, Topic
-from busproof.oracle.outages import Outages
-from busproof.oracle.registry import Buried, Managed
-from busproof.oracle.stored import (
-    Copy,
-    Key,
-    Lock,
-    Pledge,
-    Receivers,
-    SessionData,
-    SessionLock,
-    Spread,
-    Stored,
-)
-from busproof.oracle.window import Window
-from busproof.vocabulary.commands import AddRule, CreateQueue, RemoveRule
-from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.model.values import EntitySettings
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     SqlFilter,
+    SubscriptionRule,
     TrueFilter,
 )
 
 __all__ = ["read", "written"]
 
 _CLASSES: Final[tuple[type, ...]] = (
-    AddRule,
-    Buried,
-    Copy,
     CorrelationFilter,
-    CreateQueue,
+    EntitySettings,
     FalseFilter,
-    Lock,
-    Managed,
     Message,
-    Outages,
-    Receivers,
-    RemoveRule,
-    SessionData,
-    SessionLock,
-    Spread,
     SqlFilter,
-    Stored,
-    Subscription,
-    Topic,
+    SubscriptionRule,
     TrueFilter,
-    Waiting,
 )
-MAP, SET, KEY, WINDOW, PLEDGE, STATUS = "Map", "Set", "Key", "Window", "Pledge", "Status"
+MAP, SET = "Map", "Set"
 _NOTHING: Final = object()
 
 _Writer = Callable[[Any], Any]
@@ -129,11 +98,6 @@ _SIMPLE: Final[dict[type, _Writer]] = {
     tuple: lambda value: [_plain(each) for each in value],
     frozenset: lambda value: {SET: sorted(value)},
     Map: _map,
-    Tracked: _map,
-    Key: lambda value: {KEY: list(value)},
-    Pledge: lambda value: {PLEDGE: [_plain(each) for each in value]},
-    EntityStatus: lambda value: {STATUS: value.value},
-    Window: lambda value: {WINDOW: [value.earliest, value.latest]},
 }
 
 
@@ -192,10 +156,6 @@ def _reader_of(kind: type) -> _Writer:
 _READ: Final[dict[str, _Writer]] = {
     MAP: lambda pairs: Map({_tuples(key): _tuples(value) for key, value in pairs}),
     SET: frozenset,
-    KEY: lambda both: Key(*both),
-    PLEDGE: lambda fields: Pledge(*fields),
-    STATUS: EntityStatus,
-    WINDOW: lambda both: Window(*both),
     **{kind.__name__: _reader_of(kind) for kind in _CLASSES},
 }
 

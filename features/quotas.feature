@@ -131,3 +131,17 @@ Feature: How many entities there can be
       Given 1000 regular queues
       When a regular queue is created
       Then it is accepted or refused
+
+    @QUOTA-12
+    Scenario: Premium takes 10,000 queues, and no more, where the number holds there
+      Given an empty namespace
+      When 10000 regular queues are created
+      Then each of them was accepted
+      When a regular queue is created
+      Then it is refused
+
+    @QUOTA-13
+    Scenario: Premium takes more than 10,000 queues where no number holds there
+      Given an empty namespace
+      When 10001 regular queues are created
+      Then each of them was accepted

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -47,6 +48,8 @@ __all__ = [
 ]
 
 NEVER_AROSE = "the situation never arose"
+_AT_LEAST: Final = "LIFE-01"
+"""What an answer breaks that only a reading forbids, of which no rule but a permission speaks."""
 
 
 @attrs.frozen(kw_only=True)
@@ -224,7 +227,7 @@ def _permits(rule: RuleId, terms: Terms) -> bool:
 
 def to_blame(rules: Sequence[RuleId], about: Sequence[RuleId], terms: Terms) -> RuleId:
     """The rule broken that a scenario is about, or else the most specific one that applies."""
-    rules = [rule for rule in rules if not _permits(rule, terms)] or rules
+    rules = [rule for rule in rules if not _permits(rule, terms)] or [_AT_LEAST]
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
     own = [rule for rule in applicable if rule in about]
     return (*own, *applicable, *rules)[0]

@@ -31,6 +31,11 @@ class Answer:
     rules: tuple[v.RuleId, ...] = ()
     changes: tuple[Change, ...] = attrs.field(default=(), eq=False, repr=False)
 
+    @property
+    def refused(self) -> v.Refused | None:
+        """The refusal, if it is one."""
+        return self.outcome if isinstance(self.outcome, v.Refused) else None
+
 
 CARRIED: Final = tuple(field.name for field in attrs.fields(v.Message))
 LEARNED: Final = (

@@ -38,10 +38,16 @@ def has_failed_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
 
 
 def dead_letter(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """DLQ-05, DLQ-06, DLQ-14: move a message to the dead-letter queue of its entity."""
+    """DLQ-05, DLQ-06, DLQ-14: move a message to the dead-letter queue of its entity.
+
+    Whether its deliveries there are counted beside those before is read by DEAD-LETTER-COUNT.
+    """
+    readings = ("anew", "kept")
+    kept = namespace.reading("DEAD-LETTER-COUNT", *readings) == "kept"
+    transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
     namespace.rules.messages.remove(namespace, queued)
     namespace.rules.dead_letters.bury(
-        namespace, queued.entity, queued.message, queued.partition, DIRECT._replace(reason=reason)
+        namespace, queued.entity, queued.message, queued.partition, transit
     )
 
 

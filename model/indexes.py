@@ -88,7 +88,7 @@ class Line(Generic[Item]):
                 yield item
 
     def append(self, item: Item, *, available: bool = True) -> None:
-        """Add what arrives now; an arrival that was undone may have left its like behind."""
+        """Add what arrives now, or is restored; an index may have it already, or its like."""
         order, arrived = self.order, self.arrived
         if not order or order[-1].number < item.number:
             order.append(item)
@@ -115,11 +115,6 @@ class Line(Generic[Item]):
                 return
             place += 1
         order.insert(place, item)
-
-    def enter(self, item: Item) -> None:
-        """Add a restored item wherever it may belong."""
-        self.give_back(item)
-        self.insert(item)
 
     def left(self, table: Mapping[int, Item]) -> None:
         """Count an item that has left, and tidy once half of the line has."""
@@ -151,6 +146,10 @@ class Timers:
         """Have a record looked at when its time has come."""
         self.serial += 1
         heappush(self.heap, (moment, number, name, self.serial, kind, thing))
+
+    def is_due(self, now: int) -> bool:
+        """Whether there is something to look at by now."""
+        return bool(self.heap) and self.heap[0][0] <= now
 
     def restore(self, timer: Timer) -> None:
         """Set a timer again that had run."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 import attrs
 
-__all__ = ["Change", "Journal", "Record", "record"]
+__all__ = ["MISSING", "Change", "Journal", "Record", "record"]
 
 MISSING: Final = object()
 Kind = TypeVar("Kind")

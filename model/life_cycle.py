@@ -9,7 +9,7 @@ over several values and a function of a family. `docs/states.md` draws this tabl
 from enum import IntEnum
 from typing import Final
 
-__all__ = ["ACTIVE", "LIFE_CYCLE", "LOCKED_STATES", "Action", "State"]
+__all__ = ["ACTIVE", "CHANGES", "LIFE_CYCLE", "LOCKED_STATES", "Action", "State"]
 
 
 class State(IntEnum):
@@ -41,33 +41,35 @@ class Action(IntEnum):
     CANCEL = 13
 
 
-LIFE_CYCLE: Final[dict[tuple[State, Action], State]] = {
-    (State.ACTIVE, Action.RECEIVE): State.LOCKED,  # LIFE-02
-    (State.ACTIVE, Action.RECEIVE_AND_DELETE): State.GONE,  # LIFE-03
-    (State.ACTIVE, Action.EXPIRE): State.GONE,  # TTL-01
-    (State.LOCKED, Action.COMPLETE): State.GONE,  # LIFE-03
-    (State.LOCKED, Action.DEAD_LETTER): State.GONE,  # DLQ-05
-    (State.LOCKED, Action.ABANDON): State.ACTIVE,  # LIFE-04
-    (State.LOCKED, Action.LOCK_ENDS): State.ACTIVE,  # LIFE-05
-    (State.LOCKED, Action.DEFER): State.DEFERRED,  # DEFER-01
-    (State.LOCKED, Action.RENEW): State.LOCKED,  # LOCK-04
-    (State.DEFERRED, Action.RECEIVE_DEFERRED): State.DEFERRED_LOCKED,  # DEFER-02
-    (State.DEFERRED, Action.RECEIVE_DEFERRED_AND_DELETE): State.GONE,  # DEFER-02
-    (State.DEFERRED_LOCKED, Action.COMPLETE): State.GONE,  # DEFER-07
-    (State.DEFERRED_LOCKED, Action.DEAD_LETTER): State.GONE,  # DEFER-07
-    (State.DEFERRED_LOCKED, Action.ABANDON): State.DEFERRED,  # DEFER-06
-    (State.DEFERRED_LOCKED, Action.LOCK_ENDS): State.DEFERRED,  # DEFER-06
-    (State.DEFERRED_LOCKED, Action.DEFER): State.DEFERRED,  # DEFER-01
-    (State.DEFERRED_LOCKED, Action.RENEW): State.DEFERRED_LOCKED,  # LOCK-04
-    (State.SCHEDULED, Action.ACTIVATE): State.GONE,  # SCHED-06: it arrives under a new number
-    (State.SCHEDULED, Action.CANCEL): State.GONE,  # SCHED-04
-}
-"""What becomes of a message.
+CHANGES: Final = (
+    (State.ACTIVE, Action.RECEIVE, State.LOCKED, "LIFE-02"),
+    (State.ACTIVE, Action.RECEIVE_AND_DELETE, State.GONE, "LIFE-03"),
+    (State.ACTIVE, Action.EXPIRE, State.GONE, "TTL-01"),
+    (State.LOCKED, Action.COMPLETE, State.GONE, "LIFE-03"),
+    (State.LOCKED, Action.DEAD_LETTER, State.GONE, "DLQ-05"),
+    (State.LOCKED, Action.ABANDON, State.ACTIVE, "LIFE-04"),
+    (State.LOCKED, Action.LOCK_ENDS, State.ACTIVE, "LIFE-05"),
+    (State.LOCKED, Action.DEFER, State.DEFERRED, "DEFER-01"),
+    (State.LOCKED, Action.RENEW, State.LOCKED, "LOCK-04"),
+    (State.DEFERRED, Action.RECEIVE_DEFERRED, State.DEFERRED_LOCKED, "DEFER-02"),
+    (State.DEFERRED, Action.RECEIVE_DEFERRED_AND_DELETE, State.GONE, "DEFER-02"),
+    (State.DEFERRED_LOCKED, Action.COMPLETE, State.GONE, "DEFER-07"),
+    (State.DEFERRED_LOCKED, Action.DEAD_LETTER, State.GONE, "DEFER-07"),
+    (State.DEFERRED_LOCKED, Action.ABANDON, State.DEFERRED, "DEFER-06"),
+    (State.DEFERRED_LOCKED, Action.LOCK_ENDS, State.DEFERRED, "DEFER-06"),
+    (State.DEFERRED_LOCKED, Action.DEFER, State.DEFERRED, "DEFER-01"),
+    (State.DEFERRED_LOCKED, Action.RENEW, State.DEFERRED_LOCKED, "LOCK-04"),
+    (State.SCHEDULED, Action.ACTIVATE, State.GONE, "SCHED-06"),  # it arrives under a new number
+    (State.SCHEDULED, Action.CANCEL, State.GONE, "SCHED-04"),
+)
+"""From which state to which an action leads, and a rule that says so.
 
 A message that comes back after its last permitted delivery, or after its time to live, leaves for
 the dead letters in the same step (DLQ-02, TTL-06). A dead letter is a new, active message of the
 dead-letter queue. A deferred message has no EXPIRE: nothing removes it for its age (TTL-10).
 """
+
+LIFE_CYCLE: Final = {(before, action): after for before, action, after, _ in CHANGES}
 
 ACTIVE: Final = State.ACTIVE
 LOCKED_STATES: Final = (State.LOCKED, State.DEFERRED_LOCKED)

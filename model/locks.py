@@ -147,6 +147,7 @@ def end(namespace: Namespace, queued: QueuedMessage) -> None:
 def prolong(namespace: Namespace, queued: QueuedMessage) -> None:
     """LOCK-04: let a lock last for a whole lock duration from now on."""
     namespace.journal.touch(queued)
+    queued.state = LIFE_CYCLE[queued.state, Action.RENEW]
     queued.locked_until = namespace.now + queued.entity.settings.lock_duration
     queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
     namespace.timers.stale += 1

@@ -16,7 +16,7 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.state import NO_PARTITIONS, Entity, Namespace, Partition
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 
-__all__ = ["Management"]
+__all__ = ["Management", "build", "parts"]
 
 FIXED: Final = {
     "partitioned": "MGMT-04",
@@ -231,11 +231,17 @@ def list_queues(namespace: Namespace, command: v.ListQueues, connection: str) ->
 
 
 def update_queue(namespace: Namespace, command: v.UpdateQueue, connection: str) -> Answer:
-    """MGMT-04, MGMT-12 to MGMT-14, FWD-05: change a queue or a subscription."""
+    """MGMT-04, MGMT-12 to MGMT-14, FWD-05: change a queue or a subscription.
+
+    What becomes of an update that names for a subscription what is its topic's is open
+    (ROLE-STATUS).
+    """
     entity = managed(namespace, command.queue)
-    subscription = entity.kind is EntityKind.SUBSCRIPTION
-    if subscription and command.status is v.EntityStatus.SEND_DISABLED:
-        raise Refusal(v.Error.INVALID_OPERATION)
+    if entity.kind is EntityKind.SUBSCRIPTION:
+        of_topic = (command.partitioned, command.duplicate_detection) != (None, None)
+        refused = of_topic and namespace.profile.readings.get("ROLE-STATUS") == "refused"
+        if refused or command.status is v.EntityStatus.SEND_DISABLED:
+            raise Refusal(v.Error.INVALID_OPERATION)
     namespace.rules.management.apply_update(namespace, entity, command)
     return Answer(DONE, rules=("MGMT-12",))
 

@@ -96,6 +96,7 @@ def enqueue(
     queued = QueuedMessage(
         entity, number, partition, message, namespace.arrivals, session, expires_at, transit.reason
     )
+    queued.failed = transit.failed
     journal.put(entity.messages, number, queued)
     counters.messages += 1
     if message.size:

@@ -7,6 +7,7 @@ connection. A peek shows partition after partition; which one answers first is n
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
 from itertools import chain, islice
 from typing import Final
 
@@ -122,14 +123,22 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
     if command.session_id is not None:
         queued = rules.partitions.in_session(namespace, entity, up, command.session_id, start or 0)
     elif start is not None:
-        queued = chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
+        views = islice(rules.partitions.onwards(entity, up, start), command.count)
+        return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
     else:
         up = rules.partitions.order(namespace, entity, up)
         queued = chain.from_iterable(each.line.behind(entity.messages, 0) for each in up)
-    views = [shown(each) for each in islice(queued, command.count)]
-    if start is None and command.session_id is None:
-        views += rules.partitions.scheduled(entity, up, command.count - len(views))
-    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
+    found = [shown(each) for each in islice(queued, command.count)]
+    if command.session_id is None:
+        found += islice(rules.partitions.scheduled(entity, up), command.count - len(found))
+    return Answer(v.Peeked(messages=tuple(found)), rules=("LIFE-07",))
+
+
+def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
+    """PART-20, SCHED-08: everything from a number on, scheduled or not, in the order of numbers."""
+    for partition in up:
+        queued = map(shown, partition.line.behind(entity.messages, start))
+        yield from merge(queued, scheduled(entity, (partition,), start), key=number_of)
 
 
 def in_session(
@@ -169,12 +178,17 @@ def shows_nothing(namespace: Namespace) -> bool:
     return namespace.may("PEEK-EMPTY", "either", *readings) == "nothing"
 
 
-def scheduled(entity: Entity, up: Iterable[Partition], most: int) -> Iterator[v.MessageView]:
+def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
     """SCHED-08: what is scheduled and not due."""
-    waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, 0) for each in up)
+    waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, start) for each in up)
     state = v.MessageState.SCHEDULED
-    for each in islice(waiting, most):
+    for each in waiting:
         yield as_view(each.message, (each.number, None, None, None, None, state))
+
+
+def number_of(view: v.MessageView) -> int:
+    """SEQ-03: the number of a message that is shown."""
+    return view.sequence_number or 0
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:
@@ -197,4 +211,5 @@ class Partitions:
         [Namespace, Entity, Iterable[Partition], str, int], Iterator[QueuedMessage]
     ] = in_session
     order: Callable[[Namespace, Entity, list[Partition]], list[Partition]] = order
-    scheduled: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = scheduled
+    onwards: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = onwards
+    scheduled: Callable[..., Iterator[v.MessageView]] = scheduled

@@ -46,7 +46,7 @@ def in_premium(namespace: Namespace, asked: bool) -> bool:
     stated = not oldest or known.get("PREMIUM-OLDEST") == "not-supported"
     if stated and known.get("PREMIUM-CHECKBOX") == "always-on":
         return True
-    if asked and namespace.reading("PREMIUM-CHECKBOX", "refused", "no-effect") == "refused":
+    if asked and namespace.reading("PREMIUM-CHECKBOX", "no-effect", "refused") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-01")
     return False
 

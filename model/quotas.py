@@ -22,12 +22,12 @@ MOST_ENTITIES: Final = 10_000
 
 
 def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-01 to QUOTA-11: one more entity of a kind can be created."""
+    """QUOTA-01 to QUOTA-13: one more entity of a kind can be created."""
     quotas = namespace.rules.quotas
     if namespace.profile.tier is v.Tier.PREMIUM:
         counts = namespace.profile.readings.get("QUOTA-PREMIUM") == "counting"
         if counts and partitions == 1 and namespace.counts.regular >= MOST_ENTITIES:
-            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-11")
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
         return
     if kind is not EntityKind.SUBSCRIPTION and partitions > 1:
         quotas.check_partitioned(namespace, kind)

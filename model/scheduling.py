@@ -66,11 +66,14 @@ def numbered(
     partition: int,
     due: int,
 ) -> ScheduledMessage:
-    """SCHED-03, SCHED-06: give a message a number under which it is scheduled."""
+    """SCHED-03, SCHED-06: give a message a number under which it is scheduled.
+
+    It comes from where messages that arrive get theirs: a peek that goes on behind a scheduled
+    message shows what comes after it (PART-20).
+    """
     counters = entity.partitions[partition]
     namespace.journal.touch(counters)
-    counters.scheduled += 1
-    number = (partition << v.SEQUENCE_BITS) + counters.scheduled
+    number = namespace.rules.messages.next_number(counters)
     return ScheduledMessage(entity, number, partition, message, key, due)
 
 

@@ -65,13 +65,15 @@ def has_room(namespace: Namespace, entity: Entity, partition: int, size: int) ->
     """SIZE-07 to SIZE-10: whether a message of this size fits into a partition.
 
     A partition that is full takes nothing, not even what has no size. Where the partitions are
-    pooled (FULL-PARTITION), only all of them together can be full.
+    pooled (FULL-PARTITION), only all of them together can be full, and then none has room.
     """
+    name, readings = "FULL-PARTITION", ("per-partition", "pooled")
     if entity.partitions[partition].bytes + (size or 1) <= entity.capacity:
-        return True
-    if len(entity.partitions) == 1:
-        return False
-    if namespace.reading("FULL-PARTITION", "per-partition", "pooled") == "per-partition":
+        # Before the partitions are pooled, none holds more than its own.
+        taken = namespace.readings.get(name) or namespace.profile.readings.get(name)
+        if taken != "pooled":
+            return True
+    elif len(entity.partitions) == 1 or namespace.reading(name, *readings) == "per-partition":
         return False
     return used(namespace, entity) + (size or 1) <= entity.capacity * len(entity.partitions)
 

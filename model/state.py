@@ -42,17 +42,14 @@ __all__ = [
 ]
 
 NO_PARTITIONS: Final[frozenset[int]] = frozenset()
-SCHEDULED_FROM: Final = 1 << 40
-"""Numbers of scheduled messages begin here, apart from those of messages that have arrived."""
 
 
 @record(indexes=("line", "schedule"))
 class Partition(Record):
-    """A partition: its counters of arrivals and of scheduled messages, and what it holds."""
+    """A partition: how many numbers it has given out, and what it holds."""
 
     number: int
     arrivals: int = 0
-    scheduled: int = SCHEDULED_FROM
     messages: int = 0
     bytes: int = 0
     line: "Line[QueuedMessage]" = attrs.field(factory=Line)
@@ -105,7 +102,7 @@ class QueuedMessage(Record):
         entity, session = self.entity, self.session
         if entity.messages.get(self.number) is not self:
             return
-        self.line.enter(self)
+        self.line.append(self)
         locked = self.state in LOCKED_STATES
         if session is not None:
             entity.partitions[self.partition].line.insert(self)

@@ -15,11 +15,12 @@ from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
 from busproof.model.indexes import TIDY_FROM, Timer
+from busproof.model.journal import Change
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.model.values import Refusal
 
-__all__ = ["Way", "new_namespace", "step", "ways"]
+__all__ = ["Way", "act", "forget", "new_namespace", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
 """The choices of a way, each by its name and the place of the chosen candidate."""
@@ -105,14 +106,12 @@ def step(
     Returns:
         What came of it.
     """
-    journal, timers = namespace.journal, namespace.timers
+    journal = namespace.journal
     if not keep:
-        journal.forget()
-        if timers.stale > TIDY_FROM:
-            timers.tidy(is_live)
+        forget(namespace)
     namespace.choices = choices
     start = mark = journal.begin()
-    if timers.heap and timers.heap[0][0] <= namespace.now:
+    if namespace.timers.is_due(namespace.now):
         run_timers(namespace, namespace.now)
         mark = journal.mark()
     try:
@@ -122,6 +121,27 @@ def step(
         answer = Answer(v.Refused(error=refusal.error), rules=refusal.rules)
     answer.changes = journal.since(start)
     return answer
+
+
+def act(
+    namespace: Namespace, choices: Choices, do: Callable[[Namespace], None]
+) -> tuple[Change, ...]:
+    """Do by rules what no command asks for, as a step that is not kept; return its changes.
+
+    A client library may ask for more than the vocabulary has, such as the release of a message.
+    """
+    forget(namespace)
+    namespace.choices = choices
+    start = namespace.journal.begin()
+    do(namespace)
+    return namespace.journal.since(start)
+
+
+def forget(namespace: Namespace) -> None:
+    """Give up undoing the steps so far, and the timers that no record needs."""
+    namespace.journal.forget()
+    if namespace.timers.stale > TIDY_FROM:
+        namespace.timers.tidy(is_live)
 
 
 def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:

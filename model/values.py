@@ -34,6 +34,7 @@ class InTransit(NamedTuple):
         reason: why it was dead-lettered, if it was.
         lifetime: the time to live of the topic that it was sent to.
         since: from when its time to live runs, if not from now.
+        failed: its delivery count among dead letters, before it is delivered there.
     """
 
     hops: int = 0
@@ -41,6 +42,7 @@ class InTransit(NamedTuple):
     reason: str | None = None
     lifetime: int | None = None
     since: int | None = None
+    failed: int = 0
 
 
 DIRECT: Final = InTransit()

@@ -18,7 +18,7 @@ from busproof.oracle.ledger import line_of, replace, store
 from busproof.oracle.lifetimes import lifetimes
 from busproof.oracle.placing import home_of
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
-from busproof.oracle.stored import Spread, Stored
+from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
 from busproof.vocabulary.values import RuleId
 
@@ -118,7 +118,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     bodies = queue.bodies
     if isinstance(bodies.get(message.body), str):
         bodies = bodies.delete(message.body)
-    also: dict[str, Any] = {} if key is not None else {"spread": Spread()}
+    also: dict[str, Any] = {} if key is not None else {"spread": queue.spread.restarted()}
     queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
     dies = death(namespace, queue, message, _came(namespace, waiting))
     queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)

@@ -17,7 +17,6 @@ from busproof.oracle.receiving import lost_receive, order_rule, receive
 from busproof.oracle.sending import lost_send, send
 from busproof.oracle.staging import after_refusal
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
-from busproof.oracle.stored import Spread
 from busproof.oracle.transition import Choice, Sighting, Transition, refusal
 from busproof.vocabulary.commands import Receive, ReceiveBatch, Send, SendBatch
 from busproof.vocabulary.messages import MessageView
@@ -149,7 +148,7 @@ def _apart(reached: list[Reached]) -> list[Reached]:
 def _without_turns(namespace: Namespace, name: str) -> Namespace:
     """KEY-14: whether a batch takes one turn, or each of its messages, is not said."""
     queue = namespace.queues[name]
-    return with_queue(namespace, evolve(queue, spread=Spread(), batched=True))
+    return with_queue(namespace, evolve(queue, spread=queue.spread.restarted(), batched=True))
 
 
 def _showing(

@@ -16,7 +16,7 @@ from busproof.oracle.evolving import evolve
 from busproof.oracle.graves import with_forwarding_grave
 from busproof.oracle.outages import Outages
 from busproof.oracle.quotas import Wanted, over_quota, shown_by_creation, within_quota
-from busproof.oracle.registry import as_created
+from busproof.oracle.registry import NO_TROUBLE, as_created
 from busproof.oracle.retrying import destination_again
 from busproof.oracle.sizes import granted_sizes
 from busproof.oracle.sources import (
@@ -251,6 +251,7 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
         as_created(settings),
         frayed=frayed,
         disturbed=outages.any,
+        trouble=namespace.now if outages.any else NO_TROUBLE,
         born=registry.creations,
     )
     if buried is not None:

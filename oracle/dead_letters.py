@@ -66,6 +66,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS)
         lock_durations=owner.managed.lock_durations_ever,
         lock_durations_ever=owner.managed.lock_durations_ever,
         disturbed=owner.managed.disturbed,
+        trouble=owner.managed.trouble,
         before=owner.managed.before,
     )
     return Queue(

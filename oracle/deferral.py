@@ -30,7 +30,7 @@ def defer(namespace: Namespace, command: Defer) -> Iterator[Transition]:
     """DEFER-01, LOCK-06: the message is set aside, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, stored):
+    if stored is not None and not has_ended(namespace, queue, stored):
         rules = why_settled(namespace, queue, stored)
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
         yield done(settled(after, command), *outlived(namespace, stored), *rules)

@@ -48,15 +48,15 @@ def counts_deferral(namespace: Namespace) -> int:
 def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     """How many deliveries of a message may have counted by now, seen or unseen.
 
-    Each unseen one needs a receive to fill a cache and a lock's time to expire there. Where some
+    A lock that it has may have ended, and another one in a cache since: each unseen one needs a
+    receive to fill a cache and a lock's time to expire there. Where some
     are left out, there may have been any number, and one without an answer stands for all those.
     """
     left_out = bool(namespace.vantage.left_out)
     if left_out and queue.receivers.lost:
         return NEVER
-    known = stored.counted + stored.uncounted + queue.receivers.lost
-    if stored.lock is not None:
-        return known + 1
+    ended = stored.lock is not None
+    known = stored.counted + stored.uncounted + queue.receivers.lost + ended
     if _strict(namespace):
         return known
     receives = queue.receivers.count + queue.receivers.lost - stored.since

@@ -8,6 +8,7 @@ import attrs
 from busproof.oracle.dead_letters import dead_letters
 from busproof.oracle.filling import grave
 from busproof.oracle.managing import FIXED
+from busproof.oracle.returning import without_perhaps_spent
 from busproof.oracle.sizes import no_other_size, of_size, told_size, wrong_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
 from busproof.oracle.transition import Sighting, Transition, refusal
@@ -206,6 +207,8 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
     if may_lag(namespace) or destinations(queue.settings):
         return 0 <= told <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
+    if told < least:
+        least, _ = counts(without_perhaps_spent(namespace, queue))
     if _reading(namespace, "MESSAGES-EXPIRE") == "message":
         least = 0
     if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":

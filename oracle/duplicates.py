@@ -9,6 +9,7 @@ from immutables import Map
 
 from busproof.oracle.measures import must_refuse_beyond
 from busproof.oracle.outages import Partitions
+from busproof.oracle.standing import is_over
 from busproof.oracle.state import NEVER, Namespace, Queue
 from busproof.oracle.stored import Copy, Key
 from busproof.oracle.window import Window
@@ -80,7 +81,7 @@ def fate(namespace: Namespace, queue: Queue, message: Message, key: Key | None) 
 
 def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None) -> Fate:
     window, slack = queue.settings.duplicate_window, namespace.vantage.slack
-    if namespace.now.earliest - copy.sent.latest > window + slack:
+    if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
     if copy.key != key:
         return _fate_across_keys(namespace.profile)

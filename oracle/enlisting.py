@@ -251,7 +251,8 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
     until = stored.lock.expiry if pledge is None else pledge.until
     ends = until.earliest <= namespace.now.latest and _reading(namespace) != "lasts"
     doubtful = not (enlisted.certain and stored.certain)
-    return ends or doubtful or queue.outages.may_hit(stored.where), has_ended(namespace, stored)
+    may_lose = ends or doubtful or queue.outages.may_hit(stored.where)
+    return may_lose, has_ended(namespace, queue, stored)
 
 
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:

@@ -10,6 +10,7 @@ from busproof.oracle.forwarding import why_late
 from busproof.oracle.ledger import surely_available
 from busproof.oracle.partitions import why_handed_out, why_not_handed_out
 from busproof.oracle.sighting import Seen
+from busproof.oracle.standing import lock_is_over
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.topics import shown_by_copy, shown_by_nothing
 from busproof.vocabulary.messages import MessageView
@@ -30,7 +31,8 @@ def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
         return True
     if readings.get("MESSAGES-EXPIRE") == "message":
         return receivers.others_until >= 0 or left_out(namespace, queue)
-    return namespace.now.earliest <= queue.receivers.others_until or left_out(namespace, queue)
+    until = receivers.others_until
+    return not lock_is_over(namespace, queue, until) or left_out(namespace, queue)
 
 
 def left_out(namespace: Namespace, queue: Queue) -> bool:

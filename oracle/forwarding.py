@@ -10,7 +10,7 @@ from busproof.oracle.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.oracle.ledger import never_arrives
 from busproof.oracle.outages import Partitions
 from busproof.oracle.owing import is_owed
-from busproof.oracle.placing import home_of, narrowed
+from busproof.oracle.placing import home_of, narrowed, spread_beside
 from busproof.oracle.state import (
     Namespace,
     Queue,
@@ -70,7 +70,9 @@ def passed_on(
         hops=arrival.hops + 1,
         shows=_shown(source, destination, arrival, key),
     )
-    return _keeping(attrs.evolve(destination, copies=copies), kept_away), going
+    spread = destination.spread if ours else spread_beside(namespace, destination, arrival.message)
+    destination = attrs.evolve(destination, copies=copies, spread=spread)
+    return _keeping(destination, kept_away), going
 
 
 def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[RuleId]:

@@ -190,13 +190,17 @@ def hold(
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
     if where != stored.where:
         changes["fronts"] = in_front(queue, where, stored.number)
+    counted, uncounted = stored.counted + surely, stored.uncounted + again - surely
+    if (shown := also.pop("delivery_count", None)) is not None:
+        # It counts this delivery, and every one before it that counts, seen or unseen.
+        counted, uncounted = max(counted, shown - 1), 0
     held = evolve(
         stored,
         where=where,
         certain=True,
         deliveries=stored.deliveries + 1,
-        counted=stored.counted + surely,
-        uncounted=stored.uncounted + again - surely,
+        counted=counted,
+        uncounted=uncounted,
         leaving=(),
         resisted=False,
         deferred=deferred,

@@ -98,7 +98,7 @@ def renew_lock(namespace: Namespace, command: RenewLock, seen: Sighting) -> Iter
     """LOCK-04, LOCK-05: the lock lasts for a whole duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, stored):
+    if stored is not None and not has_ended(namespace, queue, stored):
         yield from _of_held(namespace, queue, stored, seen)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
     lock = None if stored is None else stored.lock

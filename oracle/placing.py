@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import attrs
 from immutables import Map
 
+from busproof.oracle.evolving import evolve
 from busproof.oracle.filling import may_be_full_somewhere
-from busproof.oracle.keys import home_name
+from busproof.oracle.keys import effective_key, home_name, interpretations
 from busproof.oracle.outages import Partitions
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
 from busproof.oracle.stored import Key, Spread
@@ -21,6 +23,7 @@ __all__ = [
     "narrowed",
     "spread_after",
     "spread_allows",
+    "spread_beside",
 ]
 
 SPREAD_ROUNDS: Final = 25
@@ -72,11 +75,11 @@ def must_fail(namespace: Namespace, queue: Queue) -> bool:
 
     Only where messages strictly take turns is it known that the partition whose turn it is is down.
     """
-    readings, last = namespace.profile.readings, queue.spread.last
+    readings, spread = namespace.profile.readings, queue.spread
     strict = readings.get("SHORT-TIMEOUT"), readings.get("ROUND-ROBIN")
-    if strict != ("must-fail", "strict") or last < 0:
+    if strict != ("must-fail", "strict") or not _is_turn_known(spread):
         return False
-    turn = 1 << (last + 1) % partition_count(namespace, queue.settings)
+    turn = 1 << (spread.last + 1) % partition_count(namespace, queue.settings)
     return queue.outages.told and queue.outages.must_hit(turn)
 
 
@@ -86,7 +89,7 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
     Only where it `is_watched`.
     """
     spread, partitions = queue.spread, partition_count(namespace, queue.settings)
-    if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and spread.last >= 0:
+    if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
         return where == 1 << (spread.last + 1) % partitions
     left = partitions - (spread.used | where).bit_count()
     return left <= SPREAD_ROUNDS * partitions - spread.sent - 1
@@ -99,7 +102,7 @@ def spread_after(
 
     The partition only where it is `watched`.
     """
-    changes: dict[str, Any] = {"spread": Spread()}
+    changes: dict[str, Any] = {"spread": queue.spread.restarted()}
     told = message.message_id if queue.remembers else None
     if told is not None and not queue.settings.duplicate_detection:
         earlier = queue.namesakes.get(told, where)
@@ -108,10 +111,27 @@ def spread_after(
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)
         last = where.bit_length() - 1
-        changes["spread"] = (
-            Spread(0, 0, last) if complete else Spread(queue.spread.sent + 1, used, last)
+        sent = 0 if complete else queue.spread.sent + 1
+        changes["spread"] = attrs.evolve(
+            queue.spread, sent=sent, used=0 if complete else used, last=last
         )
     return changes
+
+
+def spread_beside(namespace: Namespace, queue: Queue, message: Message) -> Spread:
+    """KEY-14: the spread beside a message that may come at any time, seen or unseen.
+
+    It may take a turn then, unless it surely has a key: from now on nobody knows whose turn it is.
+    """
+    for profile, told in interpretations(namespace.profile, message):
+        read = evolve(namespace, profile=profile)
+        if queue.settings.partitioned and effective_key(read, queue.settings, told) is None:
+            return Spread(turns_unknown=True)
+    return queue.spread
+
+
+def _is_turn_known(spread: Spread) -> bool:
+    return spread.last >= 0 and not spread.turns_unknown
 
 
 def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 
 from busproof.oracle.outages import Outages
+from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
-from busproof.oracle.stored import Spread
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unknowable import given_up, is_joined
 from busproof.oracle.window import Window
@@ -62,7 +62,9 @@ def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transi
         return
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (1 << command.partition & queue.outages.down)
-    back = with_outages(namespace, command.queue, up, recovered=recovered, spread=Spread())
+    back = with_outages(
+        namespace, command.queue, up, recovered=recovered, spread=queue.spread.restarted()
+    )
     if not up.any:
         over = Window(queue.outage.earliest, namespace.now.earliest)
         back = with_queue(back, attrs.evolve(back.queues[command.queue], outage=over))
@@ -101,8 +103,8 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
         queue = namespace.queues.get(each)
         if queue is not None:
             managed = queue.managed
-            if outages.any and not managed.disturbed:
-                managed = attrs.evolve(managed, disturbed=True)
+            if outages.any or queue.outages.any:
+                managed = troubled(managed, namespace.now)
             changed = attrs.evolve(queue, outages=outages, managed=managed, **changes)
             namespace = with_queue(namespace, changed)
     return _darkened(namespace, owner, outages)

@@ -42,6 +42,12 @@ _BY_READING: Final[dict[str, tuple[bool, bool]]] = {
 }
 """Whether the other ones surely count as well, and whether they may."""
 
+_DEMANDED_IN_PREMIUM: Final[dict[str, tuple[RuleId, ...]]] = {
+    "counting": ("QUOTA-12",),
+    "quota": ("QUOTA-13",),
+}
+"""What is broken where one more is refused, by the reading of QUOTA-PREMIUM."""
+
 
 @attrs.frozen
 class Wanted:
@@ -74,7 +80,7 @@ def within_quota(namespace: Namespace, wanted: Wanted) -> bool:
 def over_quota(
     namespace: Namespace, options: Iterable[Wanted], topic: Queue | None = None
 ) -> Iterator[Transition]:
-    """QUOTA-02 to QUOTA-04, QUOTA-08, QUOTA-10, QUOTA-11: one more entity is refused.
+    """QUOTA-02 to QUOTA-04, QUOTA-08, QUOTA-10 to QUOTA-12: one more entity is refused.
 
     Args:
         namespace: as it is.
@@ -122,11 +128,13 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
         # It says of no tier what the number is for, and Premium has none by rights.
         return Quota(must=False, may=most >= MOST_PARTITIONED)
     rules: tuple[RuleId, ...] = ()
-    if own.earliest >= MOST_PARTITIONED:
-        rules = ("QUOTA-02",) if kind is Kind.QUEUE else ("QUOTA-03",)
-    elif census.partitioned.earliest >= MOST_PARTITIONED:
+    must = least >= MOST_PARTITIONED
+    if own.earliest < MOST_PARTITIONED <= census.partitioned.earliest:
         rules = ("QUOTA-04",)
-    return Quota(must=least >= MOST_PARTITIONED, may=most >= MOST_PARTITIONED, rules=rules)
+    if must:
+        # Where the number is read to be shared, the rule with the number demands it.
+        rules = ("QUOTA-02" if kind is Kind.QUEUE else "QUOTA-03", *rules)
+    return Quota(must=must, may=most >= MOST_PARTITIONED, rules=rules)
 
 
 def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
@@ -143,10 +151,11 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     most += census.unknown * (_widest(namespace) if perhaps else 1)
     heaviest = wanted.partitions if perhaps else 1
     lightest = wanted.partitions if partitions_count else 1
+    must = least + lightest > MOST_ENTITIES
     quota = Quota(
-        must=least + lightest > MOST_ENTITIES,
+        must=must,
         may=most + heaviest > MOST_ENTITIES,
-        rules=_of_many(census),
+        rules=tuple(dict.fromkeys((*(("QUOTA-08",) if must else ()), *_of_many(census)))),
     )
     if wanted.kind is Kind.SUBSCRIPTION:
         return attrs.evolve(
@@ -176,7 +185,7 @@ def _of_many(census: Census) -> tuple[RuleId, ...]:
 
 
 def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
-    """QUOTA-11: what decides there is not the 10,000, unless a reading says so."""
+    """QUOTA-11 to QUOTA-13: what decides there is not the 10,000, unless a reading says so."""
     census, readings = namespace.census, namespace.profile.readings
     reading = readings.get("QUOTA-PREMIUM", "either")
     if reading == "quota":
@@ -185,7 +194,7 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
         counts = wanted.kind is Kind.REGULAR
         must = counts and census.regular.earliest >= MOST_ENTITIES
         may = counts and census.regular.latest + census.unknown >= MOST_ENTITIES
-        return Quota(must=must, may=may, rules=("QUOTA-11",) if must else ())
+        return Quota(must=must, may=may, rules=("QUOTA-12",) if must else ())
     there = census.entities.latest + census.unknown
     if readings.get("QUOTA-EXISTING", "either") == "not-counted":
         there -= census.restored.latest
@@ -198,9 +207,19 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
 def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[RuleId, ...]:
     """What it shows that one more queue or topic could be created, in a namespace as it was."""
     if namespace.profile.tier is Tier.PREMIUM:
-        many = namespace.census.entities.earliest >= LEAST_IN_PREMIUM
-        return ("QUOTA-11",) if many else ()
+        return tuple(_shown_in_premium(namespace, wanted))
     return (*_shown_of_partitioned(namespace.census, wanted), *_shown_of_all(namespace, wanted))
+
+
+def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
+    census, reading = namespace.census, namespace.profile.readings.get("QUOTA-PREMIUM", "either")
+    if reading == "quota" and census.entities.earliest >= MOST_ENTITIES:
+        yield "QUOTA-13"
+    elif reading == "counting":
+        if wanted.kind is Kind.REGULAR and census.regular.earliest + 1 == MOST_ENTITIES:
+            yield "QUOTA-12"
+    elif reading == "either" and census.entities.earliest >= LEAST_IN_PREMIUM:
+        yield "QUOTA-11"
 
 
 def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[RuleId]:
@@ -237,6 +256,9 @@ def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
 def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[RuleId, ...]:
     """Which rules are broken where one more is refused that has to be created."""
     census, rules = namespace.census, []
+    if namespace.profile.tier is Tier.PREMIUM:
+        reading = namespace.profile.readings.get("QUOTA-PREMIUM")
+        return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-07")
     of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)
     if of_partitions and census.crowded:
         rules.append("QUOTA-05")

@@ -315,6 +315,7 @@ def _handed_out(
         also |= numbered(queue, stored, number)
     if lock is not None:
         also["sequence_number"] = number
+        also["delivery_count"] = view.delivery_count
     if command.session_id is not None and lock is not None:
         held = session_at(queue, command.session_id)
         also["sessions"] = queue.sessions.set(command.session_id, held.with_taken(stored.number))

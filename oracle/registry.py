@@ -1,5 +1,7 @@
 """What management knows of queues besides their state: what was changed, tried and deleted."""
 
+from typing import Final
+
 import attrs
 from immutables import Map
 
@@ -9,10 +11,21 @@ from busproof.oracle.window import Window
 from busproof.vocabulary.commands import CreateQueue
 from busproof.vocabulary.entity_settings import EntityStatus
 
-__all__ = ["UNREGISTERED", "Buried", "Managed", "Registry", "as_created"]
+__all__ = [
+    "NO_TROUBLE",
+    "UNREGISTERED",
+    "Buried",
+    "Managed",
+    "Registry",
+    "as_created",
+    "troubled",
+    "troubled_like",
+]
 
 Bodies = Map[str, object]
 """The bodies that a deleted queue knew."""
+NO_TROUBLE: Final = Window(NEVER, -NEVER)
+"""Where no partition was ever down."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,6 +52,7 @@ class Managed:
         updated: whether an update succeeded.
         changed_at: how many receives there had been when settings last changed, or may have.
         disturbed: whether a partition of it may ever have been down.
+        trouble: from when on one was down first, until when one was down last.
         born: how many queues and topics had been created before it.
         before: the bodies that its deleted namesake knew.
         other_before: whether its namesake had the other partitioning option.
@@ -64,6 +78,7 @@ class Managed:
     updated: bool = False
     changed_at: int = 0
     disturbed: bool = False
+    trouble: Window = NO_TROUBLE
     born: int = 0
     before: Bodies = Map()
     other_before: bool = False
@@ -86,6 +101,20 @@ def as_created(settings: CreateQueue) -> Managed:
         lifetimes=Window(life, life),
         lifetimes_ever=Window(life, life),
     )
+
+
+def troubled(managed: Managed, now: Window) -> Managed:
+    """What is known of a queue with a partition that is down, or was until now."""
+    known = managed.trouble
+    trouble = Window(min(known.earliest, now.earliest), max(known.latest, now.latest))
+    return attrs.evolve(managed, disturbed=True, trouble=trouble)
+
+
+def troubled_like(managed: Managed, topic: Managed) -> Managed:
+    """What is known of a subscription, whose partitions are its topic's."""
+    if managed.trouble == topic.trouble:
+        return managed
+    return attrs.evolve(managed, disturbed=topic.disturbed, trouble=topic.trouble)
 
 
 @attrs.frozen

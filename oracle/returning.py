@@ -14,6 +14,7 @@ from busproof.oracle.expiry import ended, may_have_died
 from busproof.oracle.graves import emptied
 from busproof.oracle.heap import pop
 from busproof.oracle.ledger import replace, unlock
+from busproof.oracle.standing import lock_is_over, lock_lasts_until
 from busproof.oracle.state import NEVER, Namespace, Queue, feeding, forwarding_graves, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.sweeping import swept
@@ -158,18 +159,24 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
     What is scheduled and due is there as well, and what may have died by then is not relied on.
     """
     namespace = activated(namespace, name)
-    now, queue = namespace.now, namespace.queues[name]
-    while queue.timers is not None and queue.timers[1][0] < now.earliest:
+    queue = namespace.queues[name]
+    while queue.timers is not None and lock_is_over(namespace, queue, queue.timers[1][0]):
         _, number, token = queue.timers[1]
         queue = attrs.evolve(queue, timers=pop(queue.timers))
         stored = queue.messages.get(number)
         lock = None if stored is None else stored.lock
-        ours = lock is not None and lock.token == token and lock.expiry.latest < now.earliest
-        if stored is None or lock is None or not ours:
+        ours = lock is not None and lock.token == token
+        if (
+            stored is None
+            or lock is None
+            or not ours
+            or not (lock_is_over(namespace, queue, lock.expiry.latest))
+        ):
             namespace = with_queue(namespace, queue)
             continue
         # A receive may already have found it, if the lock's end is not known exactly.
-        exact = lock.expiry.earliest == lock.expiry.latest
+        until = lock_lasts_until(namespace, queue, lock.expiry.latest)
+        exact = lock.expiry.earliest == until
         since = None if exact else stored.since
         # One that was accepted again, or perhaps closed, may have given it back before.
         before = lock.expiry.earliest == -NEVER

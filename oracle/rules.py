@@ -34,10 +34,11 @@ Change = AddRule | RemoveRule
 def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
     """Every allowed answer to the adding or removing of a rule."""
     queue, role = _subscription(namespace, command)
-    if command.transaction is not None:
-        yield from _change_in_transaction(namespace, queue, command, command.transaction)
-        return
     refused = _refusal(namespace, role, command)
+    if command.transaction is not None:
+        possible = refused is None
+        yield from _change_in_transaction(namespace, queue, command, possible=possible)
+        return
     if refused is not None:
         yield refused
     if refused is None or not refused.rules:
@@ -184,9 +185,10 @@ def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespac
 
 
 def _change_in_transaction(
-    namespace: Namespace, queue: Queue, command: Change, name: str
+    namespace: Namespace, queue: Queue, command: Change, *, possible: bool
 ) -> Iterator[Transition]:
     """FEAT-03, FEAT-04: refused on a partitioned topic; on a regular one perhaps a part of it."""
+    name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         yield refusal(namespace, Error.NOT_FOUND, any_error=True)
@@ -194,7 +196,8 @@ def _change_in_transaction(
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
         supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
-        if not supported or transaction.doubtful or transaction.doomed:
+        # What could not be done outside of a transaction may be refused before the commit.
+        if not (supported and possible) or transaction.doubtful or transaction.doomed:
             yield refusal(left, Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
         # A commit that was never answered may come only now, and take effect with this change.

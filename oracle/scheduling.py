@@ -31,7 +31,7 @@ from busproof.oracle.limits import (
 )
 from busproof.oracle.measures import beyond_limits, no_more
 from busproof.oracle.outages import Partitions
-from busproof.oracle.placing import choices, home_of, narrowed
+from busproof.oracle.placing import choices, home_of, narrowed, spread_beside
 from busproof.oracle.room import filled
 from busproof.oracle.room_in_transactions import no_room_within
 from busproof.oracle.state import (
@@ -43,7 +43,7 @@ from busproof.oracle.state import (
     everywhere,
     with_queue,
 )
-from busproof.oracle.stored import Key, Spread
+from busproof.oracle.stored import Key
 from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
 from busproof.vocabulary.commands import CancelScheduled, Schedule
@@ -71,7 +71,8 @@ def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterato
             yield from beyond_limits(namespace, command)
             yield from _schedule(namespace, queue, command, message, seen)
         else:
-            yield from _schedule_in(namespace, queue, command, message, seen)
+            for way in _schedule_in(namespace, queue, command, message, seen):
+                yield staging.doubted(way, command.transaction)
 
 
 def _schedule(
@@ -198,7 +199,7 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
         queue,
         calendar=entered(queue.calendar, waiting, line),
         copies=copies,
-        spread=Spread() if key is None else queue.spread,
+        spread=spread_beside(namespace, queue, message),
         room=filled(queue.room, everywhere(namespace, queue.settings), weight(queue, message)),
     )
     if not somewhere_else:

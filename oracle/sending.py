@@ -33,6 +33,7 @@ from busproof.oracle.placing import (
     narrowed,
     spread_after,
     spread_allows,
+    spread_beside,
 )
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.stored import Key
@@ -251,4 +252,5 @@ def lost_send(namespace: Namespace, command: Send) -> Namespace:
     home = everywhere(namespace, queue.settings)
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     lost = Arrival(message=message, key=key, where=home, certain=False, answered=False)
-    return arrive(namespace, queue, lost, {"copies": copies})
+    spread = spread_beside(namespace, queue, message)
+    return arrive(namespace, queue, lost, {"copies": copies, "spread": spread})

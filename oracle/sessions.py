@@ -10,6 +10,7 @@ from busproof.oracle.keys import SESSION_ID
 from busproof.oracle.ledger import first_in_line
 from busproof.oracle.placing import home_of
 from busproof.oracle.returning import give_back
+from busproof.oracle.standing import lock_is_over
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.stored import Key, SessionLock
 from busproof.oracle.transition import Sighting, Transition, done, refusal
@@ -63,7 +64,7 @@ def holds_session(
     if held is None or held.connection != connection:
         doubtful = held is None or _may_be_over(namespace, held)
         return None if doubtful and connection in queue.seekers else _doubted(held)
-    if held.expiry.latest < namespace.now.earliest and not held.doubtful:
+    if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
         return None if connection in queue.seekers else False
     surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
     return True if surely else None
@@ -122,7 +123,7 @@ def accept_session(
     if held is None or _may_be_over(namespace, held) or held.connection == connection:
         rules = _accepting(namespace, queue, command.session_id, connection)
         yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
-    if held is not None and _may_last(namespace, held):
+    if held is not None and _may_last(namespace, queue, held):
         rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
         yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
     elif queue.seekers:
@@ -140,7 +141,7 @@ def _accepting(
     held = queue.sessions.get(session_id)
     if held is None:
         return (*rules, "SESS-03")
-    if _may_last(namespace, held):
+    if _may_last(namespace, queue, held):
         return rules
     return (*rules, "SESS-11", "LIFE-10") if held.connection != connection else rules
 
@@ -148,7 +149,8 @@ def _accepting(
 def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Namespace:
     expiry = _full_term(namespace, queue)
     before = queue.sessions.get(session_id)
-    if before is not None and before.connection == connection and _may_last(namespace, before):
+    own = before is not None and before.connection == connection
+    if own and before is not None and _may_last(namespace, queue, before):
         queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
         earliest = min(before.expiry.earliest, expiry.earliest)
         again = attrs.evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
@@ -174,8 +176,8 @@ def _kept(queue: Queue, session_id: str) -> Queue:
     return attrs.evolve(queue, states=states)
 
 
-def _may_last(namespace: Namespace, held: SessionLock) -> bool:
-    return held.doubtful or namespace.now.earliest <= held.expiry.latest
+def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
+    return held.doubtful or not lock_is_over(namespace, queue, held.expiry.latest)
 
 
 def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
@@ -280,7 +282,7 @@ def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
         held = queue.sessions.get(line.value)
         first = first_in_line(queue, line)
         reachable = first is not None and not queue.outages.may_hit(first.where)
-        if reachable and (held is None or not _may_last(namespace, held)):
+        if reachable and (held is None or not _may_last(namespace, queue, held)):
             return line.value
     return None
 

@@ -9,6 +9,7 @@ from busproof.oracle.expiry import outlived
 from busproof.oracle.ledger import doubted, remove
 from busproof.oracle.partitions import why_settled_anywhere
 from busproof.oracle.returning import give_back
+from busproof.oracle.standing import lock_is_over
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Transition, done, refusal
@@ -41,7 +42,7 @@ def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
     """LIFE-03, LIFE-06: the message is gone, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, stored):
+    if stored is not None and not has_ended(namespace, queue, stored):
         rules = tuple(why_settled(namespace, queue, stored))
         left = remove(queue, stored, settlements=queue.settlements + 1)
         after = with_queue(namespace, left)
@@ -54,7 +55,7 @@ def abandon(namespace: Namespace, command: Abandon) -> Iterator[Transition]:
     """LIFE-04, LIFE-06: the message can be received again, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, stored):
+    if stored is not None and not has_ended(namespace, queue, stored):
         rules = why_settled(namespace, queue, stored)
         after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
         yield done(settled(after, command), "LIFE-04", *rules)
@@ -80,7 +81,7 @@ def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transitio
             yield done(given_up(namespace, owner_of(command.queue)))
         return
     stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, stored):
+    if stored is not None and not has_ended(namespace, queue, stored):
         rules = why_settled(namespace, queue, stored)
         after = moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
         age = outlived(namespace, stored)
@@ -122,10 +123,10 @@ def locked(queue: Queue, token: str) -> Stored | None:
     return stored
 
 
-def has_ended(namespace: Namespace, stored: Stored) -> bool:
+def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Whether the message's lock cannot be held any more."""
     lock = stored.lock
-    return lock is None or lock.expiry.latest < namespace.now.earliest
+    return lock is None or lock_is_over(namespace, queue, lock.expiry.latest)
 
 
 def lost_lock(
@@ -133,7 +134,7 @@ def lost_lock(
 ) -> Iterator[Transition]:
     """LIFE-06, LOCK-05 to LOCK-07: refused because the lock is lost, where it is or may be."""
     lock = None if stored is None else stored.lock
-    if stored is None or lock is None or has_ended(namespace, stored):
+    if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
         after = with_queue(namespace, queue)
         yield refusal(after, Error.LOCK_LOST, *rules, *older, any_error=True)

@@ -46,11 +46,13 @@ from busproof.oracle.stored import Key
 from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
 from busproof.vocabulary.commands import Send
 from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Refused
 from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "after_refusal",
     "conflicting",
+    "doubted",
     "lost_send_in",
     "regular_accepts",
     "running",
@@ -63,6 +65,23 @@ def send_in(
     namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
 ) -> Iterator[Transition]:
     """TXN-01 to TXN-09: a send in a transaction is staged, or refused."""
+    for way in _send_in(namespace, queue, command, message, seen):
+        yield doubted(way, command.transaction)
+
+
+def doubted(way: Transition, name: str | None) -> Transition:
+    """Whatever a send is refused for, its transaction may be dead then (TXN-AFTER-REFUSAL)."""
+    transaction = way.next.transactions.get(name or "")
+    continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
+    if continues or transaction is None or not isinstance(way.outcome, Refused):
+        return way
+    doubtful = attrs.evolve(transaction, doubtful=True)
+    return attrs.evolve(way, next=with_transaction(way.next, name or "", doubtful))
+
+
+def _send_in(
+    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+) -> Iterator[Transition]:
     name = command.transaction
     transaction = namespace.transactions.get(name) if name is not None else None
     if transaction is None or name is None:

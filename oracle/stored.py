@@ -211,11 +211,23 @@ class Tally(NamedTuple):
 
 @attrs.frozen
 class Spread:
-    """How messages without a key were spread since all partitions were last up together."""
+    """How messages without a key were spread since all partitions were last up together.
+
+    Attributes:
+        sent: how many there were.
+        used: the partitions that took any.
+        last: the partition that took the last one; -1 if that is not known.
+        turns_unknown: whether other messages may take turns at any time, unseen.
+    """
 
     sent: int = 0
     used: Partitions = 0
     last: int = -1
+    turns_unknown: bool = False
+
+    def restarted(self) -> "Spread":
+        """Return the spread before the next message, of which only unknown turns stay so."""
+        return Spread(turns_unknown=self.turns_unknown)
 
 
 @attrs.frozen

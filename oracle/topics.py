@@ -9,6 +9,7 @@ from typing import Any, Final, get_args
 
 import attrs
 
+from busproof.oracle.registry import troubled_like
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, with_queue
 from busproof.oracle.transition import Transition, refusal
 from busproof.vocabulary.commands import (
@@ -154,15 +155,14 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     topic = namespace.queues[queue.role.topic]
     partitions: dict[str, Any] = {"outages": topic.outages, "recovered": topic.recovered}
     homes = topic.homes if shares_homes(namespace) else queue.homes
-    managed = queue.managed
-    if topic.managed.disturbed and not managed.disturbed:
-        managed = attrs.evolve(managed, disturbed=True)
+    managed = troubled_like(queue.managed, topic.managed)
     shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
     namespace = with_queue(namespace, shared)
     for grave in dead_letter_queues_of(queue.settings.queue):
         dead = namespace.queues.get(grave)
         if dead is not None:
-            namespace = with_queue(namespace, attrs.evolve(dead, **partitions))
+            managed = troubled_like(dead.managed, topic.managed)
+            namespace = with_queue(namespace, attrs.evolve(dead, managed=managed, **partitions))
     return namespace
 
 

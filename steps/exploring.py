@@ -31,7 +31,7 @@ from busproof.history.records import (
 )
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
-from busproof.judging.shrinking import minimised, off_the_wire, simplified
+from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
 from busproof.steps.ending import Undeclared
 from busproof.steps.generating import generators
 from busproof.steps.machine import LOCK, Explored, Watch, machine_of, scope_of
@@ -312,8 +312,9 @@ class Exploration(Watch):
                 events, rule, self.terms.profile, self._vantage, self.terms.oracle
             )
             guess = commands_of(needed, self._vantage.clock)
-            if trials.fails(guess):
-                return numbered(guess)
+            with suppress(Spent):
+                if trials.fails(guess):
+                    return numbered(guess)
         commands = minimised(commands_of(events, self._vantage.clock), trials.fails)
         return numbered(simplified(commands, trials.fails))
 

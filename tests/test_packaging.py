@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "oracle": {"vocabulary", "filters"},
     "history": {"vocabulary"},
     "adapters": {"vocabulary", "history", "pipeline", "model"},
-    "broker": {"vocabulary", "filters", "oracle", "spec"},
+    "broker": {"vocabulary", "filters", "model", "spec", "adapters.hostile"},
     "judging": {"vocabulary", "oracle", "spec", "history", "adapters.base"},
     "steps": {"vocabulary", "history", "judging", "spec", "adapters.base", "adapters.finding"}
     | {"tla.asking", "tla.creating", "tla.manifest", "tla.paths"},

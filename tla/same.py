@@ -85,9 +85,12 @@ def _room(queue: Queue) -> object:
     return (room.largest, room.full, refused, mortal, [sorted(each.items()) for each in maps])
 
 
-def _strict_turn(namespace: Namespace, queue: Queue) -> int:
+def _strict_turn(namespace: Namespace, queue: Queue) -> int | None:
+    """The partition of the last turn; `None` once that is unknown for good."""
     strict = namespace.profile.readings.get("ROUND-ROBIN") == "strict"
-    return queue.spread.last if strict else -1
+    if not strict:
+        return -1
+    return None if queue.spread.turns_unknown else queue.spread.last
 
 
 def _message(queue: Queue, stored: Stored, now: int) -> object:

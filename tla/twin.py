@@ -50,6 +50,9 @@ from busproof.vocabulary.values import Error, ReceiveMode, RuleId
 
 __all__ = ["Answer", "Twin", "born"]
 
+RUNNING: Final = {"OUTAGE-CLOCK": "runs"}
+"""The specs' clocks run in an outage, too; whether they do is left open otherwise."""
+
 
 _PLAIN: Final[Mapping[str, Outcome]] = {"Done": Done(), "Empty": Empty()}
 
@@ -262,7 +265,7 @@ def _witness(reply: Reply) -> Witness | None:
 def born(setting: Setting, commands: Iterator[Mapping[str, object]]) -> Twin:
     """The model as a configuration finds it: queues created, the places of keys known."""
     profile = profile_for(
-        load_catalogue(), readings=dict(setting.readings), partitions=setting.partitions
+        load_catalogue(), readings={**RUNNING, **setting.readings}, partitions=setting.partitions
     )
     namespace = fresh_namespace(profile, Observability(partitions=setting.beside == "model"))
     for creation in creations(setting, commands):

@@ -1,51 +1,56 @@
 #!/usr/bin/env python3
-"""Print docs/states.md: the tables of states in the model as diagrams."""
+"""Print docs/states.md: the life of a message in the reference model as a diagram."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.oracle.states import MESSAGES, SESSIONS, TRANSACTIONS, Change
+from busproof.model.life_cycle import CHANGES, Action, State
 
 HEAD: Final = """# States
 
-`make diagrams` writes this page from the tables in `oracle/states.py`.
-A test holds those to what the model's own bus does.
-Each arrow names the command that it takes, or *time*, and a rule that says so.
-What has outlived its time is gone for whoever asks.
-A dead letter is an active message of its dead-letter queue.
-"""
+`make diagrams` writes this page from the table in `model/life_cycle.py`.
+By that table the reference model decides what may be done to a message.
+Each arrow names what a client or the passing of time does, and a rule that says so.
+What has no arrow is refused, and nothing happens.
 
-SECTIONS: Final = (
-    ("A message in one entity", MESSAGES),
-    ("A session of an entity", SESSIONS),
-    ("A transaction", TRANSACTIONS),
-)
-NOWHERE: Final = {"absent": "[*]"}
-"""States that are none: a message that does not exist yet, or no longer."""
+A dead letter is a new, active message of its dead-letter queue.
+A scheduled message that has become due is a new, active message, too.
+What comes back too often or too late leaves for the dead letters at once (DLQ-02, TTL-06).
+A deferred message does not leave for its age (TTL-10).
+
+## A message in one entity
+"""
+BEGINNINGS: Final = ((State.ACTIVE, "arrive", "LIFE-01"), (State.SCHEDULED, "schedule", "SCHED-01"))
+"""Before these there is no message of which the table could say what becomes of it."""
+
+FOOT: Final = """
+## Sessions and transactions
+
+One connection holds a session from when it is accepted (SESS-03, SESS-06).
+The session is free when it is closed (SESS-08) or its lock ends (SESS-11).
+A transaction takes sends and settlements from when it is begun (TXN-02).
+It ends when it is committed (TXN-12) or rolled back (TXN-13).
+"""
 
 
 def page() -> str:
-    """The page, in Markdown with Mermaid's diagrams."""
-    return "\n".join([HEAD, *(_section(title, table) for title, table in SECTIONS)])
+    """Return the page, in Markdown with a diagram of Mermaid."""
+    return "\n".join([HEAD, "```mermaid", "stateDiagram-v2", *_arrows(), "```", FOOT]).rstrip("\n")
 
 
-def _section(title: str, table: tuple[Change, ...]) -> str:
-    return "\n".join([f"## {title}\n", "```mermaid", "stateDiagram-v2", *_arrows(table), "```\n"])
+def _arrows() -> Iterator[str]:
+    locked = _words(State.DEFERRED_LOCKED)
+    yield f'    state "{locked.replace("_", " and ")}" as {locked}'
+    for state, doing, rule in BEGINNINGS:
+        yield f"    [*] --> {_words(state)}: {doing} ({rule})"
+    for before, action, after, rule in CHANGES:
+        told = "[*]" if after is State.GONE else _words(after)
+        yield f"    {_words(before)} --> {told}: {_words(action).replace('_', ' ')} ({rule})"
 
 
-def _arrows(table: tuple[Change, ...]) -> Iterator[str]:
-    names = dict.fromkeys(each for change in table for each in (change.before, change.after))
-    for name in names:
-        if " " in name:
-            yield f'    state "{name}" as {_state(name)}'
-    for change in table:
-        before, after = _state(change.before), _state(change.after)
-        yield f"    {before} --> {after}: {change.by} ({change.rule})"
-
-
-def _state(name: str) -> str:
-    return NOWHERE.get(name, name.replace(" ", "_"))
+def _words(name: State | Action) -> str:
+    return name.name.lower()
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(page())

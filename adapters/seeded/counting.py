@@ -35,11 +35,16 @@ class Counting(Sizing):
     def too_many(self, asked: CreateQueue) -> Error | None:
         """Why there are too many entities for one more, if there are."""
         if self.profile.tier is Tier.PREMIUM:
-            return None
+            return self.too_many_in_premium(asked)
         partitioned = asked.partitioned and self.partitioned() >= self.most_partitioned()
         if partitioned or self.is_crowded():
             return Error.QUOTA_EXCEEDED
         return None
+
+    def too_many_in_premium(self, asked: CreateQueue) -> Error | None:
+        """Why there are too many where the 10,000 are read to hold in Premium."""
+        counts = self.profile.readings.get("QUOTA-PREMIUM") == "counting" and not asked.partitioned
+        return Error.QUOTA_EXCEEDED if counts and self.is_crowded() else None
 
     def most_partitioned(self) -> int:
         """How many partitioned entities there may be."""

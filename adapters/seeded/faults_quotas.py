@@ -160,5 +160,27 @@ class _EachPartitionCounts(SeededBus):
         return super().too_many(asked)
 
 
+@faulty(
+    "premium-without-end",
+    "QUOTA-12",
+    "In Premium a namespace takes any number of queues, where the 10,000 are read to hold.",
+    deep=True,
+)
+class _PremiumWithoutEnd(SeededBus):
+    def too_many_in_premium(self, asked: CreateQueue) -> Error | None:  # noqa: ARG002
+        return None
+
+
+@faulty(
+    "quota-in-premium",
+    "QUOTA-13",
+    "In Premium the 10,001st queue is refused, where no number is read to hold.",
+    deep=True,
+)
+class _QuotaInPremium(SeededBus):
+    def too_many_in_premium(self, asked: CreateQueue) -> Error | None:  # noqa: ARG002
+        return Error.QUOTA_EXCEEDED if self.is_crowded() else None
+
+
 FAULTS: Final = faulty.all()
 """In the order in which they stand here."""

@@ -71,6 +71,7 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = {
     **shown_management.READINGS,
     **shown_topic_management.READINGS,
     **shown_sizes.READINGS,
+    **shown_quotas.READINGS,
     **shown_time_to_live.READINGS,
 }
 """The readings, other than the default ones, under which the judge alone sees a fault."""

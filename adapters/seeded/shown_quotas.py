@@ -6,7 +6,7 @@ from typing import Final
 from busproof.adapters.seeded.runs import Run, create, send
 from busproof.vocabulary.commands import CreateQueue, CreateTopic, DeleteQueue
 
-__all__ = ["SHOWN"]
+__all__ = ["READINGS", "SHOWN"]
 
 
 def _queues(count: int, *, partitioned: bool = True) -> Iterator[CreateQueue]:
@@ -21,6 +21,7 @@ def _topics(count: int) -> Iterator[CreateTopic]:
 _HUNDRED: Final[Run] = tuple(_queues(100))
 _DELETED: Final = DeleteQueue(queue="p0")
 _MANY: Final[Run] = tuple(_queues(9_999, partitioned=False))
+_ONE_MORE: Final = (CreateQueue(queue="last", partitioned=False),)
 
 SHOWN: Final[Mapping[str, Run]] = {
     "one-partitioned-too-few": _HUNDRED,
@@ -37,5 +38,13 @@ SHOWN: Final[Mapping[str, Run]] = {
     "one-entity-too-few": (*_MANY, create(partitioned=False)),
     "entities-without-end": (*_MANY, *_queues(1), create(partitioned=False)),
     "each-partition-counts": (*_MANY, create()),
+    "premium-without-end": (*_MANY, *_ONE_MORE, create(partitioned=False)),
+    "quota-in-premium": (*_MANY, *_ONE_MORE, create(partitioned=False)),
 }
 """Id of each fault to its run."""
+
+READINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "premium-without-end": {"QUOTA-PREMIUM": "counting"},
+    "quota-in-premium": {"QUOTA-PREMIUM": "quota"},
+}
+"""Faults in what a reading alone demands."""

@@ -156,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
         ConformanceError: the run could not begin.
     """
     from busproof import runs  # noqa: PLC0415
+    from busproof.adapters.finding import check_name  # noqa: PLC0415
     from busproof.following import Following  # noqa: PLC0415
     from busproof.steps import options  # noqa: PLC0415
 
@@ -164,6 +165,7 @@ def run(args: argparse.Namespace) -> int:
     if args.rule and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
     options.check(request)
+    check_name(args.adapter)
     with agreed(request, yes=args.yes) as agreed_request:
         folder = runs.run_folder(args.name, args.adapter)
         with Following(folder / runs.HISTORY) as following:

@@ -6,7 +6,7 @@ from busproof.adapters.model import ModelAdapter
 from busproof.spec import load
 from busproof.vocabulary.commands import AcceptNextSession, AdvanceClock, CreateQueue, Schedule
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Scheduled, SessionAccepted
+from busproof.vocabulary.outcomes import Done, Refused, Scheduled, SessionAccepted
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import MICROSECONDS
 
@@ -23,3 +23,17 @@ def test_the_next_session_may_be_one_whose_scheduled_message_has_become_due(poli
     bus.do(AdvanceClock(duration=61 * MICROSECONDS), "c1")
     found = bus.do(AcceptNextSession(queue="q"), "c1").outcome
     assert found == SessionAccepted(session_id="a")
+
+
+def test_the_longest_lock_and_window_can_be_had_of_a_bus_whose_timers_go_wrong() -> None:
+    """LOCK-03 and DUP-03 speak of what is asked for; what cannot be had stays refused."""
+    minute, day = 60 * MICROSECONDS, 86_400 * MICROSECONDS
+    longest = CreateQueue(
+        queue="q", lock_duration=5 * minute, duplicate_detection=True, duplicate_window=7 * day
+    )
+    beyond = CreateQueue(queue="r", lock_duration=5 * minute + 1)
+    for seed in range(20):
+        bus = ModelAdapter(policy="hostile", seed=seed)
+        bus.start(profile_for(load()))
+        assert not isinstance(bus.do(longest, "c1").outcome, Refused)
+        assert not isinstance(bus.do(beyond, "c1").outcome, Done)

@@ -104,12 +104,18 @@ from busproof.broker.store import Store
 from busproof.cli import main
 
 finish, left = Store.finish, [int(os.environ["MOVES"])]
+PUT_MESSAGE, REASON = Statement.PUT_MESSAGE, 8
+
+
+def is_dead(row):
+    return row[REASON] is not None
 
 
 def moves(changes):
-    came = changes.rows.get(0, {}).get(Statement.PUT_MESSAGE, ())
-    left = [place for place, rows in changes.rows.items() if Statement.DROP_MESSAGE in rows]
-    return any('"reason"' in row[1] for row in came) and left and 0 not in left
+    places = changes.rows.items()
+    came = {place for place, rows in places if any(map(is_dead, rows.get(PUT_MESSAGE, ())))}
+    left = {place for place, rows in places if Statement.DROP_MESSAGE in rows}
+    return came and left and came.isdisjoint(left)
 
 
 def cut(store, changes):
@@ -127,9 +133,7 @@ sys.exit(main(["serve", *sys.argv[1:]]))
 
 
 def dying(moves: int, done: int) -> "Callable[..., subprocess.Popen[str]]":
-    """A broker that kills itself while a message goes from one partition's database to another's.
-
-    What goes on from one queue to another comes to partition 0 there, for nobody says otherwise.
+    """A broker that kills itself while a dead letter goes from one database to another.
 
     Args:
         moves: which one it is.

@@ -1,6 +1,7 @@
 """The broker's parts by themselves: tokens, choices, encoding, what is kept."""
 
 import base64
+import gc
 import hashlib
 import hmac
 from typing import Any
@@ -11,13 +12,13 @@ from proton import Message as ProtonMessage
 from proton import symbol
 
 from busproof.broker.bus import Bus
+from busproof.broker.choosing import POLICIES
+from busproof.broker.contents import Contents, Name
 from busproof.broker.encoding import string_of
-from busproof.broker.hub import Contents
 from busproof.broker.messages import STANDS_FOR, Content, inner_messages, parse
 from busproof.broker.tokens import Key, Keys, TokenError
 from busproof.broker.writing import encoded
 from busproof.errors import UsageError
-from busproof.oracle.choosing import POLICIES
 from busproof.spec import load
 from busproof.vocabulary.commands import (
     BringPartitionUp,
@@ -127,7 +128,7 @@ def test_several_requests_take_effect_together_or_not_at_all() -> None:
     bad = Send(queue="q", message=Message(body="bad", session_id="s", partition_key="k"))
     answers = some.ask_all([good, bad, good], "c")
     assert [False, True] == [each.refused is not None for each in answers]
-    assert 0 == len(some.namespace.queues["q"].messages)
+    assert 0 == len(some.namespace.entities["q"].messages)
     assert {("invalid-operation", None)} == {
         (each["refused"], each["partition"]) for each in some.decisions.since()
     }
@@ -148,22 +149,31 @@ def test_a_key_stays_in_the_partition_for_which_it_was_refused(seed: int) -> Non
     assert {0} == {each.partition for each in answers if each.refused is None}
 
 
-def test_what_nobody_can_be_given_is_thrown_away() -> None:
-    """And nothing else, however much came and went."""
+def test_content_is_freed_with_the_last_message_that_has_it() -> None:
+    """However many came and went; of a refused message nothing is kept."""
     some, kept = bus("round-robin"), Contents()
     take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    for _ in range(3_000):
+    for number in range(300):
         name = kept.new_name()
         some.ask(Send(queue="q", message=Message(body=name)), "c")
-        kept.keep(name, Content())
-        if len(some.namespace.queues["q"].messages) > 5:
+        kept.keep(name, Content(priority=number % 9))
+        if len(some.namespace.entities["q"].messages) > 5:
             some.wait_for(take, "c")
-        kept.sweep(some.namespace)
-    assert len(kept) <= 1_000
-    assert all(
-        kept[stored.message.body] is not None
-        for stored in some.namespace.queues["q"].messages.values()
-    )
+    del name
+    held = some.namespace.entities["q"].messages.values()
+    assert all(kept.get(each.message.body) is not None for each in held)
+    gc.collect()
+    # The journal has the last step.
+    assert sum(isinstance(each, Name) for each in gc.get_objects()) <= 6
+
+
+def test_another_bus_is_handed_texts_and_its_contents_are_found_by_them() -> None:
+    """Only where they are kept for it."""
+    lasting, passing = Contents(lasting=True), Contents()
+    for contents, found in ((lasting, Content(priority=3)), (passing, None)):
+        name = contents.new_name()
+        contents.keep(name, Content(priority=3))
+        assert contents.get(str(name)[:]) == contents.get("".join(name)) == found
 
 
 def test_a_message_goes_out_as_it_came_in() -> None:

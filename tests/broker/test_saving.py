@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from busproof.broker.bus import Bus
+from busproof.broker.change_log import ChangeLog
 from busproof.broker.config import Configuration
 from busproof.broker.databases import Full, damaged
 from busproof.broker.hub import Hub
-from busproof.broker.noting import Notes
 from busproof.broker.refusals import Refusal
 from busproof.broker.resuming import Keeping
 from busproof.broker.saving import Saver
@@ -55,7 +55,7 @@ def held(folder: Path) -> int:
 
     async def look(hub: Hub, _: Saver) -> None:
         await asyncio.sleep(0)
-        found.append(len(hub.bus.namespace.queues["q"].messages))
+        found.append(len(hub.bus.namespace.entities["q"].messages))
 
     on(folder, look)
     return found[0]
@@ -75,7 +75,7 @@ def test_nobody_hears_of_what_is_not_written(tmp_path: Path, synced: bool) -> No
         assert ["before"] == heard
         await hub.saved()
         assert ["before", "a", "b"] == heard
-        assert not saver.notes.any
+        assert not saver.log.any
 
     on(tmp_path, tried, synced=synced)
     assert 1 == held(tmp_path)
@@ -180,7 +180,7 @@ def test_time_goes_on_while_nothing_runs(tmp_path: Path, monkeypatch: pytest.Mon
     assert moments[1] > 10**14
 
 
-@pytest.mark.parametrize("method", ["look", "changes"])
+@pytest.mark.parametrize("method", ["note", "changes"])
 @pytest.mark.parametrize("synced", [False, True])
 def test_unexpected_exception_in_a_commit_ends_the_broker_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, method: str, synced: bool
@@ -195,14 +195,14 @@ def test_unexpected_exception_in_a_commit_ends_the_broker_once(
 
     async def tried(hub: Hub, saver: Saver) -> None:
         await hub.saved()
-        monkeypatch.setattr(Notes, method, fail)
+        monkeypatch.setattr(ChangeLog, method, fail)
         send(hub, "a")
         hub.tell(lambda: heard.append("a"))
         for _ in range(20):
             await asyncio.sleep(0)
             hub.changed()
             hub.tell(lambda: heard.append("b"))
-        assert saver.notes is not None
+        assert saver.log is not None
 
     keeping = on(tmp_path, tried, synced=synced)
     assert [] == heard

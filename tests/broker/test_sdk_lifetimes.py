@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import attrs
 import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.servicebus import ServiceBusMessage as Message
@@ -13,7 +12,6 @@ from azure.servicebus.exceptions import (
     ServiceBusServerBusyError,
 )
 
-from busproof.oracle.state import with_queue
 from busproof.vocabulary.commands import CreateQueue, TakePartitionDown
 
 from .conftest import Served
@@ -93,14 +91,13 @@ def test_each_refusal_is_an_error_of_its_own() -> None:
     ):
         sender.send_messages(Message("fits"))
         bus = broker.hub.bus
-        full = bus.namespace.queues["q"]
-        held = full.room.held.update({1 << each: 2**30 for each in range(16)})
-        room = attrs.evolve(full.room, held=held, arrived=held, taken=16 * 2**30)
-        crammed = attrs.evolve(full, room=room)
-        bus.namespace = with_queue(bus.namespace, crammed)
+        partitions = bus.namespace.entities["q"].partitions
+        for partition in partitions:
+            partition.bytes += 2**30
         with pytest.raises(ServiceBusQuotaExceededError, match="SIZE-"):
             sender.send_messages(Message("no room"))
-        bus.namespace = with_queue(bus.namespace, full)
+        for partition in partitions:
+            partition.bytes -= 2**30
         for partition in range(16):
             bus.ask(TakePartitionDown(queue="q", partition=partition), "test")
         with pytest.raises(ServiceBusServerBusyError):

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import attrs
 import pytest
-from immutables import Map
 
 from busproof.broker.bus import Bus
+from busproof.broker.change_log import ChangeLog
 from busproof.broker.changes import NAMESPACE, Changes, Statement
+from busproof.broker.contents import Contents
 from busproof.broker.databases import Database, Full
 from busproof.broker.loading import loaded
 from busproof.broker.messages import Content
-from busproof.broker.noting import Notes
 from busproof.broker.packing import packed, unpacked
 from busproof.broker.store import Store
-from busproof.broker.tracking import REMEMBERED, Tracked
 from busproof.broker.wording import read, written
 from busproof.errors import UsageError
-from busproof.oracle.state import fresh_namespace
+from busproof.model import Namespace, new_namespace
 from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue, Receive, Send
 from busproof.vocabulary.messages import Message
@@ -28,11 +27,13 @@ from busproof.vocabulary.outcomes import Received
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import ReceiveMode
 
-from .test_round_trip import Made
-
 
 class Cut(Exception):  # noqa: N818 - what the test does to the store
     """The broker is no more."""
+
+
+def empty() -> Namespace:
+    return new_namespace(profile_for(load(), partitions=4))
 
 
 @attrs.define
@@ -41,17 +42,20 @@ class Writing:
 
     folder: Path
     bus: Bus = attrs.field(factory=lambda: Bus(profile_for(load(), partitions=4), clock="virtual"))
-    notes: Notes = attrs.field(factory=lambda: Notes(Made()))
+    log: ChangeLog = attrs.field(init=False)
     number: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.log = ChangeLog(self.bus.namespace)
+        self.bus.listeners.append(self.log.note)
 
     def ask(self, *commands: object) -> None:
         for command in commands:
             assert self.bus.ask(command, "c").refused is None  # type: ignore[arg-type]
-            self.bus.namespace = self.notes.look(self.bus.namespace)
 
     def changes(self) -> Changes:
         self.number += 1
-        found = self.notes.changes(self.number, 0, self.bus.namespace)
+        found = self.log.changes(self.number, 0, Contents(), {})
         found.add(NAMESPACE, Statement.PUT_NOTE, "stores", "4")
         found.close()
         return found
@@ -65,17 +69,14 @@ class Writing:
 
 def held(folder: Path) -> dict[str, list[str]]:
     """Each entity, and the messages that it has when the store is opened."""
-    store = Store(folder)
-    empty = fresh_namespace(
-        profile_for(load(), partitions=4), Bus(profile_for(load())).namespace.vantage
-    )
+    store, namespace = Store(folder), empty()
     try:
-        queues = loaded(store, empty).namespace.queues
+        loaded(store, namespace)
     finally:
         store.close()
     return {
-        path: sorted(each.message.body for each in queue.messages.values())
-        for path, queue in queues.items()
+        path: sorted(each.message.body for each in entity.messages.values())
+        for path, entity in namespace.entities.items()
     }
 
 
@@ -121,7 +122,6 @@ def test_what_one_command_changes_in_several_databases_is_kept_as_a_whole_or_not
     assert bus.ask_all(batch, "c")[-1].refused is None
     take = Receive(queue="aside", mode=ReceiveMode.RECEIVE_AND_DELETE)
     assert bus.wait_for(take, "c") is not None
-    bus.namespace = forwarding.notes.look(bus.namespace)
     changes = forwarding.changes()
     assert changes.spans
     after = {**before, "there": [f"b{n}" for n in range(6)], "aside": ["a1", "a2", "a3"]}
@@ -143,15 +143,13 @@ def test_a_move_that_was_completed_once_is_not_done_again(forwarding: Writing) -
     store = Store(forwarding.folder)
     batch = [Send(queue="here", message=Message(body=f"b{n}")) for n in range(4)]
     forwarding.bus.ask_all(batch, "c")
-    forwarding.bus.namespace = forwarding.notes.look(forwarding.bus.namespace)
     forwarding.written(store)
     take = Receive(queue="there", mode=ReceiveMode.RECEIVE_AND_DELETE)
     for _ in range(4):
         answer = forwarding.bus.wait_for(take, "c")
         assert answer is not None
         assert isinstance(answer.outcome, Received)
-        forwarding.bus.namespace = forwarding.notes.look(forwarding.bus.namespace)
-        changes = forwarding.notes.changes(9, 0, forwarding.bus.namespace)
+        changes = forwarding.log.changes(9, 0, Contents(), {})
         assert not changes.spans
         store.begin(changes)
         store.finish(changes)
@@ -165,14 +163,18 @@ def test_what_is_left_of_an_entity_that_is_gone_is_no_message_of_another(
     """Its rows may be there for a while after the entity."""
     store = Store(forwarding.folder)
     store.begin(
-        gone := Changes(9, 0, {NAMESPACE: {Statement.DROP_ENTITY: [(2,)]}}, left=[NAMESPACE])
+        gone := Changes(
+            9,
+            0,
+            {NAMESPACE: {Statement.DROP_ENTITY: [(number,) for number in (4, 5, 6)]}},
+            left=[NAMESPACE],
+        )
     )
     store.finish(gone)
-    profile = profile_for(load(), partitions=4)
-    found = loaded(store, fresh_namespace(profile, forwarding.bus.namespace.vantage))
-    assert "aside" not in found.namespace.queues
-    assert {2} == {number for numbers in found.strays.values() for number in numbers}
-    forwarding.notes.clear(found.strays)
+    found = loaded(store, namespace := empty())
+    assert "aside" not in namespace.entities
+    assert {4} == {number for numbers in found.strays.values() for number in numbers}
+    forwarding.log.clear(found.strays)
     forwarding.written(store)
     assert [] == list(store.rows(0, "SELECT * FROM messages"))
     store.close()
@@ -188,14 +190,18 @@ def test_a_store_is_used_by_one_broker_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["namespace.db", "partition-2.db"])
-def test_a_newer_store_is_named_and_left_as_it_is(forwarding: Writing, name: str) -> None:
+@pytest.mark.parametrize("made", [1, 3], ids=["older", "newer"])
+def test_a_store_of_another_format_is_named_and_left_as_it_is(
+    forwarding: Writing, name: str, made: int
+) -> None:
     """With its format, and the one that can be read."""
     path = forwarding.folder / name
     with sqlite3.connect(path) as newer:
-        newer.execute("PRAGMA user_version = 2")
+        newer.execute(f"PRAGMA user_version = {made}")
     newer.close()
     before = contents(forwarding.folder)
-    with pytest.raises(UsageError, match=f"{name} has format 2, .* reads format 1; nothing was"):
+    said = f"{name} has format {made}, .* reads format 2; nothing was"
+    with pytest.raises(UsageError, match=said):
         Store(forwarding.folder)
     assert before[name] == contents(forwarding.folder)[name]
 
@@ -225,7 +231,7 @@ def test_the_pages_of_a_database_are_looked_at_too(forwarding: Writing) -> None:
 def test_a_row_that_cannot_be_read_is_named(forwarding: Writing) -> None:
     """With its file and its table."""
     with sqlite3.connect(forwarding.folder / "partition-1.db") as other:
-        other.execute("UPDATE messages SET standing = '[\"Nothing\", {}]'")
+        other.execute("UPDATE messages SET message = '[\"Nothing\", {}]'")
     other.close()
     with pytest.raises(UsageError, match=r"partition-1\.db is damaged: of its messages"):
         held(forwarding.folder)
@@ -292,8 +298,8 @@ def test_a_database_that_may_not_grow_says_that_it_is_full(forwarding: Writing) 
 
 
 def held_by(writing: Writing) -> list[str]:
-    queue = writing.bus.namespace.queues["aside"]
-    return sorted(each.message.body for each in queue.messages.values())
+    entity = writing.bus.namespace.entities["aside"]
+    return sorted(each.message.body for each in entity.messages.values())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -306,32 +312,17 @@ def test_a_copy_of_a_store_is_a_store(forwarding: Writing, tmp_path: Path) -> No
     assert held(forwarding.folder) == held(tmp_path / "copy")
 
 
-def test_a_map_tells_what_was_changed_since_it_was_last_asked() -> None:
-    """Whatever version it was changed in; what is long ago is forgotten, and that is said."""
-    first: Tracked[str, int] = Tracked(Map({"a": 1}))
-    place = first.trail.end
-    later = first.set("b", 2).delete("a").update({"c": 3})
-    assert {"a", "b", "c"} == later.trail.since(place)
-    assert {"b": 2, "c": 3} == dict(later.items())
-    assert {"a": 1} == dict(first.items())
-    for number in range(REMEMBERED):
-        later = later.set("d", number)
-    later.trail.shorten()
-    assert later.trail.since(place) is None
-    assert set() == later.trail.since(later.trail.end)
-
-
 def test_a_text_that_says_nothing_known_is_an_error() -> None:
     """As is one that is cut."""
     for text in (
-        '{"Window": [1, 2]} and more',
-        '{"Stored": {"nonsense": 1}}',
-        '{"Window": [1]}',
+        '{"Set": [1, 2]} and more',
+        '["Message", {"nonsense": 1}]',
+        '["Message"]',
+        '["Nothing", {}]',
         "{",
-        '["Stored"]',
     ):
         with pytest.raises(ValueError, match=r"."):
-            read(text, message=None)
+            read(text, body=None)
     assert Message(body="a") == read(written(Message(body="a")))
 
 

@@ -20,14 +20,26 @@ def test_no_seeded_fault_breaks_a_permission() -> None:
 
 
 @pytest.mark.parametrize("rule", PERMISSIONS)
-def test_permission_is_blamed_only_where_nothing_else_is(rule: str) -> None:
+def test_permission_is_not_blamed_where_something_else_is(rule: str) -> None:
     terms = Terms(
         catalogue=CATALOGUE,
         profile=profile_for(CATALOGUE),
         capabilities=frozenset(),
         oracle=Oracle.STRICT,
     )
-    assert "LIFE-01" == to_blame((rule, "LIFE-01"), (rule,), terms)
+    assert "KEY-02" == to_blame((rule, "KEY-02"), (rule,), terms)
+
+
+@pytest.mark.parametrize("rule", PERMISSIONS)
+def test_permission_is_blamed_nowhere_even_if_nothing_else_is(rule: str) -> None:
+    """A reading may make a duty of what the rule permits, which is the duty of no permission."""
+    terms = Terms(
+        catalogue=CATALOGUE,
+        profile=profile_for(CATALOGUE),
+        capabilities=frozenset(),
+        oracle=Oracle.STRICT,
+    )
+    assert "LIFE-01" == to_blame((rule,), (rule,), terms)
 
 
 def test_scenario_of_permissions_that_fails_by_its_own_words_is_inconclusive() -> None:

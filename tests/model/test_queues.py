@@ -8,7 +8,9 @@ import pytest
 from model_driver import SECOND, Bus, profile, state_of
 
 from busproof import vocabulary as v
-from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, ways
+from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, act, ways
+from busproof.model.life_cycle import Action
+from busproof.model.state import Namespace
 
 KB, GB = 1024, 2**30
 
@@ -150,6 +152,19 @@ def test_message_that_fails_too_often_is_dead_lettered_with_the_reason(bus: Bus)
     assert "MaxDeliveryCountExceeded" == bus.receive("q" + v.DEAD_LETTERS).dead_letter_reason
 
 
+@pytest.mark.parametrize(("reading", "counts"), [("anew", [1, 2]), ("kept", [2, 3])])
+def test_dead_letter_counts_deliveries_as_its_reading_says(reading: str, counts: list[int]) -> None:
+    bus = Bus(profile(DEAD_LETTER_COUNT=reading))
+    bus.create(max_delivery_count=1)
+    bus.send("m")
+    bus.done(v.Abandon(queue="q", lock_token=bus.receive().lock_token or ""))
+    dead = "q" + v.DEAD_LETTERS
+    for count in counts:
+        letter = bus.receive(dead)
+        assert count == letter.delivery_count
+        bus.done(v.Abandon(queue=dead, lock_token=letter.lock_token or ""))
+
+
 def test_deferred_message_is_received_by_its_number_and_nowhere_else(bus: Bus) -> None:
     bus.create()
     bus.send("m")
@@ -273,6 +288,18 @@ def test_pooled_partitions_are_full_together() -> None:
         )
 
 
+def test_a_pooled_partition_with_room_is_full_with_the_others() -> None:
+    """The first holds more than its own size, so that nothing is left for the second."""
+    for reading in ("pooled", "either"):
+        bus = Bus(profile(FULL_PARTITION=reading, partitions=2), HostileChoices(Always()))
+        bus.create()
+        full(bus, "k", GB)
+        full(bus, "k", GB)
+        for key in ("k", "other"):
+            message = v.Message(body="m", partition_key=key, size=1)
+            assert v.Error.QUOTA_EXCEEDED is bus.refused(v.Send(queue="q", message=message))
+
+
 def test_gigabytes_make_partitions_if_so_read() -> None:
     bus = Bus(profile(GB_PARTITIONS="per-gb"))
     bus.create(max_size=2)
@@ -345,6 +372,56 @@ class Always(Random):
 
     def random(self) -> float:
         return 0.0
+
+
+def test_peek_goes_on_by_the_numbers_scheduled_messages_among_others(bus: Bus) -> None:
+    bus.create()
+    for number in range(6):
+        bus.send(f"m{number}")
+    for body in ("later", "last"):
+        later = v.Message(body=body, partition_key="a")
+        bus.done(v.Schedule(queue="q", message=later, delay=SECOND))
+        bus.send(f"after {body}", partition_key="a")
+    seen: list[v.MessageView] = []
+    start = 1
+    for _ in range(10):
+        found = bus.done(v.Peek(queue="q", from_sequence_number=start))
+        assert isinstance(found, v.Peeked)
+        seen += found.messages
+        start = (seen[-1].sequence_number or 0) + 1
+    assert v.Peeked() == bus.done(v.Peek(queue="q", from_sequence_number=start))
+    assert 10 == len({view.body for view in seen})
+    keyed = [view.body for view in seen if not view.body.startswith("m")]
+    assert ["later", "after later", "last", "after last"] == keyed
+
+
+def test_act_does_by_rules_what_no_command_asks_for(bus: Bus) -> None:
+    bus.create()
+    bus.send("m0")
+    token = bus.receive().lock_token
+    (queued,) = bus.namespace.entities["q"].messages.values()
+
+    def release(namespace: Namespace) -> None:
+        namespace.rules.locks.release(namespace, queued, Action.ABANDON)
+
+    changes = act(bus.namespace, bus.choices, release)
+    assert [(queued, None)] == bus.namespace.journal.changed(changes)
+    assert v.Error.LOCK_LOST is bus.refused(v.Complete(queue="q", lock_token=token or ""))
+    assert "m0" == bus.receive().body
+
+
+def test_timers_are_due_when_their_moment_has_come(bus: Bus) -> None:
+    bus.create()
+    assert not bus.namespace.timers.is_due(10**12)
+    bus.done(v.Schedule(queue="q", message=v.Message(body="m"), delay=SECOND))
+    assert not bus.namespace.timers.is_due(SECOND - 1)
+    assert bus.namespace.timers.is_due(SECOND)
+
+
+def test_answer_names_its_refusal(bus: Bus) -> None:
+    refused = v.Refused(error=v.Error.NOT_FOUND)
+    assert refused == bus.ask(v.Receive(queue="none")).refused
+    assert bus.ask(v.CreateQueue(queue="q")).refused is None
 
 
 def test_peek_begins_with_the_oldest_of_all_if_so_read() -> None:
@@ -440,3 +517,13 @@ def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
     bus.wait(2)
     assert 900 > len(bus.namespace.timers.heap)
     assert 300 > sum(len(each.line.order) for each in bus.namespace.entities["q"].partitions)
+
+
+def test_a_session_whose_last_message_dies_as_it_is_given_back_is_gone(bus: Bus) -> None:
+    bus.create(requires_session=True)
+    bus.send("m", session_id="a", time_to_live=SECOND)
+    bus.done(v.AcceptSession(queue="q", session_id="a"))
+    bus.receive(session_id="a")
+    bus.done(v.AdvanceClock(duration=2 * SECOND))
+    bus.done(v.CloseSession(queue="q", session_id="a"))
+    assert v.SessionsListed(session_ids=()) == bus.done(v.ListSessions(queue="q"))

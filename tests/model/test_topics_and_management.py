@@ -443,8 +443,8 @@ def test_old_api_version_may_refuse_ignore_or_know_the_option(bus: Bus) -> None:
 def test_restored_queue_is_partitioned_in_premium() -> None:
     bus = Bus(profile(tier="premium"))
     bus.done(v.RestoreQueue(queue="q"))
-    assert 3 == len(bus.namespace.entities["q"].partitions)
-    assert v.Error.INVALID_OPERATION is bus.refused(v.CreateQueue(queue="r"))
+    bus.create("r")
+    assert [3, 1] == [len(bus.namespace.entities[path].partitions) for path in "qr"]
 
 
 def test_basic_refuses_features_if_so_read() -> None:
@@ -592,3 +592,15 @@ def test_settled_and_undone_messages_of_a_session_do_not_come_back(bus: Bus) -> 
     assert 1 == len(session.locked)
     bus.done(v.CloseSession(queue="s", session_id="a"))
     assert [1] == [each.failed + 1 for each in namespace.entities["s"].messages.values()]
+
+
+@pytest.mark.parametrize("setting", ["partitioned", "duplicate_detection"])
+def test_update_of_subscription_with_a_setting_of_its_topic_is_refused_if_read_so(
+    setting: str,
+) -> None:
+    for reading, refused in (("refused", True), ("either", False)):
+        bus = Bus(profile(ROLE_STATUS=reading))
+        bus.done(v.CreateTopic(topic="t", partitioned=False))
+        bus.done(v.CreateSubscription(topic="t", subscription="s"))
+        update = v.UpdateQueue(queue="t/subscriptions/s", **{setting: False})
+        assert refused is isinstance(bus.ask(update).outcome, v.Refused)

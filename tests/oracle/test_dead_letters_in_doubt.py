@@ -14,7 +14,7 @@ from burying import (
     given,
     locked,
 )
-from telling import LOST, OTHER, Told, received, telling, view
+from telling import LOST, OTHER, Told, is_allowed, received, telling, view
 
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -95,6 +95,22 @@ def test_only_what_a_receiver_gave_back_counts_where_that_is_read() -> None:
     assert told.saw(RECEIVE, Empty()).possible == ()
     assert not given(told, 2)
     assert given(told, 1)
+
+
+@pytest.mark.parametrize(("reading", "most"), [("either", 4), ("stays", 2)])
+def test_a_lock_that_may_have_ended_may_have_been_followed_by_one_in_a_cache(
+    reading: str, most: int
+) -> None:
+    """By slack all are over; each receive may have filled a cache."""
+    told = telling({"CACHE-DELIVERY-COUNT": reading}, slack=2 * MINUTE)
+    told.queue()
+    told.send(partition=1, partition_key="a")
+    told.send(partition=1, partition_key="b")
+    told.has(RECEIVE, received("m1", 1, lock_token="l", delivery_count=1, partition_key="a"))
+    told.has(RECEIVE, received("m2", 1, 2, lock_token="n", delivery_count=1, partition_key="b"))
+    for count in (2, 3, 4, 5):
+        seen = {"lock_token": "o", "delivery_count": count, "partition_key": "a"}
+        assert is_allowed(told, RECEIVE, received("m1", 1, **seen)) is (count <= most)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,26 @@
 """What is told of a queue: its settings, its counts, its availability."""
 
 import pytest
-from telling import DONE, GONE, LOST, Told, down, refuses, shows, telling, told_of, up
+from telling import (
+    DONE,
+    GONE,
+    LOST,
+    Told,
+    down,
+    is_allowed,
+    passes,
+    received,
+    refuses,
+    shows,
+    telling,
+    told_of,
+    up,
+)
 
-from busproof.vocabulary.commands import GetQueue, Receive
+from busproof.vocabulary.commands import Abandon, GetQueue, Receive
 from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.outcomes import Described, QueueDescription
-from busproof.vocabulary.values import Tier
+from busproof.vocabulary.values import ReceiveMode, Tier
 
 GET = GetQueue(queue="q")
 
@@ -166,3 +180,30 @@ def test_the_model_tells_of_itself(told: Told) -> None:
     at_once = telling({"GET-LAG": "at-once"})
     at_once.queue()
     assert len(at_once.step(GET)) == 1
+
+
+def test_what_may_have_been_spent_in_a_cache_need_not_be_counted() -> None:
+    told = telling({"GET-LAG": "at-once"})
+    told.queue(max_delivery_count=1, lock_duration=30_000_000)
+    told.send(partition=1)
+    told.send(partition=2)
+    taken = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    told.has(taken, received("m2", 2))
+    refuses(told, GET, told_of(message_count=0), "MGMT-20")
+    passes(told, 31)
+    assert is_allowed(told, GET, told_of(message_count=0))
+
+
+def test_a_delivery_count_that_was_seen_says_how_often_a_message_was_delivered() -> None:
+    told = telling({"GET-LAG": "at-once"})
+    told.queue(max_delivery_count=2, lock_duration=30_000_000)
+    told.send(partition=1)
+    told.send(partition=2)
+    taken = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    told.has(taken, received("m2", 2))
+    passes(told, 31)
+    told.has(receive(), received("m1", 1, delivery_count=2, lock_token="l"))
+    told.has(Abandon(queue="q", lock_token="l"))
+    again = received("m1", 1, delivery_count=3, lock_token="k")
+    refuses(told, receive(), again, "DLQ-02")
+    assert is_allowed(told, GET, told_of(message_count=0))

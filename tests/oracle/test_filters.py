@@ -295,6 +295,14 @@ def test_rule_of_a_regular_topic_must_change_in_a_transaction_where_it_is_read_s
     told.has(remove(transaction="x"))
 
 
+def test_change_that_is_impossible_may_be_refused_in_the_transaction_or_with_it() -> None:
+    """However it is read: nobody says when such a change is found out."""
+    told = regular(telling({"REGULAR-RULES": "supported"}))
+    for impossible in (remove("missing", "x"), add(sql("= 1 a"), "new", "x")):
+        assert told.saw(impossible, OTHER).possible
+        assert told.saw(impossible).possible
+
+
 def test_on_a_regular_topic_a_rule_changes_with_the_commit(told: Told) -> None:
     regular(told)
     assert "FEAT-04" in told.saw(remove(transaction="x"), OTHER).rules

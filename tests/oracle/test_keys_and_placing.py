@@ -192,14 +192,6 @@ def test_an_edition_without_the_spread_does_not_ask_for_it() -> None:
     assert all(told.send(partition=0).possible for _ in range(120))
 
 
-def test_strict_round_robin_asks_for_the_next_partition() -> None:
-    told = telling({"ROUND-ROBIN": "strict"})
-    told.queue()
-    assert told.send(partition=3).possible
-    assert told.send(partition=1).possible == ()
-    assert told.send(partition=0).possible
-
-
 def test_a_client_is_told_of_no_partition() -> None:
     told = telling(partitions=4)
     blind = Told(told.possible[0].profile, told.possible[0].vantage.__class__(partitions=False))
@@ -319,18 +311,6 @@ def test_a_new_key_is_not_accepted_where_a_partition_is_down(told: Told) -> None
     told.queue()
     down(told, 0)
     assert told.send(partition=0, partition_key="new").rules[0] == "KEY-20"
-
-
-def test_a_short_timeout_must_fail_where_readings_say_so() -> None:
-    strict = {"SHORT-TIMEOUT": "must-fail", "ROUND-ROBIN": "strict"}
-    told = telling(strict)
-    told.queue()
-    told.send(partition=0)
-    down(told, 1)
-    assert told.send(partition=2, timeout=15_000_000).possible == ()
-    assert told.send(GONE, timeout=15_000_000).possible
-    assert told.send(partition=2).possible
-    assert told.send(partition=3, timeout=15_000_000).possible
 
 
 def test_a_witness_of_a_receive_names_the_partition(told: Told) -> None:

@@ -349,9 +349,40 @@ class TestPremium:
         shows(told, REGULAR, DONE, "QUOTA-11")
         shows(telling(tier=Tier.PREMIUM), REGULAR, DONE)
 
-    def test_the_last_of_the_ten_thousand_shows_it(self) -> None:
+    @pytest.mark.parametrize(
+        ("reading", "there", "command", "rule"),
+        [
+            ("QUOTA-SHARED=shared", {"queues": 50, "topics": 50}, queue(), "QUOTA-02"),
+            ("QUOTA-SHARED=shared", {"queues": 50, "topics": 50}, TOPIC, "QUOTA-03"),
+            (
+                "QUOTA-SUBSCRIPTIONS=counted",
+                {"regular": MANY - 1, "subscriptions": 1},
+                REGULAR,
+                "QUOTA-08",
+            ),
+        ],
+    )
+    def test_what_a_reading_demands_is_blamed_on_no_permission(
+        self, reading: str, there: dict[str, int], command: object, rule: str
+    ) -> None:
+        """A permission that a reading makes a duty is the duty of the rule with the number."""
+        name, chosen = reading.split("=")
+        refuses(filled(telling({name: chosen}), **there), command, DONE, rule)
+
+    def test_the_last_of_the_ten_thousand_is_demanded_where_they_count(self) -> None:
+        """Which no permission can be: QUOTA-11 had been blamed."""
         told = telling({"QUOTA-PREMIUM": "counting"}, tier=Tier.PREMIUM)
-        shows(filled(told, regular=MANY), REGULAR, OTHER, "QUOTA-11")
+        refuses(filled(told, regular=MANY - 1), REGULAR, FULL, "QUOTA-12")
+        shows(filled(told, regular=MANY - 1), REGULAR, DONE, "QUOTA-12")
+        one_more = queue("r", partitioned=False)
+        refuses(filled(told, regular=MANY), one_more, DONE, "QUOTA-12")
+        shows(filled(told, regular=MANY), one_more, OTHER, "QUOTA-12")
+
+    def test_no_number_is_refused_where_there_is_none(self) -> None:
+        told = telling({"QUOTA-PREMIUM": "quota"}, tier=Tier.PREMIUM)
+        refuses(filled(told, regular=MANY), REGULAR, FULL, "QUOTA-13")
+        shows(filled(told, regular=MANY), REGULAR, DONE, "QUOTA-13")
+        shows(filled(told, regular=MANY - 1), queue("r", partitioned=False), DONE)
 
     @pytest.mark.parametrize(
         ("reading", "answers"), [("either", (DONE, FULL, OTHER)), ("not-counted", (DONE,))]

@@ -28,7 +28,9 @@ from busproof.vocabulary.commands import (
     ListSessions,
     Receive,
     RollBackTransaction,
+    Schedule,
     Send,
+    TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import (
@@ -214,3 +216,25 @@ def test_the_models_own_bus_lets_it_go_on_when_it_is_due(
     assert isinstance(bus.do(end, "c1").outcome, Empty)
     bus.do(AdvanceClock(duration=6 * SECOND), "c1")
     assert isinstance(bus.do(end, "c1").outcome, Received)
+
+
+@pytest.mark.parametrize(
+    ("partitioned", "properties", "answer"),
+    [
+        (False, {}, Refused(error=Error.OTHER)),
+        (True, {"session_id": "a", "partition_key": "b"}, INVALID),
+    ],
+)
+@pytest.mark.parametrize("reading", ["continues", "dead", "either"])
+def test_what_a_refused_schedule_leaves_of_its_transaction(
+    partitioned: bool, properties: dict[str, str], answer: Refused, reading: str
+) -> None:
+    """It is a refusal like that of a send (TXN-AFTER-REFUSAL), in an outage or of its keys."""
+    told = telling({"TXN-AFTER-REFUSAL": reading})
+    told.queue(partitioned=partitioned)
+    told.has(TakePartitionDown(queue="q", partition=0))
+    told.has(BeginTransaction(transaction="t"))
+    message = Message(body="m1", **properties)
+    told.has(Schedule(queue="q", message=message, delay=0, transaction="t"), answer)
+    commit = CommitTransaction(transaction="t")
+    assert (reading != "continues") is is_allowed(told, commit, INVALID)

@@ -1,7 +1,7 @@
 """What may be sent in a transaction, and what becomes of it."""
 
 import pytest
-from telling import DONE, GONE, INVALID, LOST, OTHER, Told, received, telling
+from telling import DONE, GONE, INVALID, LOST, OTHER, Told, is_allowed, received, telling
 
 from busproof.vocabulary.commands import (
     AdvanceClock,
@@ -11,6 +11,7 @@ from busproof.vocabulary.commands import (
     CreateQueue,
     Receive,
     RollBackTransaction,
+    Schedule,
     Send,
     TakePartitionDown,
 )
@@ -135,6 +136,27 @@ def test_readings_decide_what_a_refused_send_leaves_of_its_transaction(
         told.send(transaction="t", partition_key="a")
         told.send(INVALID, transaction="t")
         assert bool(told.saw(COMMIT, outcome).possible) is allowed
+
+
+@pytest.mark.parametrize("scheduled", [False, True])
+@pytest.mark.parametrize(("reading", "ended"), [("either", True), ("continues", False)])
+def test_a_refusal_in_an_outage_may_end_the_transaction_as_any_refusal_may(
+    reading: str, ended: bool, scheduled: bool
+) -> None:
+    """Its partition is up again, and the next send is nevertheless refused, or the commit is."""
+    message = Message(body="late", partition_key="a")
+    asked: Schedule | Send = Send(queue="q", message=message, transaction="t")
+    if scheduled:
+        asked = Schedule(queue="q", message=message, delay=1, transaction="t")
+    for settings in ({}, {"partitioned": False}):
+        told = begun(telling({"TXN-AFTER-REFUSAL": reading}), **settings)
+        told.has(TakePartitionDown(queue="q", partition=0))
+        told.has(asked, GONE)
+        told.has(BringPartitionUp(queue="q", partition=0))
+        sent = Send(queue="q", message=Message(body="m", partition_key="a"), transaction="t")
+        for outcome, allowed in ((DONE, True), (INVALID, ended)):
+            assert is_allowed(told, COMMIT, outcome) is allowed
+            assert is_allowed(told, sent, outcome) is allowed
 
 
 def test_a_transaction_pins_to_the_partition_that_the_key_has_outside(told: Told) -> None:

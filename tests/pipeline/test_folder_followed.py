@@ -105,6 +105,7 @@ def test_what_comes_later_is_judged_alone_and_told_together(folder: Path) -> Non
     alike(again.told, after.told)
 
 
+@pytest.mark.skipif(not FULL, reason="much as the test before it: BUSPROOF_SIZE=full")
 def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
     """A kill leaves a part of a record, and violations that no record tells of."""
     found = folder / "_found"

@@ -69,6 +69,14 @@ def test_where_requests_are_dear_a_failure_is_made_small_off_the_wire() -> None:
     assert bus.starts <= found.sequences + size_named("quick").replays + 3
 
 
+def test_a_failure_stays_as_it_is_where_no_replay_is_left() -> None:
+    """Making it small off the wire may take all the time that there is for replays."""
+    bus = make("abandoned-is-lost")
+    found = explored(bus, sequences=40, rules=1, seed=0, dear=True, shrinking=-1).exploration.found
+    (failure,) = found
+    assert failure.repeats
+
+
 def test_an_answer_on_a_real_clock_is_dear() -> None:
     """Nothing is shrunk where time has to pass for it."""
     bus = ModelAdapter(clock=Clock.REAL)

@@ -256,7 +256,10 @@ CORRUPTIONS: dict[str, tuple[set[str], Callable[[History], Iterator[Corrupted]]]
     "property changed": ({"LIFE-01"}, property_changed),
     "completed again": ({"LIFE-03"}, completed_again),
     # Where it was renewed afterwards, the other receive may have found that lock over already.
-    "locked again": ({"LIFE-02", "LIFE-06", "LIFE-03", "LOCK-04", "LOCK-05"}, locked_again),
+    "locked again": (
+        {"LIFE-02", "LIFE-06", "LIFE-03", "LOCK-04", "LOCK-05", "LOCK-06"},
+        locked_again,
+    ),
     "settled by a wrong token": ({"LIFE-06"}, settled_by_a_wrong_token),
     "number of another partition": ({"LIFE-12"}, number_of_another_partition),
     "key moved": ({"KEY-02"}, key_moved),

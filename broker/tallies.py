@@ -1,0 +1,108 @@
+"""How many messages are locked and set aside, and which: counted as they change, never anew."""
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+import attrs
+
+from busproof.model import Namespace
+from busproof.model.journal import Change, Record
+from busproof.model.life_cycle import ACTIVE, State
+from busproof.model.state import Entity, QueuedMessage, Session, is_there
+
+__all__ = ["Tallies", "Tally", "records_of"]
+
+Thing = TypeVar("Thing")
+DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
+
+
+def records_of(changes: Sequence[Change]) -> list[Record]:
+    """Return the records that were changed, that came and that left; some of them twice."""
+    found: list[Record] = []
+    for thing, key, before in changes:
+        if type(thing) is dict:
+            after = thing.get(key)
+            found += [each for each in (before, after) if isinstance(each, Record)]
+        elif isinstance(thing, Record):
+            found.append(thing)
+    return found
+
+
+@attrs.frozen
+class Tally:
+    """Of one entity, in the order of the changes.
+
+    Attributes:
+        aside: of each partition, the messages that no ordinary receive gives now.
+        locked: the messages under a lock.
+        deferred: the messages that were deferred.
+        held: the sessions that somebody holds.
+    """
+
+    aside: tuple[dict[QueuedMessage, None], ...]
+    locked: dict[QueuedMessage, None] = attrs.field(factory=dict)
+    deferred: dict[QueuedMessage, None] = attrs.field(factory=dict)
+    held: dict[Session, None] = attrs.field(factory=dict)
+
+    def count(self, queued: QueuedMessage) -> None:
+        """Count a message as it is now."""
+        aside = self.aside[queued.partition]
+        if queued.state is not ACTIVE and is_there(queued):
+            aside[queued] = None
+            _put(self.locked, queued, there=queued.token is not None)
+            _put(self.deferred, queued, there=queued.state in DEFERRED)
+        elif queued in aside:
+            del aside[queued]
+            self.locked.pop(queued, None)
+            self.deferred.pop(queued, None)
+
+    def count_session(self, session: Session) -> None:
+        """Count a session as it is now."""
+        is_known = session.entity.sessions.get(session.name) is session
+        _put(self.held, session, there=is_known and session.holder is not None)
+
+
+class Tallies:
+    """Of all entities of a namespace.
+
+    Args:
+        namespace: as it is now; its messages are gone through once.
+    """
+
+    def __init__(self, namespace: Namespace) -> None:
+        self._namespace = namespace
+        self._of: dict[Entity, Tally] = {}
+        for entity in namespace.entities.values():
+            for table in (entity.messages, entity.sessions):
+                for record in table.values():
+                    self._count(record)
+
+    def of(self, entity: Entity) -> Tally:
+        """Return the tally of an entity."""
+        tally = self._of.get(entity)
+        if tally is None:
+            tally = self._of[entity] = Tally(tuple({} for _ in entity.partitions))
+        return tally
+
+    def hear(self, records: Sequence[Record]) -> None:
+        """Take note of records that were changed."""
+        for record in records:
+            self._count(record)
+
+    def _count(self, record: object) -> None:
+        if type(record) is QueuedMessage:
+            self.of(record.entity).count(record)
+        elif type(record) is Session:
+            self.of(record.entity).count_session(record)
+        elif type(record) is Entity and self._is_gone(record):
+            self._of.pop(record, None)
+
+    def _is_gone(self, entity: Entity) -> bool:
+        return self._namespace.entities.get(entity.path) is not entity
+
+
+def _put(table: dict[Thing, None], key: Thing, *, there: bool) -> None:
+    if there:
+        table[key] = None
+    else:
+        table.pop(key, None)
