@@ -10,7 +10,7 @@ from busproof.cli import main
 from busproof.errors import SpecificationError
 from busproof.spec import load as load_catalogue
 from busproof.tla.evidence import changed as changed_since
-from busproof.tla.evidence import load_evidence, stale
+from busproof.tla.evidence import load_evidence, stale, to_check
 from busproof.tla.manifest import FOLDER, Kind, Manifest, Size, load, read_toml
 from busproof.tla.mutants import load_mutants
 from busproof.tla.shown import reasons_in, shown_in
@@ -48,6 +48,21 @@ def test_what_was_never_recorded_counts_as_changed(manifest: Manifest) -> None:
     before = [each.name for each in changed_since(manifest, load_mutants(manifest))]
     assert ["receives-twice", "loses-all"] == before
     assert "shelf-graph" in stale(manifest, load_mutants(manifest))
+
+
+@pytest.mark.slow
+def test_a_check_whose_sources_are_recorded_is_not_run_again(
+    manifest: Manifest, changed: Changed
+) -> None:
+    """Every graph is, for what it is compared with has sources of its own."""
+    arguments = ["modelcheck", "--specs", str(manifest.folder), "--record"]
+    everything = {each.name for each in manifest.configurations}
+    assert everything == {each.name for each in to_check(manifest, manifest.configurations)}
+    assert 0 == main(arguments)
+    graphs = {each.name for each in manifest.configurations if each.kind is Kind.GRAPH}
+    assert graphs == {each.name for each in to_check(manifest, manifest.configurations)}
+    other = changed("Shelf.tla", "ELSE Tail(here)", "ELSE here")
+    assert everything == {each.name for each in to_check(other, other.configurations)}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +104,7 @@ OURS = load()
 def test_what_is_recorded_is_of_the_specs_as_they_are() -> None:
     """`busproof modelcheck --record` writes it anew; what is not recorded, make modelcheck runs."""
     evidence = load_evidence(OURS.folder)
-    recorded = {*evidence["graphs"], *evidence["mutants"]}
+    recorded = {*evidence["checks"], *evidence["graphs"], *evidence["mutants"]}
     assert set() == recorded & set(stale(OURS, load_mutants(OURS)))
     assert recorded
 
