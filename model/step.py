@@ -6,7 +6,7 @@ that is due until then happens at its own moment, in the order of time. `ways` r
 with each script of choices, and undoes it in between.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from heapq import heappop
 from operator import attrgetter
 from typing import Final
@@ -185,21 +185,15 @@ def is_live(timer: Timer) -> bool:
     return entity.duplicates.get(thing.name) is thing
 
 
-def ways(
-    namespace: Namespace,
-    command: v.Command,
-    connection: str,
-    policy: Callable[[Sequence[int]], Scripted] = Scripted,
-) -> Iterator[tuple[Way, Answer]]:
+def ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[tuple[Way, Answer]]:
     """Return each way in which a command could go, with the choices that lead there.
 
-    While a way is looked at, the namespace is as after it; after the last one, as before. Another
-    `policy` may know fewer ways.
+    While a way is looked at, the namespace is as after it; after the last one, as before.
     """
     journal = namespace.journal
     script: list[int] | None = []
     while script is not None:
-        choices, mark = policy(script), journal.mark()
+        choices, mark = Scripted(script), journal.mark()
         answer = step(namespace, command, connection, choices, keep=True)
         yield tuple((name, place) for name, place, _ in choices.made), answer
         journal.undo(mark)

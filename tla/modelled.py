@@ -1,7 +1,7 @@
 """The reference model as a configuration finds it, asked in a spec's words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -25,7 +25,6 @@ from busproof.tla.standing import Standing
 __all__ = ["Asked", "Model", "Went"]
 
 Spoken = Mapping[str, object]
-T = TypeVar("T")
 SILENT_FOR_CLIENTS: Final = (v.Refused, v.Empty, v.Peeked, v.SessionState, v.SessionsListed)
 """Answers after which a client remembers nothing new, unless something has changed."""
 
@@ -104,9 +103,9 @@ class Model:
         mark = journal.mark()
         for command in asked.before:
             step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
-        for way, answer in ways(
-            self.namespace, asked.command, asked.connection, policy=self._policy
-        ):
+        for way, answer in ways(self.namespace, asked.command, asked.connection):
+            if any(self._pinned.get(name, place) != place for name, place in way):
+                continue
             self._settle()
             yield self._went(asked, memory, tuple(place for _, place in way), answer)
         journal.undo(mark)
@@ -115,7 +114,7 @@ class Model:
         """Let a command go this way, for `undo` to take back."""
         for command in asked.before:
             step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
-        step(self.namespace, asked.command, asked.connection, self._policy(script), keep=True)
+        step(self.namespace, asked.command, asked.connection, Scripted(script), keep=True)
         self._settle()
 
     def tidy(self) -> None:
@@ -142,9 +141,6 @@ class Model:
         """What projections read; `None` if a message is in two places."""
         held = held_in(self.namespace)
         return None if held is None else Standing(self.namespace, memory, held, self.setting)
-
-    def _policy(self, script: Sequence[int]) -> Scripted:
-        return _Pinned(script, self._pinned)
 
     def _settle(self) -> None:
         """Let happen what is due at this moment, and forget what was read where a spec is open.
@@ -177,18 +173,3 @@ class Model:
         entity = self.namespace.entities.get(command.queue)
         return answer.partition if entity is not None and entity.settings.partitioned else None
 
-
-class _Pinned(Scripted):
-    """A script in which some choices have one candidate only."""
-
-    def __init__(self, script: Sequence[int], pinned: Mapping[str, str]) -> None:
-        super().__init__(script)
-        self._pinned = pinned
-
-    def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the candidate that the script names, or that is pinned."""
-        if name in self._pinned:
-            found = list(candidates)
-            wanted = [each for each in found if str(each) == self._pinned[name]]
-            candidates = wanted or found
-        return super().pick(name, candidates)

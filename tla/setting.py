@@ -13,11 +13,11 @@ class Pin:
     """One choice of the model that has one candidate only in a comparison.
 
     Attributes:
-        to: the candidate, as text.
+        to: the candidate's place.
         why: the spec does not have the others.
     """
 
-    to: str
+    to: int
     why: str
 
 
