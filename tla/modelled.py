@@ -172,4 +172,3 @@ class Model:
             return None
         entity = self.namespace.entities.get(command.queue)
         return answer.partition if entity is not None and entity.settings.partitioned else None
-

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.errors import SpecificationError
-from busproof.oracle.transition import Transition
 from busproof.tla.asking import ANY
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import (
@@ -22,7 +20,7 @@ from busproof.vocabulary.outcomes import (
     SessionState,
 )
 
-__all__ = ["ANY_REFUSAL", "Reply", "outcome_of", "replies_of", "reply_for", "reply_of"]
+__all__ = ["ANY_REFUSAL", "Reply", "reply_for", "reply_of"]
 
 Reply = tuple[Any, ...]
 """A reply as a plain tuple: its kind, then what tells it from others of its kind."""
@@ -31,8 +29,6 @@ ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
 """A refusal of which the documents do not name the error."""
 
 _NONE = "none"
-NUMBERS: Final = 1 << 41
-"""What is scheduled in a graph has sequence numbers from here on."""
 
 
 def _about_others(spoken: Mapping[str, Any]) -> Reply:
@@ -49,28 +45,6 @@ def _about_others(spoken: Mapping[str, Any]) -> Reply:
     return (kind,)
 
 
-def outcome_of(reply: Reply) -> Outcome:
-    """What a client sees of a reply about sessions, or one that has nothing but its kind.
-
-    Raises:
-        SpecificationError: there is no such reply.
-    """
-    match reply:
-        case ("SessionAccepted", str(session_id)):
-            return SessionAccepted(session_id=session_id)
-        case ("SessionState", state):
-            return SessionState(state=state)
-        case ("SessionsListed", session_ids):
-            return SessionsListed(session_ids=session_ids)
-        case ("Renewed",):
-            return Renewed()
-        case ("Scheduled", int(message)):
-            # Any number will do that no other message has.
-            return Scheduled(sequence_number=NUMBERS + message)
-        case _:
-            raise SpecificationError(f"a graph answers {reply[0]!r}, which is no outcome")
-
-
 def _reply_about_sessions(outcome: Outcome) -> Reply:
     match outcome:
         case SessionAccepted(session_id=session_id):
@@ -83,21 +57,6 @@ def _reply_about_sessions(outcome: Outcome) -> Reply:
             return (type(outcome).__name__,)
         case _:
             raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
-
-
-def replies_of(transition: Transition, *, sent: int, partition: bool) -> tuple[Reply, ...]:
-    """The spec's replies that what the oracle allows stands for.
-
-    Args:
-        transition: what it allows.
-        sent: how many messages were sent by then.
-        partition: whether the spec's reply names the partition that took the message.
-    """
-    choice = transition.choice if partition else None
-    reply = reply_for(
-        transition.outcome, sent=sent, partition=None if choice is None else choice.partition
-    )
-    return (ANY_REFUSAL, reply) if transition.any_error else (reply,)
 
 
 def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:

@@ -111,6 +111,27 @@ def test_states_to_which_the_model_does_not_come_are_counted() -> None:
     assert [] == walk(edges, differences=(named,), unreached=1).deviations
 
 
+FORWARD = '[op |-> \\"Forward\\", message |-> 1]'
+ON_ITS_WAY = '[messages |-> <<<<\\"none\\", \\"locked\\", 0, 0, FALSE>>>>, up |-> TRUE]'
+UNASKED = [
+    EDGES[0],
+    (SEND, DONE, BEFORE, ON_ITS_WAY),
+    (FORWARD, DONE, ON_ITS_WAY, THERE),
+    *EDGES[2:],
+]
+"""The same, but the message is there a while after it was sent."""
+
+
+def test_what_nobody_asks_for_is_done_at_once() -> None:
+    found = walk(UNASKED, silent=("Forward",))
+    assert (3, 4, 0, []) == (found.states, found.edges, found.disagreeing, found.deviations)
+
+
+def test_step_is_asked_for_unless_it_is_said_to_be_silent() -> None:
+    with pytest.raises(SpecificationError, match="Forward"):
+        walk(UNASKED)
+
+
 def test_spec_without_a_projection_is_refused() -> None:
     with pytest.raises(SpecificationError, match=r"no projection of the model to .* Shelf"):
         walk(EDGES, module="Shelf")
