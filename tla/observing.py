@@ -35,7 +35,7 @@ __all__ = ["observed"]
 TOLD_EVERY: Final = 500
 AGAIN_FIRST: Final = 1000
 AGAIN_EVERY: Final = 100
-"""Of the points that are reached again, the first thousand and each hundredth are compared again."""
+"""Of points that are reached again, the first thousand and each hundredth are compared again."""
 
 WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
 RUNNING: Final = {"OUTAGE-CLOCK": "runs"}
