@@ -124,11 +124,12 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
     uncertain = queue.messages[queue.arrivals - 1]
     exact = due.earliest == due.latest
+    before_receives = exact and queue.receivers.latest_at < due.earliest
     arrived = attrs.evolve(
         uncertain,
         certain=certain,
         line=line if certain and exact else None,
-        since=queue.receivers.count if exact else 0,
+        since=queue.receivers.count if before_receives else waiting.since,
         arrived=Window(due.earliest, NEVER),
         came="SCHED-14" if waiting.past else "SCHED-02",
         scheduled_number=waiting.number,

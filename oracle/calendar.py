@@ -41,6 +41,7 @@ class Waiting:
         where: the partition that the model's own bus has chosen for it, as a bit mask; 0 if open.
         rivals: what duplicate detection knew of its MessageId, itself included.
         asked: when it was scheduled, at the latest.
+        since: how many receives there had been by then.
     """
 
     place: int
@@ -54,6 +55,7 @@ class Waiting:
     where: int = 0
     rivals: object = None
     asked: int = 0
+    since: int = 0
 
 
 @attrs.frozen(kw_only=True)

@@ -174,9 +174,10 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         ):
             namespace = with_queue(namespace, queue)
             continue
-        # A receive may already have found it, if the lock's end is not known exactly.
+        # A receive may already have found it, if the lock's end is not known exactly, or if there
+        # was one at that very moment.
         until = lock_lasts_until(namespace, queue, lock.expiry.latest)
-        exact = lock.expiry.earliest == until
+        exact = lock.expiry.earliest == until and queue.receivers.latest_at < until
         since = None if exact else stored.since
         # One that was accepted again, or perhaps closed, may have given it back before.
         before = lock.expiry.earliest == -NEVER

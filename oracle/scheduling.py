@@ -163,6 +163,7 @@ def _waiting(
         before=queue.arrivals,
         through=queue.outages.down,
         asked=namespace.now.latest,
+        since=queue.receivers.count,
     )
 
 
