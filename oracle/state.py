@@ -92,7 +92,6 @@ class Transaction:
         begun: when, at the earliest and latest.
         staged: what was sent in it, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
-        bytes: the least that they take.
         keys: queue to the key of its first message in this transaction.
         settlements: what was settled in it, oldest first.
         queues: name to `born` of each queue that it concerns.
@@ -107,7 +106,6 @@ class Transaction:
     begun: Window
     staged: "tuple[Staged, object] | None" = None
     size: int = 0
-    bytes: int = 0
     keys: Map[str, Key] = Map()
     settlements: tuple[Enlisted, ...] = ()
     queues: Map[str, int] = Map()

@@ -79,10 +79,11 @@ def _room(queue: Queue) -> object:
     room = queue.room
     if room.taken < NEAR:
         return None
-    maps = (room.arrived, room.held, room.apart, room.keys, queue.calendar.sizes)
+    maps = (room.arrived, room.held, room.apart, room.keys)
     refused = sorted((str(key), freed) for key, freed in room.refused.items())
-    mortal = room.mortal + queue.calendar.mortal
-    return (room.largest, room.full, refused, mortal, [sorted(each.items()) for each in maps])
+    mortal, planned = room.mortal + queue.calendar.mortal, queue.calendar.size
+    held = [sorted(each.items()) for each in maps]
+    return (room.largest, room.full, refused, mortal, planned, held)
 
 
 def _strict_turn(namespace: Namespace, queue: Queue) -> int | None:
@@ -127,7 +128,6 @@ def _waiting(waiting: Waiting, now: int) -> object:
         waiting.message.body,
         _keys(waiting.message),
         waiting.certain,
-        waiting.where,
         _left(waiting.due, now),
     )
 
