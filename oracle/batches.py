@@ -16,11 +16,11 @@ from busproof.oracle.measures import batch_excess, held_to_limits
 from busproof.oracle.receiving import lost_receive, order_rule, receive
 from busproof.oracle.sending import lost_send, send
 from busproof.oracle.staging import after_refusal
-from busproof.oracle.state import Namespace, Queue, Topic, with_queue
+from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.vocabulary.commands import Receive, ReceiveBatch, Send, SendBatch
 from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Received, ReceivedSeveral, Refused
+from busproof.vocabulary.outcomes import Done, Received, ReceivedSeveral, Refused, Witness
 from busproof.vocabulary.values import Error, ReceiveMode, RuleId
 
 __all__ = [
@@ -48,10 +48,13 @@ def send_batch(namespace: Namespace, command: SendBatch, seen: Sighting) -> Iter
     several = _has_several_keys(namespace, namespace.queues[command.queue], command)
     reading = namespace.profile.readings.get("BATCH-KEYS")
     may_exceed, exceeds = batch_excess(namespace, command.messages)
-    ends, refusals = _folded(namespace, command, Sighting(Done(), seen.witness))
-    if not (exceeds or (several and reading == "refused")):
-        for end in ends:
-            yield _done(namespace, command, end, several=several)
+    refusals: list[Transition] = []
+    for chosen in _choices(namespace, command, seen, several=several):
+        ends, refused = _folded(namespace, command, chosen)
+        refusals += refused
+        if not (exceeds or (several and reading == "refused")):
+            for end in ends:
+                yield _done(namespace, command, end, several=several)
     if may_exceed:
         rules: tuple[RuleId, ...] = ("BATCH-07",) if exceeds else ()
         yield _refused(namespace, command, refusal(namespace, Error.MESSAGE_TOO_LARGE, *rules))
@@ -60,6 +63,20 @@ def send_batch(namespace: Namespace, command: SendBatch, seen: Sighting) -> Iter
         yield _refused(namespace, command, told)
     for told in refusals:
         yield _refused(namespace, command, told)
+
+
+def _choices(
+    namespace: Namespace, command: SendBatch, seen: Sighting, *, several: bool
+) -> Iterator[Sighting]:
+    """What was seen; where nothing was, a partition for all of it, or with several keys none."""
+    if seen.outcome is not None:
+        yield Sighting(Done(), seen.witness)
+        return
+    settings = namespace.queues[command.queue].settings
+    for partition in range(partition_count(namespace, settings)):
+        yield Sighting(Done(), Witness(partition=partition))
+    if several:
+        yield Sighting()
 
 
 def _has_several_keys(namespace: Namespace, queue: Queue, command: SendBatch) -> bool:
@@ -107,8 +124,11 @@ def _one_by_one(
 
 
 def _sent(namespace: Namespace, one: Send, seen: Sighting) -> Iterator[Transition]:
-    """What may come of one of them."""
-    return held_to_limits(namespace, one, send(namespace, one, seen))
+    """What may come of one of them; where nothing was seen, each goes to its first partition."""
+    for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
+        yield transition
+        if seen.outcome is None and not isinstance(transition.outcome, Refused):
+            return
 
 
 def _apart(reached: list[Reached]) -> list[Reached]:

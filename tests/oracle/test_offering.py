@@ -21,6 +21,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageState
 from busproof.vocabulary.outcomes import (
     Described,
+    Empty,
     Outcome,
     Peeked,
     Received,
@@ -157,6 +158,9 @@ def test_of_a_batch_it_is_offered_that_it_is_taken(told: Told) -> None:
     told.queue()
     batch = SendBatch(queue="q", messages=tuple(Message(body=each) for each in "ab"))
     assert [DONE] == allowed(told, batch, FULL)
+    two_keys = tuple(Message(body=each, partition_key=each) for each in "ab")
+    several = allowed(told, SendBatch(queue="q", messages=two_keys), Empty())
+    assert [DONE, INVALID] == several
 
 
 def test_entities_are_offered_as_they_were_created(told: Told) -> None:
