@@ -1,7 +1,6 @@
 """Histories of any size, judged on Spark: the verdicts, every violation, every unusable line."""
 
 import json
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -17,7 +16,7 @@ from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, judged
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.reading import read
-from busproof.pipeline.sources import Source
+from busproof.pipeline.sources import Source, name_of
 from busproof.spec import load
 from busproof.vocabulary.values import Clock
 
@@ -121,7 +120,7 @@ def _problems(unusable: DataFrame) -> tuple[str, ...]:
     if not lines:
         return ()
     first = unusable.orderBy("file", "line").limit(_LINES_TOLD).collect()
-    told = "; ".join(f"{Path(row['file']).name}:{row['line']}: {row['why']}" for row in first)
+    told = "; ".join(f"{name_of(row['file'])}:{row['line']}: {row['why']}" for row in first)
     return (
         f"{lines} line{'s' if lines > 1 else ''} could not be read or used, so that "
         f"{histories} histor{'ies were' if histories > 1 else 'y was'} not judged: {told}",

@@ -11,7 +11,7 @@ from busproof.errors import HistoryError
 from busproof.history.records import Header
 from busproof.pipeline import lines
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
-from busproof.pipeline.sources import Source, header_of, header_of_table, one_header
+from busproof.pipeline.sources import Source, header_of, header_of_table, name_of, one_header
 
 __all__ = ["Read", "as_table", "read"]
 
@@ -63,15 +63,15 @@ def _rows_of_table(spark: SparkSession, place: str, naming: Naming) -> DataFrame
 
 def _shared(first: dict[str, str], source: Source) -> Header:
     """The one header of all files; each begins with one."""
-    # Files of different folders may have one name, and Spark writes addresses in its own way.
-    names = Counter(Path(file).name for file in first)
+    # Files of different folders may have one name.
+    names = Counter(map(name_of, first))
     lacking = Counter(Path(path).name for path in source.paths) - names
     if lacking or not first:
         raise HistoryError(
             f"{min(lacking, default=source.paths[0])}: a history must begin with a header, "
             '{"record":"header",…}'
         )
-    named = [(Path(file).name, text) for file, text in sorted(first.items())]
+    named = [(name_of(file), text) for file, text in sorted(first.items())]
     return one_header([(name, header_of(text, f"{name}:1")) for name, text in named])
 
 
