@@ -8,7 +8,7 @@ import attrs
 import pytest
 import recorded_cases as cases
 
-from busproof.history.conformance import Conformance, Verdict
+from busproof.history.conformance import Conformance, Counterexample, Verdict
 from busproof.history.records import (
     AGAIN,
     EXPLORATION,
@@ -19,12 +19,15 @@ from busproof.history.records import (
     ScenarioVerdict,
     StepResult,
 )
-from busproof.judging.heard import Checker, Heard, Part
+from busproof.judging.heard import Checker, Heard, Part, joined
 from busproof.judging.parts import parts
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view
 from busproof.spec import load
+from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Event, Outcome, Received
 
 FAILED = Ended(
     verdict=ScenarioVerdict.FAILED,
@@ -130,3 +133,42 @@ def test_a_part_that_cannot_be_read_keeps_its_scenario_from_being_judged(
     summary.add_part(7, Part(at=0, heard=Heard(), usable=False))
     summary.close()
     assert 1 == summary.scenarios
+
+
+def wrong(queue: str, at: int, sends: int) -> list[Event]:
+    """A queue that gives what nobody sent, after some sends."""
+    asked: list[tuple[Command, Outcome]] = [(CreateQueue(queue=queue), Done())]
+    asked += [(Send(queue=queue, message=Message(body=f"m{n}")), Done()) for n in range(sends)]
+    given = MessageView(body="never sent", sequence_number=1)
+    asked.append((Receive(queue=queue), Received(message=given)))
+    return [
+        Event(client=queue, connection=queue, called=at + n, returned=at + n, command=c, outcome=o)
+        for n, (c, o) in enumerate(asked)
+    ]
+
+
+@pytest.mark.parametrize(("sends", "queue"), [(0, "second"), (1, "first"), (2, "first")])
+def test_of_parts_that_break_rules_the_shortest_is_told(sends: int, queue: str) -> None:
+    """And of as short ones the first."""
+    header = cases.header()
+    events = (*wrong("first", 0, 1), *wrong("second", 10, sends))
+    scenario = Scenario(events=events)
+    whole = conformance(History(header=header, scenarios=(scenario,)), load())
+    checker = Checker(header, load())
+    for seed in range(2):
+        summary = in_pieces(checker, [scenario], Random(seed))
+        assert told(whole) == told(verdicts(header, checker.terms, summary))
+    (violated,) = [each for each in whole.rules if each.verdict is Verdict.VIOLATED]
+    assert violated.counterexample is not None
+    assert queue == violated.counterexample.events[-1].client
+
+
+def test_a_part_without_a_verdict_leaves_the_whole_without_one() -> None:
+    """Unless another part breaks a rule."""
+    first, second = Part(at=0, heard=Heard(exhausted="too long")), Part(at=5, heard=Heard())
+    later = Part(at=9, heard=Heard(exhausted="longer still"))
+    assert "too long" == joined(second, first).heard.exhausted
+    assert "too long" == joined(later, first).heard.exhausted
+    example = Counterexample(scenario="", events=(), seen="", allowed=())
+    broken = Part(at=7, heard=Heard(counterexample=example, blamed=("KEY-02",)))
+    assert "" == joined(first, broken).heard.exhausted
