@@ -29,9 +29,9 @@ from busproof.pipeline.sources import find_source
 from busproof.spec import load as load_catalogue
 from busproof.vocabulary.profile import profile_for
 
-SIZES: Final = (10_000, 40_000)
+SIZES: Final = (40_000, 200_000)
 A_HISTORY: Final = 500
-BOUND: Final = 1.35
+BOUND: Final = 1.7
 
 
 @attrs.frozen(kw_only=True)
