@@ -6,7 +6,7 @@ happened, its rules count as not shown. A goal never asks for what a bus may do 
 To add one, add its line to `GOALS`: the situation in words, its rules, and how an event tells it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -37,7 +37,7 @@ from busproof.vocabulary.outcomes import (
 from busproof.vocabulary.paths import DEAD_LETTERS
 from busproof.vocabulary.values import RuleId
 
-__all__ = ["GOALS", "Goal", "counted", "missed"]
+__all__ = ["GOALS", "Goal", "Met", "counted", "met", "missed"]
 
 LARGE: Final = 100_000_000
 """Bytes of a message as large as any tier takes."""
@@ -167,27 +167,52 @@ GOALS: Final = (
 """The situations, by the family of their rules."""
 
 
-Run = tuple[Sequence[Event], Sequence[tuple[RuleId, ...]]]
-"""The events of a scenario in the order in which they were judged, and what decided each."""
+@attrs.define
+class Met:
+    """How often each goal happened, and which of them could have.
+
+    Attributes:
+        times: name of a goal to how many events were it.
+        avoidable: names of goals for which an event came without which they are not missed.
+    """
+
+    times: dict[str, int] = attrs.field(factory=dict)
+    avoidable: dict[str, bool] = attrs.field(factory=dict)
+
+    def add(self, other: "Met") -> None:
+        """Count what another run met as well."""
+        for name, number in other.times.items():
+            self.times[name] = self.times.get(name, 0) + number
+        self.avoidable |= other.avoidable
 
 
-def counted(runs: Iterable[Run], terms: Terms) -> dict[str, int]:
+def met(events: Sequence[Event], decided: Sequence[tuple[RuleId, ...]]) -> Met:
+    """The goals that a run of events met.
+
+    Args:
+        events: in the order in which they were judged.
+        decided: the rules that decided each of them.
+    """
+    found = Met()
+    for place, rules in enumerate(decided):
+        for goal in GOALS:
+            if goal.told(events, place, rules):
+                found.times[goal.name] = found.times.get(goal.name, 0) + 1
+            if goal.when is not None and goal.when(events, place, rules):
+                found.avoidable[goal.name] = True
+    return found
+
+
+def counted(found: Met, terms: Terms) -> dict[str, int]:
     """How often each goal that applies has happened, by its name."""
     catalogue = terms.catalogue
     times = {
-        goal.name: 0
+        goal.name: found.times.get(goal.name, 0)
         for goal in GOALS
         if not any(terms.inapplicable(catalogue.rule(rule)) for rule in goal.rules)
     }
-    avoidable = {goal.name for goal in GOALS if goal.when is None}
-    for events, decided in runs:
-        for place, rules in enumerate(decided):
-            for goal in GOALS:
-                if goal.name in times:
-                    times[goal.name] += goal.told(events, place, rules)
-                if goal.when is not None and goal.when(events, place, rules):
-                    avoidable.add(goal.name)
-    return {name: number for name, number in times.items() if number or name in avoidable}
+    needed = {goal.name for goal in GOALS if goal.when is not None} - found.avoidable.keys()
+    return {name: number for name, number in times.items() if number or name not in needed}
 
 
 def missed(times: Mapping[str, int]) -> dict[RuleId, str]:

@@ -16,7 +16,7 @@ from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Clock, RuleId
 
-__all__ = ["Judged", "judged"]
+__all__ = ["Judged", "judged", "judged_part"]
 
 STEPS_AN_EVENT: Final = 200
 STEPS_AT_LEAST: Final = 20_000
@@ -61,10 +61,10 @@ def judged(events: Sequence[Event], profile: Profile, vantage: Observability) ->
     no verdict.
     """
     if vantage.clock is Clock.VIRTUAL:
-        return _judged_part(events, profile, vantage)
+        return judged_part(events, profile, vantage)
     found = []
     for indices in parts(events):
-        part = _judged_part([events[index] for index in indices], profile, vantage)
+        part = judged_part([events[index] for index in indices], profile, vantage)
         order = tuple(indices[each] for each in part.order)
         found.append(attrs.evolve(part, order=order))
     return _together(events, found)
@@ -90,7 +90,8 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
-def _judged_part(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
+def judged_part(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
+    """Judge a part as it is; events of a whole history go to `judged`."""
     ordered = vantage.clock is Clock.VIRTUAL
     search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
     steps = _allowed(len(events))

@@ -15,7 +15,9 @@ that one more may be refused.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
+
+import attrs
 
 from busproof.oracle.census import MOST_PARTITIONED
 from busproof.vocabulary.addressing import created_path, destinations
@@ -65,7 +67,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Event
 
-__all__ = ["KNOWN", "Groups", "is_crowded", "merged", "parts"]
+__all__ = ["KNOWN", "Connections", "Groups", "Name", "concerned", "is_crowded", "merged", "parts"]
 
 KNOWN: Final = (
     CreateQueue,
@@ -108,13 +110,24 @@ _OF_TOPICS: Final = (
 """Those on topics, which concern nothing but what they name either."""
 
 
+_OF_A_PART: Final = (*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS)
+"""All of these: a history with any other command is one part."""
+
+Name = tuple[str, ...]
+"""What a command may have to do with: its kind, and its name where there are several."""
+
+
 class Groups:
     """Names, put together with whatever they have to do with; the classes of an equivalence."""
 
     def __init__(self) -> None:
-        self._parents: dict[object, object] = {}
+        self._parents: dict[Any, Any] = {}
 
-    def root(self, name: object) -> object:
+    def __iter__(self) -> Iterator[Any]:
+        """All names that are known."""
+        return iter(tuple(self._parents))
+
+    def root(self, name: Any) -> Any:
         """The name that stands for all that were put together with this one."""
         parents = self._parents
         root = name
@@ -124,38 +137,73 @@ class Groups:
             parents[name], name = root, parents[name]
         return root
 
-    def join(self, one: object, other: object) -> None:
+    def join(self, one: Any, other: Any) -> None:
         """Put two names together."""
         self._parents[self.root(one)] = self.root(other)
 
 
+@attrs.define
+class Connections:
+    """What has to do with what in a history, learned command by command, in any order.
+
+    Attributes:
+        groups: names that were put together.
+        entities: the names of all entities.
+        counted: what was created or deleted, for which it matters how many entities there are.
+        whole: whether a command came that may concern anything.
+    """
+
+    groups: Groups = attrs.field(factory=Groups)
+    entities: set[str] = attrs.field(factory=set)
+    counted: set[Name] = attrs.field(factory=set)
+    whole: bool = False
+
+    def add(self, command: Command) -> None:
+        """Learn from one command."""
+        first, *others = concerned(command)
+        self.groups.root(first)
+        for other in others:
+            self.groups.join(first, other)
+        self.entities.update(_named(command))
+        if isinstance(command, Creation | DeleteQueue | DeleteTopic):
+            self.counted.add(first)
+        self.whole = self.whole or not isinstance(command, _OF_A_PART)
+
+    def finish(self) -> None:
+        """Put together what the number of entities keeps together, once all commands are known."""
+        if len(self.entities) >= MOST_PARTITIONED:
+            for name in self.counted:
+                self.groups.join(name, ("number of entities",))
+
+    def part(self, command: Command) -> Name | None:
+        """The name of the part that a command belongs to, which is known after `finish`."""
+        return None if self.whole else self.groups.root(next(concerned(command)))
+
+
 def parts(events: Sequence[Event]) -> list[list[int]]:
     """The events' indices, in parts that have nothing to do with each other."""
-    groups = Groups()
-    crowded = is_crowded(events)
+    connections = Connections()
     for event in events:
-        first, *others = _concerned(event)
-        for other in others:
-            groups.join(first, other)
-        if crowded and isinstance(event.command, Creation | DeleteQueue | DeleteTopic):
-            groups.join(first, ("number of entities",))
-    known = (*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS)
-    whole = any(not isinstance(event.command, known) for event in events)
-    found: dict[object, list[int]] = defaultdict(list)
+        connections.add(event.command)
+    connections.finish()
+    found: dict[Name | None, list[int]] = defaultdict(list)
     for index, event in enumerate(events):
-        found[None if whole else groups.root(next(_concerned(event)))].append(index)
+        found[connections.part(event.command)].append(index)
     return list(found.values())
 
 
 def is_crowded(events: Iterable[Event]) -> bool:
     """Whether there may be so many entities at some time that one more may be refused."""
-    names = {
-        name
-        for event in events
-        for name in (*_entities(event.command), _created(event.command))
-        if name is not None
-    }
+    names = {name for event in events for name in _named(event.command)}
     return len(names) >= MOST_PARTITIONED
+
+
+def _named(command: Command) -> Iterator[str]:
+    """The names of entities that a command has to do with, also of one that it creates."""
+    yield from _entities(command)
+    created = _created(command)
+    if created is not None:
+        yield created
 
 
 def _created(command: Command) -> str | None:
@@ -168,9 +216,8 @@ def _entities(command: Command) -> list[str]:
     return [*(name for name in named if name is not None), *destinations(command)]
 
 
-def _concerned(event: Event) -> Iterator[object]:
-    """What an event has to do with, by name; never nothing."""
-    command = event.command
+def concerned(command: Command) -> Iterator[Name]:
+    """What a command has to do with, by name; never nothing."""
     transaction = getattr(command, "transaction", None)
     entities = _entities(command)
     for name in entities:

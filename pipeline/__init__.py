@@ -1,4 +1,4 @@
-"""The data pipeline on Spark: rules over histories of any size, in native expressions."""
+"""The data pipeline on Spark: histories of any size judged, and the rules once more as a bus."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ __all__ = ["check", "spark_session"]
 
 
 def check(spark: "SparkSession", history: str) -> "Checked":
-    """Every rule that has a query, over a history file, a folder of them or a table.
+    """Every rule over a history file, a folder of them or a table, as `busproof check` judges it.
 
     Args:
         spark: a session, classic or of Spark Connect.
@@ -24,10 +24,6 @@ def check(spark: "SparkSession", history: str) -> "Checked":
         UsageError: there is none, or its parts do not fit together.
     """
     from busproof.pipeline import checking  # noqa: PLC0415 - pyspark is of an extra
-    from busproof.pipeline.opening import opened  # noqa: PLC0415
     from busproof.pipeline.sources import find_source  # noqa: PLC0415
-    from busproof.pipeline.terms import Held  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
 
-    read, header = opened(spark, find_source(history))
-    return checking.check(read, Held.of(load(), header))
+    return checking.check(spark, find_source(history))

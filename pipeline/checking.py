@@ -1,150 +1,127 @@
-"""Every rule over a history: what was decided how often, and what was broken."""
+"""Histories of any size, judged on Spark: the verdicts, every violation, every unusable line."""
 
-from collections.abc import Callable, Collection, Sequence
+import json
+from typing import Final
 
 import attrs
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from busproof.pipeline.frames import Frames
-from busproof.pipeline.judgement import CONTRACT, Query, nothing_told, told
+from busproof.history.conformance import Conformance
+from busproof.history.records import Header, Oracle
+from busproof.judging.heard import Checker
+from busproof.judging.summary import Summary
+from busproof.judging.verdicts import verdicts
+from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, judged
 from busproof.pipeline.keeping import kept
-from busproof.pipeline.ordering import entities
-from busproof.pipeline.reading import Read
-from busproof.pipeline.rules import RULES, by_frame
-from busproof.pipeline.terms import Held
+from busproof.pipeline.naming import AS_PUBLISHED, Naming
+from busproof.pipeline.reading import read
+from busproof.pipeline.sources import Source, name_of
+from busproof.spec import load
+from busproof.vocabulary.values import Clock
 
-__all__ = ["Checked", "Example", "Told", "check"]
+__all__ = ["Checked", "check"]
 
-
-@attrs.frozen(kw_only=True)
-class Example:
-    """One violation: where, which events show it, what was allowed and what came."""
-
-    history_id: int
-    entity: str
-    seqs: tuple[int, ...]
-    expected: str
-    actual: str
+_LINES_TOLD: Final = 3
+_VIOLATION: Final = (
+    "rule STRING, scenario STRING, entity STRING, seqs ARRAY<BIGINT>, expected STRING, "
+    "actual STRING"
+)
+_UNUSABLE: Final = "file STRING, line BIGINT, why STRING, text STRING"
 
 
-@attrs.frozen(kw_only=True)
-class Told:
-    """What a history says of a rule: how often it was decided, and how often it was broken."""
-
-    rule: str
-    situations: int
-    violations: int
-    example: Example | None = None
-
-
+@attrs.frozen(kw_only=True, eq=False)
 class Checked:
-    """A history that was checked.
+    """Histories that were judged.
 
     Attributes:
-        rules: rule id to what was told of it; a rule that decided nothing is not among them.
-        violations: every violation, in the columns of `CONTRACT`.
-        plans: what was computed, one table a frame.
+        header: what they say of themselves.
+        summary: what all scenarios came to.
+        problems: sentences on lines that could not be used.
+        conformance: the verdicts.
+        rows: one a record, as it was read.
+        violations: one a rule and component that breaks it: rule, history_id, scenario, entity,
+            seqs (the lines that show it), expected, actual.
+        unusable: one a line that could not be used: file, line, history_id, why, text.
+        plan: what was computed.
     """
 
-    def __init__(
-        self, rules: dict[str, Told], violations: DataFrame, plans: tuple[DataFrame, ...]
-    ) -> None:
-        self.rules = rules
-        self.violations = violations
-        self.plans = plans
+    header: Header
+    summary: Summary
+    problems: tuple[str, ...]
+    conformance: Conformance
+    rows: DataFrame
+    violations: DataFrame
+    unusable: DataFrame
+    plan: DataFrame
 
 
 def check(
-    read: Read,
-    held: Held,
-    rules: Collection[str] | None = None,
-    config: DataFrame | None = None,
-    done: Callable[[int], None] = lambda _: None,
+    spark: SparkSession,
+    source: Source,
+    naming: Naming = AS_PUBLISHED,
+    oracle: Oracle | None = None,
 ) -> Checked:
-    """Ask every rule that the history's columns allow.
+    """Judge histories with the oracle itself, on Spark's executors.
 
     Args:
-        read: the history.
-        held: what it was held to.
-        rules: those that apply; by default all of which its terms say something.
-        config: its entities, where the history itself does not tell of their creation.
-        done: is told how many frames have been gone through.
+        spark: a session.
+        source: where they lie.
+        naming: how the columns of a table are called.
+        oracle: how they are judged; by default as their header says.
+
+    Raises:
+        HistoryError: they cannot be read.
+        UsageError: they were held to different terms, or name what is not known here.
     """
-    asked = RULES - held.profile.silent if rules is None else rules
-    known = entities(read.events, held) if config is None else config
-    found: dict[str, Told] = {}
-    broken = nothing_told(read.events)
-    plans = []
-    for frame, queries in by_frame(Frames(read.events, known, held), asked, read.absent):
-        situations = told(frame, queries, held)
-        if situations is None:
-            continue
-        here = _counted(situations)
-        found |= {each.rule: _added(found.get(each.rule), each) for each in here}
-        wrong = _broken(frame, queries, held, {each.rule for each in here if each.violations})
-        if wrong is not None:
-            broken = broken.unionByName(wrong)
-        plans.append(situations)
-        done(len(plans))
-    return Checked(found, broken, tuple(plans))
-
-
-def _broken(
-    frame: DataFrame, queries: Sequence[Query], held: Held, rules: Collection[str]
-) -> DataFrame | None:
-    """The violations of these rules, found once and kept; most frames have none."""
-    concerned = [query for query in queries if query.rule in rules]
-    wrong = told(frame, concerned, held, only_broken=True)
-    return None if wrong is None else kept(wrong.select(*CONTRACT))
-
-
-def _counted(situations: DataFrame) -> list[Told]:
-    """How often each rule of a frame was decided and broken, with the shortest example."""
-    broken = sf.col("broken")
-    rows = (
-        situations.groupBy("rule")
-        .agg(
-            sf.count("*").alias("situations"),
-            sf.count(sf.when(broken, 1)).alias("violations"),
-            sf.min_by(
-                sf.struct("history_id", "entity", "seqs", "expected", "actual"),
-                sf.when(broken, sf.struct(sf.size("seqs"), "history_id", "seqs")),
-            ).alias("example"),
-        )
-        .collect()
-    )
-    return [_told(row) for row in rows]
-
-
-def _added(before: Told | None, more: Told) -> Told:
-    """What two frames tell of one rule."""
-    if before is None:
-        return more
-    return attrs.evolve(
-        before,
-        situations=before.situations + more.situations,
-        violations=before.violations + more.violations,
-        example=before.example or more.example,
+    found = read(spark, source, naming)
+    terms = Checker(found.header, load(), oracle).terms
+    # To be cut into parts, lines are gone through several times.
+    rows = kept(found.rows) if found.header.clock is Clock.REAL else found.rows
+    plan = judged(rows, found.header, oracle)
+    said = kept(plan)
+    summary = Summary()
+    for row in said.where(sf.col("kind") == SUMMARY).select("told").collect():
+        summary.merge(Summary.of(json.loads(row["told"])))
+    summary.close()
+    unusable = _told(said, UNUSABLE, _UNUSABLE).select("file", "line", "history_id", "why", "text")
+    violations = _told(said, VIOLATION, _VIOLATION)
+    if problems := _problems(unusable):
+        # Parts of a history may have been judged before it was known that another is unusable.
+        unjudged = unusable.select("history_id").distinct()
+        violations = violations.join(sf.broadcast(unjudged), "history_id", "left_anti")
+    return Checked(
+        header=found.header,
+        summary=summary,
+        problems=problems,
+        conformance=verdicts(found.header, terms, summary, problems),
+        rows=rows,
+        violations=violations.select(
+            "rule", "history_id", "scenario", "entity", "seqs", "expected", "actual"
+        ),
+        unusable=unusable,
+        plan=plan,
     )
 
 
-def _told(row: Row) -> Told:
-    example = row["example"] if row["violations"] else None
-    return Told(
-        rule=row["rule"],
-        situations=row["situations"],
-        violations=row["violations"],
-        example=None if example is None else _example(example),
+def _told(said: DataFrame, kind: str, fields: str) -> DataFrame:
+    rows = said.where(sf.col("kind") == kind)
+    return rows.select("history_id", sf.from_json("told", fields).alias("t")).select(
+        "history_id", "t.*"
     )
 
 
-def _example(row: Row) -> Example:
-    seqs: Sequence[int] = row["seqs"]
-    return Example(
-        history_id=row["history_id"],
-        entity=row["entity"] or "",
-        seqs=tuple(seqs),
-        expected=row["expected"] or "",
-        actual=row["actual"] or "",
+def _problems(unusable: DataFrame) -> tuple[str, ...]:
+    """What keeps the verdicts from being complete, in a sentence."""
+    counted = unusable.agg(
+        sf.count("*").alias("lines"), sf.count_distinct("history_id").alias("histories")
+    )
+    ((lines, histories),) = counted.collect()
+    if not lines:
+        return ()
+    first = unusable.orderBy("file", "line").limit(_LINES_TOLD).collect()
+    told = "; ".join(f"{name_of(row['file'])}:{row['line']}: {row['why']}" for row in first)
+    return (
+        f"{lines} line{'s' if lines > 1 else ''} could not be read or used, so that "
+        f"{histories} histor{'ies were' if histories > 1 else 'y was'} not judged: {told}",
     )

@@ -1,29 +1,42 @@
 """Columns of a table that somebody else has named: which of theirs is which of ours.
 
-A field that a table has not is not the same as one that is never set, and a rule that looks at it
-may not be judged; so what is never set has to be said.
+Ours are the fields of an event as a history file has them, such as `command.message.body`. What the
+table does not have is not set, as in a history file.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, DataType, LongType, StructType, TimestampType
+from pyspark.sql.types import ArrayType, DataType, StringType, StructType, TimestampType
 
 from busproof.errors import UsageError
-from busproof.pipeline.keeping import kept
-from busproof.pipeline.schema import EVENTS, ddl
+from busproof.pipeline.schema import COMMAND, DESCRIPTION, MESSAGE, OUTCOME, VIEW
 
 __all__ = ["AS_PUBLISHED", "Naming", "read_naming"]
 
-_PARTS: Final = ("columns", "never")
+_PLACE: Final = ("history_id", "seq")
+_EVENT: Final = ("client", "connection", "called", "returned", "witness")
+_PARTS: Final = ("command", "outcome")
+
+_Tree = dict[str, Any]
+"""Name of a field to the column that it is, or to its own fields; `""` has the column of both."""
+
+
+def _known() -> Iterator[str]:
+    """All names that may be given."""
+    yield from (*_PLACE, *_EVENT, *_PARTS, "witness.partition")
+    yield from (f"command.{name}" for name in COMMAND)
+    yield from (f"outcome.{name}" for name in OUTCOME)
+    for name in ("message", "messages"):
+        yield from (f"command.{name}.{field}" for field in MESSAGE)
+        yield from (f"outcome.{name}.{field}" for field in VIEW)
+    yield from (f"outcome.description.{field}" for field in DESCRIPTION)
 
 
 @attrs.frozen
@@ -31,144 +44,124 @@ class Naming:
     """How a table's columns are called.
 
     Attributes:
-        columns: name in the published schema to name in the table, where they differ; a field of a
-            struct as `sent.body`.
-        never: names in the published schema that the table lacks because they are never set.
+        columns: the name of a field to its name in the table, where they differ.
         place: the file that says so.
     """
 
     columns: Mapping[str, str] = attrs.field(factory=dict)
-    never: frozenset[str] = frozenset()
     place: str = ""
 
-    def published(self, table: DataFrame) -> tuple[DataFrame, dict[str, tuple[str, ...]]]:
-        """The table in the published schema, and of each column what of it the table lacks.
+    def records(self, table: DataFrame) -> DataFrame:
+        """The table's events: history_id, seq, and the text that a history file would have.
 
         Raises:
-            UsageError: something is said to be called what the table has not.
+            UsageError: something is said to be called what the table has not, or the table lacks
+                what no event can be without.
         """
-        schema = table.sparkSession.createDataFrame([], ddl(EVENTS)).schema
-        self._check(table, schema)
-        missing: dict[str, tuple[str, ...]] = {}
-        columns = []
-        for field in schema:
-            column, lacking = self._column(field.name, field.dataType, table)
-            columns.append(column.alias(field.name))
+        self._check(table)
+        tree = self._tree(table)
+        if "text" in table.columns and not self.columns:
+            text = sf.col("text")
+        else:
+            lacking = [name for name in (*_PLACE, *_PARTS) if name not in tree]
             if lacking:
-                missing[field.name] = lacking
-        if self.columns:
-            # What is named anew cannot be joined with itself, as the rules do, unless it is made.
-            return kept(table.select(*columns)), missing
-        for name in missing.keys() | self.never:
-            if name in EVENTS and name not in table.columns:
-                table = table.withColumn(name, sf.lit(None).cast(EVENTS[name]))
-        return table.select(*EVENTS).to(schema), missing
-
-    def _check(self, table: DataFrame, schema: StructType) -> None:
-        known = _names(schema)
-        for name in (*self.columns, *self.never):
-            if name not in known:
-                near = get_close_matches(name, known, n=3) or sorted(EVENTS)
                 raise UsageError(
-                    f"{self.place}: the published schema has no column {name!r}; there are "
-                    f"{', '.join(near)}"
+                    f"{self.place or 'the table'}: no column is {' or '.join(lacking)}; it has "
+                    f"{', '.join(table.columns)}, and --mapping says which is which"
                 )
+            text = _text(tree, table.schema)
+        history_id, seq = (
+            sf.col(_quoted(self.columns.get(name, name))).cast("long").alias(name)
+            for name in _PLACE
+        )
+        return table.select(history_id, seq, text.alias("text"))
+
+    def _check(self, table: DataFrame) -> None:
+        known = [*_known()]
         for name, theirs in self.columns.items():
-            # Fields of what an array has are looked for in the array.
-            if _type_of(table.schema, self._whole(name, schema, theirs)) is None:
+            if name not in known:
+                near = get_close_matches(name, known, n=3) or [*_PLACE, *_EVENT, *_PARTS]
+                raise UsageError(
+                    f"{self.place}: an event has no field {name!r}; there are {', '.join(near)}"
+                )
+            if _type_of(table.schema, self._whole(name, theirs, table.schema)) is None:
                 raise UsageError(
                     f"{self.place}: {name} is said to be {theirs!r}, which the table has not; it "
                     f"has {', '.join(table.columns)}"
                 )
 
-    def _whole(self, name: str, schema: StructType, theirs: str) -> str:
-        top, dot, _ = name.partition(".")
-        in_array = dot and isinstance(schema[top].dataType, ArrayType)
-        return f"{self.columns.get(top, top)}.{theirs}" if in_array else theirs
+    def _whole(self, name: str, theirs: str, schema: StructType) -> str:
+        """The path of a column; that of a field of an array's elements begins at the array."""
+        above, _, _ = name.rpartition(".")
+        array = self.columns.get(above)
+        is_inner = array is not None and isinstance(_type_of(schema, array), ArrayType)
+        return f"{array}.{theirs}" if is_inner else theirs
 
-    def _column(
-        self, name: str, kind: DataType, table: DataFrame
-    ) -> tuple[Column, tuple[str, ...]]:
-        """A column, and what of it is not there."""
-        if isinstance(kind, StructType):
-            return self._struct(name, kind, table)
-        theirs = self.columns.get(name, name)
-        there = _type_of(table.schema, theirs)
-        if there is None:
-            return sf.lit(None).cast(kind), () if name in self.never else (name,)
-        if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
-            return self._array(name, kind, theirs, there)
-        return _as(sf.col(_quoted(theirs)), there, kind), ()
-
-    def _struct(
-        self, name: str, kind: StructType, table: DataFrame
-    ) -> tuple[Column, tuple[str, ...]]:
-        theirs = self.columns.get(name, name)
-        whole = _type_of(table.schema, theirs)
-        given = [field.name for field in kind if f"{name}.{field.name}" in self.columns]
-        if whole is None and not given:
-            return sf.lit(None).cast(kind), () if name in self.never else (name,)
-        fields, lacking = [], []
-        for field in kind:
-            full = f"{name}.{field.name}"
-            path = self.columns.get(full, f"{theirs}.{field.name}")
-            there = _type_of(table.schema, path)
-            if there is None and full not in self.never:
-                lacking.append(full)
-            value = sf.lit(None) if there is None else sf.col(_quoted(path))
-            fields.append(_as(value, there, field.dataType).alias(field.name))
-        sources = [self.columns[f"{name}.{each}"] for each in given]
-        sources += [theirs] if whole is not None else []
-        is_set = reduce(or_, (sf.col(_quoted(each)).isNotNull() for each in sources))
-        return sf.when(is_set, sf.struct(*fields)), tuple(lacking)
-
-    def _array(
-        self, name: str, kind: ArrayType, theirs: str, there: DataType
-    ) -> tuple[Column, tuple[str, ...]]:
-        inner = kind.elementType
-        element = there.elementType if isinstance(there, ArrayType) else None
-        if not isinstance(element, StructType) or not isinstance(inner, StructType):
-            raise UsageError(
-                f"{self.place or 'the table'}: {theirs} has to be an array of structs, as {name} is"
-            )
-        called = {
-            field.name: self.columns.get(f"{name}.{field.name}", field.name) for field in inner
+    def _tree(self, table: DataFrame) -> _Tree:
+        tree: _Tree = {
+            name: {"": name} for name in (*_PLACE, *_EVENT, *_PARTS) if name in table.columns
         }
-        lacking = tuple(
-            f"{name}.{ours}"
-            for ours, other in called.items()
-            if _type_of(element, other) is None and f"{name}.{ours}" not in self.never
-        )
-
-        def one(each: Column) -> Column:
-            return sf.struct(
-                *(
-                    _field(each, called[field.name], element, field.dataType).alias(field.name)
-                    for field in inner
-                )
-            )
-
-        return sf.transform(sf.col(_quoted(theirs)), one), lacking
+        for path, theirs in self.columns.items():
+            at = tree
+            for name in path.split("."):
+                at = at.setdefault(name, {})
+            at[""] = theirs
+        return tree
 
 
 AS_PUBLISHED: Final = Naming()
 """A table whose columns are called as in the published schema."""
 
 
-def _as(value: Column, there: DataType | None, kind: DataType) -> Column:
-    """The same as another type; a moment is in microseconds here, and in seconds to a cast."""
-    is_moment = isinstance(there, TimestampType) and isinstance(kind, LongType)
-    return sf.unix_micros(value) if is_moment else value.cast(kind)
+def _text(tree: _Tree, schema: StructType) -> Column:
+    """The line of a history file that a row is; null where it has no command or no outcome."""
+    fields = [_value(tree[name], schema).alias(name) for name in _EVENT if name in tree]
+    event = sf.to_json(sf.struct(sf.lit("event").alias("record"), *fields))
+    command, outcome = (_json(tree[name], schema) for name in _PARTS)
+    return sf.concat(
+        sf.substring(event, sf.lit(1), sf.length(event) - 1),
+        sf.concat(sf.lit(',"command":'), command),
+        sf.concat(sf.lit(',"outcome":'), outcome, sf.lit("}")),
+    )
 
 
-def _field(value: Column, path: str, there: StructType, kind: DataType) -> Column:
-    """A field of a struct by its path; null where there is none."""
-    found = _type_of(there, path)
-    if found is None:
-        return sf.lit(None).cast(kind)
-    for part in path.split("."):
-        value = value.getField(part)
-    return _as(value, found, kind)
+def _json(tree: _Tree, schema: StructType) -> Column:
+    """A command or an outcome as JSON: the text that the table has, or what its columns make."""
+    whole = tree.get("")
+    if whole is not None and isinstance(_type_of(schema, whole), StringType):
+        return sf.col(_quoted(whole))
+    return sf.to_json(_value(tree, schema))
+
+
+def _value(tree: _Tree, schema: StructType) -> Column:
+    """A column, or a struct of the columns of its fields; null where none of them is set."""
+    theirs = tree.get("")
+    inner = {name: below for name, below in tree.items() if name}
+    if theirs is not None:
+        kind = _type_of(schema, theirs)
+        if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType) and inner:
+            element = kind.elementType
+            return sf.transform(sf.col(_quoted(theirs)), lambda each: _of(each, inner, element))
+        return _plain(sf.col(_quoted(theirs)), kind)
+    fields = {name: _value(below, schema) for name, below in inner.items()}
+    is_set = sf.coalesce(*(sf.when(field.isNotNull(), True) for field in fields.values()))
+    return sf.when(is_set, sf.struct(*(field.alias(name) for name, field in fields.items())))
+
+
+def _of(each: Column, inner: _Tree, kind: StructType) -> Column:
+    """An element of an array, with the fields that were named."""
+    fields = []
+    for name, below in inner.items():
+        value = each
+        for part in below[""].split("."):
+            value = value.getField(part)
+        fields.append(_plain(value, _type_of(kind, below[""])).alias(name))
+    return sf.struct(*fields)
+
+
+def _plain(value: Column, kind: DataType | None) -> Column:
+    """The same, a moment in microseconds."""
+    return sf.unix_micros(value) if isinstance(kind, TimestampType) else value
 
 
 def _type_of(schema: StructType, path: str) -> DataType | None:
@@ -183,24 +176,12 @@ def _type_of(schema: StructType, path: str) -> DataType | None:
     return found
 
 
-def _names(schema: StructType) -> frozenset[str]:
-    """Every column, and every field of a struct."""
-    names = set[str]()
-    for field in schema:
-        kind = field.dataType
-        inner = kind.elementType if isinstance(kind, ArrayType) else kind
-        names |= {field.name}
-        if isinstance(inner, StructType):
-            names |= {f"{field.name}.{each}" for each in inner.names}
-    return frozenset(names)
-
-
 def _quoted(path: str) -> str:
     return ".".join(f"`{part}`" for part in path.split("."))
 
 
 def read_naming(path: Path) -> Naming:
-    """The names that a file gives: a table `columns`, and a list `never`, in TOML.
+    """The names that a file gives in its table `columns`, in TOML.
 
     Raises:
         UsageError: it cannot be read, or is none.
@@ -211,23 +192,17 @@ def read_naming(path: Path) -> Naming:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from None
-    columns, never = said.get("columns", {}), said.get("never", [])
-    if said.keys() - set(_PARTS) or not _is_naming(columns, never):
-        raise UsageError(
-            f"{path} must have a table [columns], of our names and theirs as texts, or a list "
-            "never of our names, and nothing else"
-        )
-    return Naming(_flat(columns), frozenset(never), str(path))
-
-
-def _is_naming(columns: Any, never: Any) -> bool:
-    if not isinstance(columns, dict) or not isinstance(never, list):
-        return False
-    return all(isinstance(each, str) for each in (*_flat(columns).values(), *never))
+    columns = said.get("columns")
+    if said.keys() != {"columns"} or not isinstance(columns, dict):
+        raise UsageError(f"{path} must have a table [columns], and nothing else")
+    flat = _flat(columns)
+    if not all(isinstance(each, str) for each in flat.values()):
+        raise UsageError(f"{path}: [columns] must have names of ours, and theirs as texts")
+    return Naming(flat, str(path))
 
 
 def _flat(columns: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`sent.body = "x"` and `"sent.body" = "x"` are meant alike."""
+    """`command.queue = "x"` and `"command.queue" = "x"` are meant alike."""
     found: dict[str, Any] = {}
     for name, value in columns.items():
         if isinstance(value, dict):

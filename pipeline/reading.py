@@ -1,17 +1,19 @@
-"""Reading histories of any size, as files in JSON lines or as a table; no event vanishes."""
+"""Histories of any size as rows: one record a row, with its place; no record vanishes."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from pathlib import Path
 
 import attrs
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from busproof.errors import HistoryError
+from busproof.history.records import Header
 from busproof.pipeline import lines
-from busproof.pipeline.keeping import kept
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
-from busproof.pipeline.unusable import unheard_of
+from busproof.pipeline.sources import Source, header_of, header_of_table, name_of, one_header
 
-__all__ = ["Read", "read_lines", "read_table"]
+__all__ = ["Read", "as_table", "read"]
 
 
 @attrs.frozen
@@ -19,88 +21,82 @@ class Read:
     """What was read.
 
     Attributes:
-        events: in the published schema; those of histories that can be judged, and no others.
-        scenarios: one row a scenario: history_id, scenario, rules, feature, verdict, cause, detail.
-        headers: the first line of each file: file, text.
-        quarantine: what could not be read or is not known here: file, line, history_id, why, text.
-        texts: the lines of events, where there are any: history_id, line, text.
-        lacking: what a table does not have of a column of the published schema, by column: the
-            column itself, or fields of it.
+        rows: one a record: file, history_id, line, text, record, is_last.
+        header: what the histories say of themselves.
     """
 
-    events: DataFrame
-    scenarios: DataFrame | None
-    headers: DataFrame | None
-    quarantine: DataFrame
-    texts: DataFrame | None = None
-    lacking: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
-
-    @property
-    def absent(self) -> frozenset[str]:
-        """The columns that it does not have, or not whole."""
-        return frozenset(self.lacking)
+    rows: DataFrame
+    header: Header
 
 
-def read_lines(spark: SparkSession, paths: Sequence[str]) -> Read:
-    """The histories of files in JSON lines."""
-    rows = kept(lines.told(spark, paths))
-    bad = rows.where(sf.col("why").isNotNull())
-    events = rows.where(sf.col("why").isNull() & (sf.col("r.record") == "event"))
-    table = kept(_without(events, bad).select(*lines.columns()))
-    return Read(
-        events=table,
-        texts=events.select("history_id", "line", "text"),
-        scenarios=lines.scenarios(rows),
-        headers=rows.where((sf.col("line") == 1) & (sf.col("r.record") == "header")).select(
-            "file", "text"
-        ),
-        quarantine=bad.select(
-            "file", "line", "history_id", "why", sf.substring("text", 1, 400).alias("text")
-        ),
-    )
+def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> Read:
+    """The records of history files, or of a table, and the header of it all.
 
-
-def read_table(spark: SparkSession, path: str, naming: Naming = AS_PUBLISHED) -> Read:
-    """A history as Parquet, in the published schema or one of other names.
+    Args:
+        spark: a session.
+        source: where they lie.
+        naming: how the columns of a table are called.
 
     Raises:
-        UsageError: the names are not those of the table.
-        Exception: Spark's own errors where it is no table.
+        HistoryError: a file has no header, or one that cannot be read.
+        UsageError: two files were held to different terms, or the names are not those of the
+            table.
     """
-    events, lacking = naming.published(spark.read.parquet(path))
-    placeless = (
-        sf.col("history_id").isNull()
-        | sf.col("seq").isNull()
-        | sf.col("op").isNull()
-        | sf.col("outcome").isNull()
-    )
-    why = sf.when(placeless, "history_id, seq, op or outcome is missing").otherwise(unheard_of())
-    unusable = events.withColumn("why", why).where(sf.col("why").isNotNull())
-    twice = (
-        events.groupBy("history_id", "seq")
-        .agg(sf.count("*").alias("times"), sf.first("op").alias("op"))
-        .where((sf.col("times") > 1) & sf.col("history_id").isNotNull())
-        .withColumn("why", sf.lit("history_id and seq name more than one event"))
-    )
-    columns = ["history_id", "seq", "op", "why"]
-    bad = kept(unusable.select(*columns).unionByName(twice.select(*columns)))
-    return Read(
-        events=_without(events.where(~placeless), bad),
-        scenarios=None,
-        headers=None,
-        quarantine=bad.select(
-            sf.lit(path).alias("file"),
-            sf.col("seq").alias("line"),
-            "history_id",
-            "why",
-            sf.col("op").alias("text"),
-        ),
-        lacking=lacking,
+    if source.is_table:
+        place = source.paths[0]
+        return Read(_rows_of_table(spark, place, naming), header_of_table(place))
+    header = _shared(lines.first_lines(spark, source.paths), source)
+    return Read(lines.placed(spark, source.paths), header)
+
+
+def _rows_of_table(spark: SparkSession, place: str, naming: Naming) -> DataFrame:
+    records = naming.records(spark.read.parquet(place))
+    return records.select(
+        sf.lit(place).alias("file"),
+        sf.coalesce("history_id", sf.lit(-1)).alias("history_id"),
+        sf.coalesce("seq", sf.lit(-1)).alias("line"),
+        "text",
+        lines.record_of("text").alias("record"),
+        sf.lit(False).alias("is_last"),
     )
 
 
-def _without(events: DataFrame, bad: DataFrame) -> DataFrame:
-    """The events of histories in which nothing is bad."""
-    if not bad.limit(1).count():
-        return events
-    return events.join(sf.broadcast(bad.select("history_id").distinct()), "history_id", "anti")
+def _shared(first: dict[str, str], source: Source) -> Header:
+    """The one header of all files; each begins with one."""
+    # Files of different folders may have one name.
+    names = Counter(map(name_of, first))
+    lacking = Counter(Path(path).name for path in source.paths) - names
+    if lacking or not first:
+        raise HistoryError(
+            f"{min(lacking, default=source.paths[0])}: a history must begin with a header, "
+            '{"record":"header",…}'
+        )
+    named = [(name_of(file), text) for file, text in sorted(first.items())]
+    return one_header([(name, header_of(text, f"{name}:1")) for name, text in named])
+
+
+def as_table(rows: DataFrame) -> DataFrame:
+    """The same in the published schema: the records, and columns for queries of one's own."""
+    command, outcome = "$.command.", "$.outcome."
+    columns = {
+        "client": sf.coalesce(_field("$.client"), sf.lit("c1")),
+        "connection": sf.coalesce(_field("$.connection"), sf.lit("c1")),
+        "called": sf.coalesce(_field("$.called"), sf.lit("0")).cast("long"),
+        "returned": _field("$.returned").cast("long"),
+        "op": _field(f"{command}type"),
+        "entity": sf.coalesce(_field(f"{command}queue"), _field(f"{command}topic")),
+        "outcome": _field(f"{outcome}type"),
+        "error": _field(f"{outcome}error"),
+    }
+    is_event = sf.col("record") == "event"
+    return rows.where(~sf.col("record").eqNullSafe("header")).select(
+        "history_id",
+        sf.col("line").alias("seq"),
+        "text",
+        "record",
+        *(sf.when(is_event, column).alias(name) for name, column in columns.items()),
+    )
+
+
+def _field(path: str) -> Column:
+    return sf.get_json_object(sf.col("text"), path)

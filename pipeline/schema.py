@@ -1,9 +1,4 @@
-"""The published schema of a history as a table: one row an event, in Parquet or in memory.
-
-What this engine knows of the wire format stands here by name, and a test holds it to the
-vocabulary. A history that uses more than that, because it comes from a newer busproof or from
-elsewhere, is not judged here and is told as such.
-"""
+"""The fields of commands, outcomes and messages, in Spark's own types, by name."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,27 +6,17 @@ from typing import Final
 __all__ = [
     "COMMAND",
     "DESCRIPTION",
-    "EVENT",
-    "EVENTS",
-    "KNOWN_COMMANDS",
-    "KNOWN_OUTCOMES",
     "MESSAGE",
-    "NEVER",
     "OUTCOME",
-    "PROPERTIES",
-    "RECORD",
     "SETTINGS",
     "SUBSCRIPTIONS",
     "VIEW",
     "ddl",
 ]
 
-NEVER: Final = 2**62
-"""A time and a place in the order after all others."""
-
 SUBSCRIPTIONS: Final = "/subscriptions/"
 
-PROPERTIES: Final = (
+_PROPERTIES: Final = (
     "correlation_id",
     "to",
     "reply_to",
@@ -41,7 +26,7 @@ PROPERTIES: Final = (
 )
 """What of a message comes back as it was sent and means nothing to the bus."""
 
-_TEXTS: Final = ("body", "message_id", "session_id", "partition_key", *PROPERTIES)
+_TEXTS: Final = ("body", "message_id", "session_id", "partition_key", *_PROPERTIES)
 
 MESSAGE: Final[Mapping[str, str]] = {
     **dict.fromkeys(_TEXTS, "STRING"),
@@ -66,28 +51,6 @@ def ddl(fields: Mapping[str, str]) -> str:
     """The fields as Spark's language for schemas has them."""
     return ", ".join(f"`{name}` {kind}" for name, kind in fields.items())
 
-
-EVENT: Final[Mapping[str, str]] = {
-    "record": "STRING",
-    "client": "STRING",
-    "connection": "STRING",
-    "called": "BIGINT",
-    "returned": "BIGINT",
-    "command": "STRING",
-    "outcome": "STRING",
-    "witness": "STRUCT<partition: INT>",
-}
-
-RECORD: Final[Mapping[str, str]] = {
-    **EVENT,
-    "scenario": "STRING",
-    "rules": "ARRAY<STRING>",
-    "feature": "STRING",
-    "verdict": "STRING",
-    "cause": "STRING",
-    "detail": "STRING",
-}
-"""What is read of any record; the rest of a header is read by the codec."""
 
 SETTINGS: Final[Mapping[str, str]] = {
     "partitioned": "BOOLEAN",
@@ -167,101 +130,3 @@ OUTCOME: Final[Mapping[str, str]] = {
     "names": "ARRAY<STRING>",
     "rules": "STRING",
 }
-
-KNOWN_COMMANDS: Final = [
-    "CreateQueue",
-    "RestoreQueue",
-    "CreateTopic",
-    "CreateSubscription",
-    "AddRule",
-    "RemoveRule",
-    "ListRules",
-    "GetQueue",
-    "ListQueues",
-    "UpdateQueue",
-    "DeleteQueue",
-    "GetTopic",
-    "ListTopics",
-    "UpdateTopic",
-    "DeleteTopic",
-    "ListSubscriptions",
-    "Send",
-    "SendBatch",
-    "Schedule",
-    "CancelScheduled",
-    "Receive",
-    "ReceiveBatch",
-    "Complete",
-    "Abandon",
-    "DeadLetter",
-    "Defer",
-    "ReceiveDeferred",
-    "RenewLock",
-    "Peek",
-    "AcceptSession",
-    "AcceptNextSession",
-    "RenewSessionLock",
-    "CloseSession",
-    "SetSessionState",
-    "GetSessionState",
-    "ListSessions",
-    "BeginTransaction",
-    "CommitTransaction",
-    "RollBackTransaction",
-    "TakePartitionDown",
-    "BringPartitionUp",
-    "AdvanceClock",
-]
-
-KNOWN_OUTCOMES: Final = [
-    "Done",
-    "Received",
-    "ReceivedSeveral",
-    "Empty",
-    "Peeked",
-    "RulesListed",
-    "Described",
-    "TopicDescribed",
-    "Listed",
-    "SessionAccepted",
-    "SessionState",
-    "SessionsListed",
-    "Renewed",
-    "Scheduled",
-    "Refused",
-    "Indeterminate",
-    "Unsupported",
-]
-
-EVENTS: Final[Mapping[str, str]] = {
-    "history_id": "BIGINT",
-    "seq": "BIGINT",
-    "client": "STRING",
-    "connection": "STRING",
-    "called": "BIGINT",
-    "returned": "BIGINT",
-    "op": "STRING",
-    "entity": "STRING",
-    "transaction": "STRING",
-    "lock_token": "STRING",
-    "mode": "STRING",
-    "session_id": "STRING",
-    "partition": "INT",
-    "state": "STRING",
-    "duration": "BIGINT",
-    "delay": "BIGINT",
-    "sequence_number": "BIGINT",
-    "sequence_numbers": "ARRAY<BIGINT>",
-    "reason": "STRING",
-    "settings": f"STRUCT<{ddl(SETTINGS)}>",
-    "sent": f"STRUCT<{ddl(MESSAGE)}>",
-    "outcome": "STRING",
-    "error": "STRING",
-    "seen": f"ARRAY<STRUCT<{ddl(VIEW)}>>",
-    "told_session": "STRING",
-    "told_state": "STRING",
-    "told_number": "BIGINT",
-    "described": f"STRUCT<{ddl(DESCRIPTION)}>",
-    "witness": "INT",
-}
-"""One row an event; `docs/how-to/check-on-spark.md` says what each column means."""

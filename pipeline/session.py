@@ -63,6 +63,8 @@ def said_by_spark(error: Exception) -> str | None:
     """
     if not type(error).__module__.startswith(("pyspark.", "py4j.", "grpc")):
         return None
+    if "No module named 'busproof" in str(error):
+        return "the Python of an executor has no busproof; install this version of it there"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     named = (found[0] for line in lines if (found := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
     return next(named, lines[0] if lines else type(error).__name__)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import attrs
 
@@ -17,6 +18,7 @@ __all__ = [
     "find_source",
     "header_of",
     "header_of_table",
+    "name_of",
     "one_header",
     "write_header",
 ]
@@ -97,6 +99,11 @@ def _of_folder(folder: Path) -> Source:
             "held to: write the header record of a history file into it"
         )
     raise UsageError(f"{folder} has no history files (*.jsonl), and no table with {HEADER_NAME}")
+
+
+def name_of(address: str) -> str:
+    """The name of a file by the address that Spark gives it, in which a space is `%20`."""
+    return Path(unquote(address)).name
 
 
 def header_of(text: str, where: str) -> Header:

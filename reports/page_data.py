@@ -32,7 +32,7 @@ RUNS_TOLD: Final = 40
 """How many of an implementation's last runs are drawn."""
 
 Evidence = Mapping[RuleId, Mapping[str, Any]]
-"""What shows each rule: `scenarios`, `faults`, `tla`, `spark`."""
+"""What shows each rule: `scenarios`, `faults`, `tla`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -138,7 +138,6 @@ def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any
         "properties": _named(specs, "properties"),
         "edges": [[each["graph"], each["edges"]] for each in specs.get("edges", ())],
         "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
-        "spark": shown.get("spark", {}),
         "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
     }
     return {key: value for key, value in told.items() if value}

@@ -128,14 +128,12 @@ def print_rule(
     scenarios: Iterable[Mapping[str, str]],
     faults: Iterable[Mapping[str, str]],
     specs: Mapping[str, Iterable[Mapping[str, Any]]],
-    spark: Mapping[str, str],
 ) -> None:
     """Print one rule with its citations, what is open about it and what shows it.
 
     `scenarios` have `file` and `name`, `faults` have `id` and `summary`; `specs` has what the TLA+
     specs have: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
-    `edges`, `mutants` with `name`, `module` and `killed_by`. `spark` has the name of its `query`,
-    or why there is `none`.
+    `edges`, `mutants` with `name`, `module` and `killed_by`.
     """
     console = _console()
     console.print(f"{rule.id}  {rule.title}", style="bold")
@@ -148,10 +146,6 @@ def print_rule(
     _print_part(console, "Left open by the documents", open_questions)
     _print_part(console, "Shown by", _evidence(scenarios, faults))
     _print_part(console, "Shown by the TLA+ specs", _specified(specs))
-    judged = _table("query", "", whole=("query",), headed=False)
-    for kind, words in spark.items():
-        judged.add_row(kind, words)
-    _print_part(console, "Judged in large histories by Spark", judged)
 
 
 def _print_part(console: Console, heading: str, table: Table) -> None:

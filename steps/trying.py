@@ -9,9 +9,9 @@ from busproof.errors import AdapterError
 from busproof.history.commands import Asked
 from busproof.history.records import Ended, Record, ScenarioVerdict
 from busproof.judging.applicability import Terms
+from busproof.judging.heard import to_blame
 from busproof.judging.judge import Violation
 from busproof.judging.shrinking import Spent
-from busproof.judging.verdicts import to_blame
 from busproof.steps.machine import Sequence as Run
 from busproof.steps.machine import Watch
 from busproof.steps.replaying import replay

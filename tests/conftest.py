@@ -13,7 +13,6 @@ TOGETHER = (
         "tests/pipeline/test_features_on_spark.py",
         "tests/pipeline/test_simulating.py",
     ),
-    ("tests/pipeline/test_folder_followed.py",),
     ("tests/pipeline/",),
     ("tests/browser/",),
     ("tests/workflows/",),

@@ -233,7 +233,6 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
             for kind in ("operators", "properties")
             for each in shown["tla"].get(kind, ())
         ),
-        "Spark": asked_on_spark(shown["spark"]),
         "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
     }
     rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
@@ -244,13 +243,6 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
     heading = f"## {rule.id} {plain(rule.title)} {{ #{rule.id.lower()} }}"
     table = f"| {rule.id} | |\n| --- | --- |\n{''.join(rows)}"
     return f"{heading}\n\n{plain(rule.statement)}\n\n{table}"
-
-
-def asked_on_spark(told: dict[str, str]) -> str:
-    """The rule's query, or why it has none."""
-    if "query" in told:
-        return f"`{told['query']}`"
-    return f"no query: {told['none']}" if told else ""
 
 
 def plain(text: str) -> str:

@@ -115,14 +115,12 @@ function reading(id) {
 }
 
 function evidenceOf(rule) {
-  const spark = rule.spark || {};
   const told = [
     ["Scenarios", list((rule.scenarios || []).map(([file, name]) => [name, make("span", { class: "muted" }, ` ${file}`)]))],
     ["TLA+ operators", list((rule.operators || []).map((name) => make("code", {}, name)))],
     ["TLA+ properties", list((rule.properties || []).map((name) => make("code", {}, name)))],
     ["Compared graphs", list((rule.edges || []).map(([graph, edges]) => `${graph}, ${count(edges, "edge")}`))],
     ["Mutants of the specs", list((rule.mutants || []).map(([name, killer]) => [make("code", {}, name), killer ? ` noticed by ${killer}` : " not tried"]))],
-    ["Query on Spark", spark.query ? make("code", {}, spark.query) : spark.none ? `none: ${spark.none}` : null],
   ].filter(([, value]) => value);
   return told.length ? facts(told) : null;
 }

@@ -36,8 +36,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--engine",
         choices=ENGINES,
         default="local",
-        help="local: in this process, every rule (default); spark: histories of any size, the "
-        "rules that have a query; auto: spark for tables and large files, else local",
+        help="local: in this process (default); spark: histories of any size, with the same "
+        "verdicts; auto: spark for tables and large files, else local",
     )
     parser.add_argument("--oracle", choices=("strict", "client"))
     known.add_options(parser)

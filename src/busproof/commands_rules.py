@@ -144,9 +144,7 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
     shown = view["rules"][0]
-    tables.print_rule(
-        catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"], shown["spark"]
-    )
+    tables.print_rule(catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"])
 
 
 def _as_json(

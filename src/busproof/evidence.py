@@ -1,4 +1,4 @@
-"""What shows a rule: scenarios by their tags, seeded faults, TLA+ specs, a query on Spark."""
+"""What shows a rule: scenarios by their tags, seeded faults, TLA+ specs."""
 
 from collections.abc import Iterable, Iterator
 from importlib import resources
@@ -17,7 +17,6 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
         SpecificationError: a feature file or a spec is broken.
     """
     from busproof.adapters.faults import FAULTS  # noqa: PLC0415  brings the model along
-    from busproof.pipeline.coverage import told_of  # noqa: PLC0415
     from busproof.tla.shown import shown_in  # noqa: PLC0415
 
     scenarios, specs = _scenarios(), shown_in()
@@ -30,7 +29,6 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
                 if fault.rule == rule.id
             ],
             "tla": specs.get(rule.id, {}),
-            "spark": told_of(rule),
         }
         for rule in rules
     }

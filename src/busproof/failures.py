@@ -14,9 +14,9 @@ from busproof.history.files import HistoryWriter
 from busproof.history.records import AGAIN, History, Started
 from busproof.history.sentences import scenario_of
 from busproof.judging.applicability import auto_oracle
+from busproof.judging.heard import profile_of
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import judged
-from busproof.judging.verdicts import profile_of
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 from busproof.vocabulary.observability import observability_from

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,20 +19,21 @@ from typing import Any, Final
 import attrs
 from pyspark.sql import SparkSession
 
-from busproof.checking_on_spark import Checking
-from busproof.errors import HistoryError, SparkError, UsageError
+from busproof.checking_on_spark import checked
+from busproof.errors import HistoryError, UsageError
 from busproof.history.codec import structure_union, unstructure
-from busproof.history.conformance import Conformance, RuleVerdict, Verdict
-from busproof.history.records import Header, Record
-from busproof.judging.verdicts import exit_code
-from busproof.pipeline.session import said_by_spark, settings_from, spark_session_for_now
-from busproof.pipeline.sources import Source, one_header
+from busproof.history.conformance import Conformance, Verdict
+from busproof.history.records import Header, Oracle, Record
+from busproof.judging.heard import Checker
+from busproof.judging.summary import Summary
+from busproof.judging.verdicts import verdicts
+from busproof.pipeline.session import settings_from, spark_session_for_now
+from busproof.pipeline.sources import Source, header_of, one_header
 from busproof.reports.conformance import write as write_report
-from busproof.reports.document import conformance_of, view
-from busproof.reports.redaction import redacted
 from busproof.saying import busy, write_aside
+from busproof.spec import load as load_catalogue
 
-__all__ = ["Ledger", "changed_since", "coming", "followed", "joined"]
+__all__ = ["Ledger", "changed_since", "coming", "followed"]
 
 PLACE: Final = "_busproof"
 """Under the folder that is followed: where it is kept what was judged, unless named otherwise."""
@@ -43,16 +43,8 @@ SETTLED: Final = 1.0
 """For how many seconds a file must not have changed, so that nobody is writing it."""
 LOOKS: Final = 0.5
 """Seconds between two looks at the folder."""
-SCENARIOS_TOLD: Final = 100
-"""Of one rule, whatever comes: what is kept of a folder must not grow with each batch."""
-WORST_FIRST: Final = (
-    Verdict.VIOLATED,
-    Verdict.ERRORED,
-    Verdict.INCONCLUSIVE,
-    Verdict.SHOWN,
-    Verdict.NOT_SHOWN,
-    Verdict.NOT_APPLICABLE,
-)
+_A_BATCH: Final = 44
+"""Bits of a scenario's place below that of its batch; a batch has fewer files than 2 ** 12."""
 
 
 @attrs.frozen(kw_only=True)
@@ -62,12 +54,14 @@ class Batch:
     Attributes:
         files: name under the folder to size in bytes.
         header: what the files say of themselves.
-        conformance: the verdicts.
+        summary: what their scenarios came to.
+        problems: sentences on lines that could not be used.
     """
 
     files: Mapping[str, int]
     header: Header
-    conformance: Conformance
+    summary: Summary
+    problems: tuple[str, ...] = ()
 
 
 @attrs.define
@@ -78,8 +72,9 @@ class Ledger:
         place: the folder that it is kept in.
         count: of batches.
         files: every file that was judged, and how large it was then.
-        first: the file that was judged first, and its header; all others are of the same terms.
-        total: the verdicts on all of them.
+        first: the file that was judged first, and the header of all, which are of the same terms.
+        summary: what all scenarios came to.
+        problems: sentences on lines that could not be used.
 
     Raises:
         HistoryError: it cannot be read or written.
@@ -89,7 +84,8 @@ class Ledger:
     count: int = attrs.field(default=0, init=False)
     files: dict[str, int] = attrs.field(factory=dict, init=False)
     first: tuple[str, Header] | None = attrs.field(default=None, init=False)
-    total: Conformance | None = attrs.field(default=None, init=False)
+    summary: Summary = attrs.field(factory=Summary, init=False)
+    problems: tuple[str, ...] = attrs.field(default=(), init=False)
 
     def __attrs_post_init__(self) -> None:
         try:
@@ -107,11 +103,28 @@ class Ledger:
         )
 
     def _take(self, batch: Batch) -> None:
-        self.count += 1
+        first, header = next(iter(batch.files)), batch.header
+        if self.first is not None:
+            header = one_header([self.first, (first, header)])
+            first = self.first[0]
+        self.first = (first, header)
+        self.summary.merge(batch.summary.moved(self.count << _A_BATCH))
+        self.problems += batch.problems
         self.files |= batch.files
-        self.first = self.first or (next(iter(batch.files)), batch.header)
-        found = batch.conformance
-        self.total = found if self.total is None else joined(self.total, found)
+        self.count += 1
+
+    def conformance(self, oracle: Oracle | None, more: Sequence[str] = ()) -> Conformance | None:
+        """The verdicts on all that was judged; `None` if nothing was.
+
+        Args:
+            oracle: how it was judged, if not as the header says.
+            more: sentences on what else is wrong.
+        """
+        if self.first is None:
+            return None
+        _, header = self.first
+        terms = Checker(header, load_catalogue(), oracle).terms
+        return verdicts(header, terms, self.summary, (*self.problems, *more))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -136,7 +149,8 @@ class Ledger:
         told = {
             "files": dict(batch.files),
             "header": unstructure(batch.header, union=Record),
-            "conformance": view(redacted(batch.conformance)),
+            "summary": batch.summary.told(),
+            "problems": list(batch.problems),
         }
         part = self.place / f"{self.next_name}.part"
         try:
@@ -154,7 +168,8 @@ def _batch_of(told: Any) -> Batch:
     return Batch(
         files=told["files"],
         header=_header_of(structure_union(told["header"], Record, "the record")),
-        conformance=conformance_of(told["conformance"]),
+        summary=Summary.of(told["summary"]),
+        problems=tuple(told["problems"]),
     )
 
 
@@ -184,9 +199,14 @@ def followed(args: argparse.Namespace) -> Conformance:
     ):
         for files in coming(folder, ledger, once=args.once):
             _judge(spark, folder, files, ledger, args)
-    if ledger.total is None:
+    found = ledger.conformance(_oracle(args), changed_since(folder, ledger))
+    if found is None:
         raise UsageError(f"no history file (*.jsonl) has come into {folder}; nothing was judged")
-    return _with_problems(ledger.total, changed_since(folder, ledger))
+    return found
+
+
+def _oracle(args: argparse.Namespace) -> Oracle | None:
+    return None if args.oracle is None else Oracle(args.oracle)
 
 
 def coming(folder: Path, ledger: Ledger, *, once: bool) -> Iterator[dict[str, int]]:
@@ -235,25 +255,31 @@ def _judge(
     if args.violations is not None:
         mine.violations = args.violations / ledger.next_name
         shutil.rmtree(mine.violations, ignore_errors=True)
+    _check_terms(folder / next(iter(files)), ledger)
     paths = tuple(str((folder / name).absolute()) for name in files)
-    try:
-        with busy(f"Judging {_files(len(files))}"):
-            checking = Checking(spark, Source(paths, is_table=False), mine)
-            if ledger.first is not None:
-                one_header([ledger.first, (next(iter(files)), checking.header)])
-            found = checking.conformance()
-    except Exception as error:
-        if (said := said_by_spark(error)) is None:
-            raise
-        raise SparkError(f"Spark broke off: {said}") from None
-    ledger.add(Batch(files=files, header=checking.header, conformance=found))
-    broken = [rule.id for rule in found.rules if rule.verdict is Verdict.VIOLATED]
+    with busy(f"Judging {_files(len(files))}"):
+        found = checked(spark, Source(paths, is_table=False), mine)
+    ledger.add(
+        Batch(files=files, header=found.header, summary=found.summary, problems=found.problems)
+    )
+    rules = found.conformance.rules
+    broken = [rule.id for rule in rules if rule.verdict is Verdict.VIOLATED]
     write_aside(
-        f"{_files(len(files))}, {found.events:,} events: "
+        f"{_files(len(files))}, {found.conformance.events:,} events: "
         + (f"violated: {', '.join(broken)}" if broken else "nothing violated")
     )
-    if args.report is not None and ledger.total is not None:
-        write_report(ledger.total, args.report)
+    total = ledger.conformance(_oracle(args))
+    if args.report is not None and total is not None:
+        write_report(total, args.report)
+
+
+def _check_terms(file: Path, ledger: Ledger) -> None:
+    """Refuse a file of other terms than the first before anything of it is judged or written."""
+    if ledger.first is None:
+        return
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        header = header_of(next((line for line in lines if line.strip()), ""), f"{file.name}:1")
+    one_header([ledger.first, (file.name, header)])
 
 
 def _files(count: int) -> str:
@@ -272,36 +298,4 @@ def changed_since(folder: Path, ledger: Ledger) -> tuple[str, ...]:
     return (
         f"{_files(len(changed))} changed after being judged, which is not seen: {changed[0]}; "
         "move each file into the folder when it is whole",
-    )
-
-
-def joined(before: Conformance, more: Conformance) -> Conformance:
-    """One verdict of both on each rule: the worse one, in the order of `WORST_FIRST`."""
-    earlier = {rule.id: rule for rule in before.rules}
-    rules = tuple(_worse(earlier.get(rule.id, rule), rule) for rule in more.rules)
-    scenarios = Counter(before.scenarios) + Counter(more.scenarios)
-    together = attrs.evolve(
-        more,
-        rules=rules,
-        scenarios=dict(scenarios),
-        events=before.events + more.events,
-        problems=before.problems,
-    )
-    return _with_problems(together, more.problems)
-
-
-def _with_problems(found: Conformance, more: Sequence[str]) -> Conformance:
-    problems = tuple(dict.fromkeys((*found.problems, *more)))
-    return attrs.evolve(found, problems=problems, exit_code=exit_code(found.rules, problems))
-
-
-def _worse(before: RuleVerdict, more: RuleVerdict) -> RuleVerdict:
-    """Of two that are alike the earlier, with the counts of both and a few of the scenarios."""
-    if before is more:
-        return more
-    worse = min((before, more), key=lambda each: WORST_FIRST.index(each.verdict))
-    alike = [each for each in (before, more) if each.verdict is worse.verdict]
-    names = dict.fromkeys(name for each in alike for name in each.scenarios)
-    return attrs.evolve(
-        worse, events=before.events + more.events, scenarios=tuple(names)[:SCENARIOS_TOLD]
     )

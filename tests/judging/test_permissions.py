@@ -7,7 +7,8 @@ from busproof.adapters.faults import FAULTS
 from busproof.history.conformance import ExitCode, Verdict
 from busproof.history.records import Ended, Header, History, Oracle, Scenario, ScenarioVerdict
 from busproof.judging.applicability import Terms
-from busproof.judging.verdicts import conformance, to_blame
+from busproof.judging.heard import to_blame
+from busproof.judging.verdicts import conformance
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 

@@ -99,7 +99,6 @@ def test_a_rule_tells_who_states_it_and_what_shows_it(comparison) -> None:
     assert [tuple(each) for each in told["citations"]] == [
         (each.source, each.anchor, each.remark) for each in stated.citations
     ]
-    assert told["spark"] == {"query": "busproof.pipeline.rules.key_08_violations"}
     assert ["mismatch-accepted"] == [
         each[0] for each in told["faults"] if each[0] == "mismatch-accepted"
     ]

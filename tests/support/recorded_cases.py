@@ -15,8 +15,6 @@ from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Started
 from busproof.judging.workload import Habits, work
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import accept
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Event, Indeterminate
 from busproof.vocabulary.profile import Profile, profile_for
@@ -27,11 +25,9 @@ __all__ = [
     "Case",
     "clean",
     "corrupted",
-    "created_twice",
     "crowded",
     "faults_header",
     "header",
-    "is_accused",
     "lossy",
     "seeded",
     "write",
@@ -140,13 +136,6 @@ def corrupted(kind: str, clients: int, tries: int) -> Iterator[Case]:
             return
 
 
-def created_twice(case: Case) -> Case:
-    """The same, and the queue is created again at the end: what was sent to which is not known."""
-    created = next(event for event in case.events if getattr(event.command, "queue", "") == "keyed")
-    late = attrs.evolve(created, called=10**9, returned=10**9)
-    return Case("created twice", (*case.events, late))
-
-
 WITHOUT = "without "
 """Before the name of a fault: the history of a bus that does not have it."""
 
@@ -170,16 +159,6 @@ def seeded(*, faulty: bool, rules: Container[str]) -> Iterator[Case]:
 @cache
 def profile() -> Profile:
     return profile_for(load(), edition=EDITION, partitions=PARTITIONS)
-
-
-def is_accused(case: Case) -> bool:
-    """Whether the model accuses a run of a seeded fault."""
-    possible = (fresh_namespace(profile(), SeededBus().declaration.vantage),)
-    for event in case.events:
-        possible = accept(possible, event).possible
-        if not possible:
-            return True
-    return False
 
 
 def faults_header() -> Header:

@@ -1,0 +1,264 @@
+"""What judging one scenario came to, without its events: as much as the verdicts are made of.
+
+A scenario of a production history may have been judged in parts, by several processes; what its
+parts came to is joined here to what the whole came to.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from busproof.history.conformance import Counterexample
+from busproof.history.outcome_words import outcome_words
+from busproof.history.records import (
+    AGAIN,
+    EXPLORATION,
+    Ended,
+    Header,
+    Oracle,
+    Scenario,
+    ScenarioVerdict,
+)
+from busproof.judging.applicability import Terms, auto_oracle
+from busproof.judging.goals import Met, met
+from busproof.judging.judge import vantage_of
+from busproof.judging.overlap import Judged, judged, judged_part
+from busproof.judging.witnesses import with_late_witnesses
+from busproof.spec import Catalogue
+from busproof.vocabulary.observability import Observability, observability_from
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.values import RuleId
+
+__all__ = ["Checker", "Heard", "Part", "joined", "profile_of", "to_blame"]
+
+_AT_LEAST: Final = "LIFE-01"
+"""What an answer breaks that only a reading forbids, of which no rule but a permission speaks."""
+
+_Judge = Callable[[Sequence[Event], Profile, Observability], Judged]
+
+
+@attrs.frozen(kw_only=True)
+class Heard:
+    """One scenario, judged: what it says of which rules.
+
+    Attributes:
+        name: of the scenario.
+        feature: that it is from.
+        about: the rules that it is about.
+        ending: how it ended, in a word.
+        said: the same in a sentence.
+        events: how many it had.
+        evidence: rule id to how many events it decided.
+        blamed: the rules that it breaks.
+        counterexample: how it breaks them.
+        shown: the places of the counterexample's events in the scenario.
+        exhausted: why there is no verdict, if there is none.
+        goals: what it met of what a run must have come to.
+    """
+
+    name: str = ""
+    feature: str = ""
+    about: tuple[RuleId, ...] = ()
+    ending: str = ""
+    said: str = ""
+    events: int = 0
+    evidence: dict[RuleId, int] = attrs.field(factory=dict)
+    blamed: tuple[RuleId, ...] = ()
+    counterexample: Counterexample | None = None
+    shown: tuple[int, ...] = ()
+    exhausted: str = ""
+    goals: Met = attrs.field(factory=Met)
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether the exploration made it up."""
+        return self.feature in (EXPLORATION, AGAIN)
+
+    @property
+    def title(self) -> str:
+        """The scenario's name; all sequences of the exploration share one."""
+        return "Exploration" if self.is_sequence else self.name
+
+
+@attrs.frozen(kw_only=True)
+class Part:
+    """What a part of a scenario came to.
+
+    Attributes:
+        at: the place of its first event among those of the whole.
+        heard: what it came to.
+        usable: whether all of it could be read.
+    """
+
+    at: int
+    heard: Heard
+    usable: bool = True
+
+
+def joined(one: Part, other: Part) -> Part:
+    """What two parts of one scenario came to together: a violation, if any broke a rule.
+
+    Of several violations the shortest counts, and of as short ones the first; as in `judged`.
+    """
+    first, second = sorted((one, other), key=lambda part: part.at)
+    evidence = dict(first.heard.evidence)
+    for rule, number in second.heard.evidence.items():
+        evidence[rule] = evidence.get(rule, 0) + number
+    events = first.heard.events + second.heard.events
+    broken = [part for part in (first, second) if part.heard.counterexample is not None]
+    if broken:
+        part = min(broken, key=lambda each: (len(each.heard.shown), each.at))
+        heard = attrs.evolve(part.heard, evidence=evidence, events=events)
+        return Part(at=part.at, heard=heard, usable=one.usable and other.usable)
+    goals = Met()
+    goals.add(first.heard.goals)
+    goals.add(second.heard.goals)
+    heard = attrs.evolve(
+        first.heard,
+        evidence=evidence,
+        events=events,
+        exhausted=first.heard.exhausted or second.heard.exhausted,
+        goals=goals,
+    )
+    return Part(at=first.at, heard=heard, usable=one.usable and other.usable)
+
+
+def profile_of(catalogue: Catalogue, header: Header) -> Profile:
+    """The profile that a history was recorded under, with the rules in force filled in.
+
+    Raises:
+        UsageError: the history names an edition, ambiguity or reading that does not exist.
+    """
+    recorded = header.profile
+    return profile_for(
+        catalogue,
+        edition=recorded.edition,
+        tier=recorded.tier.value,
+        readings=dict(recorded.readings),
+        partitions=recorded.partitions,
+    )
+
+
+class Checker:
+    """Judges scenarios of one implementation, each by itself.
+
+    Args:
+        header: what they were recorded under.
+        catalogue: the rules they are held to.
+        oracle: how they are judged; by default as the header says, or its capabilities allow.
+
+    Attributes:
+        terms: what they are held to.
+
+    Raises:
+        UsageError: the header names an edition, ambiguity or reading that does not exist.
+    """
+
+    def __init__(self, header: Header, catalogue: Catalogue, oracle: Oracle | None = None) -> None:
+        profile = profile_of(catalogue, header)
+        chosen = oracle or header.oracle or auto_oracle(header.capabilities)
+        self.terms = Terms.of(catalogue, header, profile, chosen)
+        recorded = observability_from(header.clock, header.slack, header.capabilities)
+        self._vantage = vantage_of(recorded, chosen)
+
+    def check(self, scenario: Scenario) -> Heard:
+        """Judge a whole scenario."""
+        return self._checked(scenario, judged)
+
+    def check_part(self, scenario: Scenario) -> Heard:
+        """Judge a scenario that has the events of one part only, see `judging.parts`."""
+        return self._checked(scenario, judged_part)
+
+    def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
+        profile = self.terms.profile
+        events: Sequence[Event] = scenario.events
+        if profile.numbers_name_partitions:
+            events = with_late_witnesses(events)
+        found = judge(events, profile, self._vantage)
+        heard = _heard(scenario)
+        in_order = [scenario.events[index] for index in found.order]
+        heard = attrs.evolve(
+            heard,
+            evidence=dict(found.evidence),
+            exhausted=found.exhausted,
+            goals=met(in_order, found.decided),
+        )
+        if found.violation is not None:
+            return attrs.evolve(
+                heard,
+                blamed=(to_blame(found.violation.rules, scenario.rules, self.terms),),
+                counterexample=_of_violation(scenario, found),
+                shown=found.order,
+            )
+        if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED:
+            return attrs.evolve(
+                heard,
+                blamed=tuple(rule for rule in scenario.rules if not _permits(rule, self.terms)),
+                counterexample=_of_literal(scenario, scenario.ended),
+                shown=tuple(range(len(scenario.events))),
+            )
+        return heard
+
+    def unchecked(self, scenario: Scenario, why: str) -> Heard:
+        """What a scenario comes to whose judging broke off."""
+        return attrs.evolve(_heard(scenario), exhausted=why)
+
+
+def _heard(scenario: Scenario) -> Heard:
+    return Heard(
+        name=scenario.name,
+        feature=scenario.feature,
+        about=scenario.rules,
+        ending=_ending(scenario),
+        said=_said(scenario),
+        events=len(scenario.events),
+    )
+
+
+def _ending(scenario: Scenario) -> str:
+    if scenario.ended is not None:
+        return scenario.ended.verdict.value
+    return "interrupted" if scenario.name else "recorded"
+
+
+def _said(scenario: Scenario) -> str:
+    if scenario.ended is None:
+        return f"the run stopped in the middle of {scenario.name!r}"
+    return scenario.ended.cause or scenario.ended.verdict.value
+
+
+def _permits(rule: RuleId, terms: Terms) -> bool:
+    """Whether a rule permits answers and forbids none, so that nothing breaks it."""
+    return terms.catalogue.rule(rule).shown_by == "allowed"
+
+
+def to_blame(rules: Sequence[RuleId], about: Sequence[RuleId], terms: Terms) -> RuleId:
+    """The rule broken that a scenario is about, or else the most specific one that applies."""
+    rules = [rule for rule in rules if not _permits(rule, terms)] or [_AT_LEAST]
+    applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
+    own = [rule for rule in applicable if rule in about]
+    return (*own, *applicable, *rules)[0]
+
+
+def _of_violation(scenario: Scenario, found: Judged) -> Counterexample:
+    events = tuple(scenario.events[index] for index in found.order)
+    violation = found.violation
+    allowed = () if violation is None else violation.allowed
+    return Counterexample(
+        scenario=scenario.name,
+        events=events,
+        seen=outcome_words(events[-1].outcome),
+        allowed=tuple(dict.fromkeys(outcome_words(each.outcome) for each in allowed)),
+    )
+
+
+def _of_literal(scenario: Scenario, ended: Ended) -> Counterexample:
+    failed = [step.text for step in ended.steps if step.result == "failed"]
+    return Counterexample(
+        scenario=scenario.name,
+        events=scenario.events,
+        seen=ended.detail,
+        allowed=tuple(failed[-1:]),
+    )

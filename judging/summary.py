@@ -1,0 +1,294 @@
+"""What many scenarios came to together: all that the verdicts on a history are made of.
+
+Summaries of pieces of a history can be made anywhere, in any order, and merged; the result is
+that of the whole. What comes first or last is told by a scenario's place, a number that rises with
+the order of recording.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import attrs
+
+from busproof.history.codec import structure, unstructure
+from busproof.history.conformance import Counterexample
+from busproof.history.records import AGAIN, EXPLORATION, REPEATED
+from busproof.judging.goals import Met
+from busproof.judging.heard import Heard, Part, joined
+from busproof.vocabulary.values import RuleId
+
+__all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Said", "Summary", "in_order"]
+
+EXHAUSTED: Final = "exhausted"
+UNBLAMED: Final = "unblamed"
+
+
+@attrs.frozen
+class Said:
+    """A sentence, and the place of the scenario that it is from."""
+
+    place: int
+    text: str
+
+
+@attrs.frozen
+class Shortest:
+    """The shortest counterexample so far, and the place of its scenario."""
+
+    place: int
+    counterexample: Counterexample
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What is less of a shorter one, and of as short ones of the first."""
+        return len(self.counterexample.events), self.place
+
+
+@attrs.frozen
+class Ending:
+    """How a scenario ended."""
+
+    place: int
+    name: str
+    text: str
+    repeated: bool = False
+
+
+@attrs.define
+class OfRule:
+    """What the scenarios say of one rule.
+
+    Attributes:
+        events: how many it decided.
+        deciding: the scenarios in which it did, each by its name with its first place.
+        breaking: the same of those that broke it.
+        broken: how many scenarios broke it.
+        shortest: the shortest counterexample.
+        own: of scenarios about the rule, the first that ended so, by how it ended.
+        replays: how many times a failure of it was replayed.
+        broken_again: how many of these replays broke it.
+    """
+
+    events: int = 0
+    deciding: dict[str, int] = attrs.field(factory=dict)
+    breaking: dict[str, int] = attrs.field(factory=dict)
+    broken: int = 0
+    shortest: Shortest | None = None
+    own: dict[str, Said] = attrs.field(factory=dict)
+    replays: int = 0
+    broken_again: int = 0
+
+    def decided(self, place: int, heard: Heard, events: int) -> None:
+        """Count events of a scenario that the rule decided."""
+        self.events += events
+        _earliest(self.deciding, heard.title, place)
+
+    def broke(self, place: int, heard: Heard) -> None:
+        """Count a scenario that broke the rule."""
+        self.broken += 1
+        _earliest(self.breaking, heard.title, place)
+        if heard.counterexample is not None:
+            self._take(Shortest(place, heard.counterexample))
+
+    def is_about(self, place: int, heard: Heard, rule: RuleId) -> None:
+        """Note how a scenario about this rule ended."""
+        _first(self.own, heard.ending, Said(place, heard.said))
+        if heard.exhausted:
+            _first(self.own, EXHAUSTED, Said(place, heard.exhausted))
+        if heard.counterexample is not None and not heard.blamed:
+            _first(self.own, UNBLAMED, Said(place, heard.name))
+        if heard.feature == AGAIN:
+            self.replays += 1
+            self.broken_again += rule in heard.blamed
+
+    def add(self, other: "OfRule") -> None:
+        """Take what other scenarios say of the rule."""
+        self.events += other.events
+        self.broken += other.broken
+        self.replays += other.replays
+        self.broken_again += other.broken_again
+        for mine, theirs in ((self.deciding, other.deciding), (self.breaking, other.breaking)):
+            for name, place in theirs.items():
+                _earliest(mine, name, place)
+        for kind, said in other.own.items():
+            _first(self.own, kind, said)
+        if other.shortest is not None:
+            self._take(other.shortest)
+
+    def moved(self, by: int) -> "OfRule":
+        """The same with all places so much later."""
+        shortest = self.shortest
+        return attrs.evolve(
+            self,
+            deciding=_later(by, self.deciding),
+            breaking=_later(by, self.breaking),
+            own={kind: Said(said.place + by, said.text) for kind, said in self.own.items()},
+            shortest=shortest and Shortest(shortest.place + by, shortest.counterexample),
+        )
+
+    def _take(self, other: Shortest) -> None:
+        if self.shortest is None or other.rank < self.shortest.rank:
+            self.shortest = other
+
+
+@attrs.define
+class Summary:
+    """What scenarios came to together.
+
+    Attributes:
+        rules: what they say of each rule.
+        scenarios: how many there were.
+        events: how many they had.
+        sequences: how many of them the exploration made up.
+        explored: how many events those had.
+        endings: how each scenario ended that has a name and is no sequence.
+        unnamed: how many scenarios without a name ended how.
+        first_unnamed: the first place of these, by how they ended.
+        goals: what they met of what a run must have come to.
+        interrupted: those in whose middle the run stopped.
+        exhausted: why there is no verdict on some, each sentence with its first place.
+        cut: whether the last line of a history was cut off and left out.
+        parts: by place, scenarios of which parts are still to come.
+    """
+
+    rules: dict[RuleId, OfRule] = attrs.field(factory=dict)
+    scenarios: int = 0
+    events: int = 0
+    sequences: int = 0
+    explored: int = 0
+    endings: list[Ending] = attrs.field(factory=list)
+    unnamed: dict[str, int] = attrs.field(factory=dict)
+    first_unnamed: dict[str, int] = attrs.field(factory=dict)
+    goals: Met = attrs.field(factory=Met)
+    interrupted: dict[str, int] = attrs.field(factory=dict)
+    exhausted: dict[str, int] = attrs.field(factory=dict)
+    cut: bool = False
+    parts: dict[str, Part] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> "Summary":
+        """The summary that plain values describe; raises `HistoryError` where they do not."""
+        return structure(told, cls, "the summary")
+
+    def told(self) -> dict[str, Any]:
+        """Plain values that `of` reads."""
+        return unstructure(self)
+
+    def add(self, place: int, heard: Heard) -> None:
+        """Take what one scenario more came to."""
+        self.scenarios += 1
+        self.events += heard.events
+        self.goals.add(heard.goals)
+        if heard.feature == EXPLORATION:
+            self.sequences += 1
+            self.explored += heard.events
+        self._end(place, heard)
+        for rule, events in heard.evidence.items():
+            self._rule(rule).decided(place, heard, events)
+        for rule in heard.blamed:
+            self._rule(rule).broke(place, heard)
+        for rule in dict.fromkeys(heard.about):
+            self._rule(rule).is_about(place, heard, rule)
+
+    def add_part(self, place: int, part: Part) -> None:
+        """Take what a part of a scenario came to, of which others come elsewhere."""
+        before = self.parts.get(str(place))
+        self.parts[str(place)] = part if before is None else joined(before, part)
+
+    def merge(self, other: "Summary") -> None:
+        """Take what another summary tells."""
+        for rule, told in other.rules.items():
+            self._rule(rule).add(told)
+        self.scenarios += other.scenarios
+        self.events += other.events
+        self.sequences += other.sequences
+        self.explored += other.explored
+        self.endings += other.endings
+        self.goals.add(other.goals)
+        self.cut = self.cut or other.cut
+        for ending, number in other.unnamed.items():
+            self.unnamed[ending] = self.unnamed.get(ending, 0) + number
+        for mine, theirs in (
+            (self.first_unnamed, other.first_unnamed),
+            (self.interrupted, other.interrupted),
+            (self.exhausted, other.exhausted),
+        ):
+            for name, place in theirs.items():
+                _earliest(mine, name, place)
+        for name, part in other.parts.items():
+            self.add_part(int(name), part)
+
+    def moved(self, by: int) -> "Summary":
+        """The same with all places so much later, as a file has them that comes after others."""
+        return attrs.evolve(
+            self,
+            rules={rule: told.moved(by) for rule, told in self.rules.items()},
+            endings=[attrs.evolve(each, place=each.place + by) for each in self.endings],
+            first_unnamed=_later(by, self.first_unnamed),
+            interrupted=_later(by, self.interrupted),
+            exhausted=_later(by, self.exhausted),
+            parts={str(int(name) + by): part for name, part in self.parts.items()},
+        )
+
+    def close(self) -> None:
+        """Put together the scenarios that came in parts; all parts are there."""
+        for place, part in self.parts.items():
+            if part.usable:
+                self.add(int(place), part.heard)
+        self.parts = {}
+
+    def ended(self) -> dict[str, int]:
+        """How many scenarios ended how, in the order in which that first happened.
+
+        Sequences are left out; of a scenario that was tried again the latest counts.
+        """
+        kept: list[Ending] = []
+        places: dict[str, int] = {}
+        for each in sorted(self.endings, key=lambda ending: ending.place):
+            if each.repeated and each.name in places:
+                number = places[each.name]
+                kept[number] = attrs.evolve(kept[number], text=each.text)
+            else:
+                places[each.name] = len(kept)
+                kept.append(each)
+        first = dict(self.first_unnamed)
+        count = dict(self.unnamed)
+        for each in kept:
+            _earliest(first, each.text, each.place)
+            count[each.text] = count.get(each.text, 0) + 1
+        return {text: count[text] for text in sorted(first, key=lambda text: first[text])}
+
+    def _rule(self, rule: RuleId) -> OfRule:
+        return self.rules.setdefault(rule, OfRule())
+
+    def _end(self, place: int, heard: Heard) -> None:
+        if heard.exhausted:
+            _earliest(self.exhausted, heard.exhausted, place)
+        if heard.ending == "interrupted":
+            _earliest(self.interrupted, heard.said, place)
+        if heard.is_sequence:
+            return
+        if heard.name:
+            repeated = heard.feature == REPEATED
+            self.endings.append(Ending(place, heard.name, heard.ending, repeated))
+        else:
+            self.unnamed[heard.ending] = self.unnamed.get(heard.ending, 0) + 1
+            _earliest(self.first_unnamed, heard.ending, place)
+
+
+def _later(by: int, places: dict[str, int]) -> dict[str, int]:
+    return {name: place + by for name, place in places.items()}
+
+
+def _earliest(places: dict[str, int], name: str, place: int) -> None:
+    places[name] = min(place, places.get(name, place))
+
+
+def _first(found: dict[str, Said], kind: str, said: Said) -> None:
+    if kind not in found or said.place < found[kind].place:
+        found[kind] = said
+
+
+def in_order(places: dict[str, int]) -> Iterator[str]:
+    """Names, or sentences, by their first places."""
+    return iter(sorted(places, key=lambda name: places[name]))

@@ -1,0 +1,284 @@
+"""Judging with the oracle itself, on Spark's executors: the verdicts of the local engine.
+
+A *component* is what can be judged alone: a recorded scenario, or of a history that nobody ended,
+on a real clock, a part that has nothing to do with the others (`judging.parts`). A task sorts its
+components and judges one after the other; what they came to leaves it as one summary.
+
+The functions here run in the executors' Python, which needs this package and no session.
+"""
+
+import gc
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import groupby
+from typing import Any, Final, NamedTuple, cast
+
+import attrs
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from busproof.errors import HistoryError
+from busproof.history.codec import structure_union, unstructure
+from busproof.history.lines import decode_line
+from busproof.history.records import Ended, Header, Oracle, Record, Scenario, Started
+from busproof.judging.heard import Checker, Heard, Part
+from busproof.judging.summary import Summary
+from busproof.pipeline.components import WHOLE, with_components
+from busproof.spec import load
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.values import Clock
+
+__all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "judged"]
+
+SUMMARY: Final = "summary"
+VIOLATION: Final = "violation"
+UNUSABLE: Final = "unusable"
+"""The kinds of rows that judging leaves."""
+
+_SAID: Final = "kind STRING, history_id BIGINT, told STRING"
+_ARROW: Final = pa.schema(
+    [("kind", pa.string()), ("history_id", pa.int64()), ("told", pa.string())]
+)
+_AT_ONCE: Final = 1_000
+"""Rows of one batch."""
+
+_TEXT: Final = 400
+"""Characters that are kept of a line that cannot be used."""
+
+_YOUNG: Final = 100_000
+"""Objects that are made between two looks for garbage, which beliefs hardly ever are."""
+
+
+def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> DataFrame:
+    """Judge all records: what each task's components came to, what they broke, what is unusable.
+
+    Args:
+        rows: as `reading.read` gives them.
+        header: of them all.
+        oracle: how they are judged; by default as the header says.
+
+    Returns:
+        Rows of three kinds, with JSON in `told`: one summary a task, violations, and lines that
+        could not be used.
+    """
+    if header.clock is Clock.REAL:
+        rows = with_components(rows)
+    else:
+        rows = rows.withColumn("part", sf.lit(WHOLE).cast("long"))
+    tasks = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    columns = [*_Row._fields]
+    ordered = (
+        rows.select(*columns)
+        .repartition(tasks, "history_id", "part")
+        .sortWithinPartitions("history_id", "part", "line")
+    )
+    text = json.dumps(unstructure(header, union=Record))
+    judge = partial(_judge, text, None if oracle is None else oracle.value)
+    return ordered.mapInArrow(judge, _SAID)
+
+
+class _Row(NamedTuple):
+    """One record, or a line that is none."""
+
+    history_id: int
+    part: int
+    line: int
+    file: str
+    text: str | None
+    is_last: bool
+
+
+class _Unusable(NamedTuple):
+    """A line that cannot be used, and why."""
+
+    row: _Row
+    why: str
+
+
+@attrs.define
+class _Component:
+    """The records of a component, as they are read.
+
+    Attributes:
+        started: how it began, if that was recorded.
+        events: what happened.
+        lines: the line of each event.
+        ended: how it ended, if it did.
+        unusable: what cannot be read, or has no place here.
+        cut: whether its last line was cut off, which is left out.
+    """
+
+    started: Started | None = None
+    events: list[Event] = attrs.field(factory=list)
+    lines: list[int] = attrs.field(factory=list)
+    ended: Ended | None = None
+    unusable: list[_Unusable] = attrs.field(factory=list)
+    cut: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was recorded, but perhaps a header."""
+        return self.started is None and not self.events and self.ended is None
+
+    @property
+    def scenario(self) -> Scenario:
+        """The same as a history file has it."""
+        begun = self.started or Started(scenario="")
+        return Scenario(
+            name=begun.scenario,
+            rules=begun.rules,
+            feature=begun.feature,
+            events=tuple(self.events),
+            ended=self.ended,
+        )
+
+    def read(self, rows: Iterable[_Row]) -> None:
+        """Take all rows, in the order of their lines."""
+        before: int | None = None
+        for row in rows:
+            try:
+                self._take(row, before)
+            except HistoryError as error:
+                if row.is_last and _is_cut(row.text):
+                    self.cut = True
+                else:
+                    self.unusable.append(_Unusable(row, str(error)))
+            before = row.line
+
+    def _take(self, row: _Row, before: int | None) -> None:
+        if row.line == before:
+            raise HistoryError("history_id and seq name more than one event")
+        match _record(row.text):
+            case Header() if before is not None:
+                raise HistoryError("a history begins with its header, and has no other")
+            case Started() as record:
+                self.started = record
+            case Event() as record:
+                if self.ended is not None:
+                    raise HistoryError("an event outside of a scenario: begin one with started")
+                self.events.append(record)
+                self.lines.append(row.line)
+            case Ended() as record:
+                if self.ended is not None or self.is_empty:
+                    raise HistoryError("a scenario ends here that did not begin")
+                self.ended = record
+
+
+def _record(text: str | None) -> object:
+    if text is None:
+        raise HistoryError("history_id, seq, command or outcome is missing")
+    value = decode_line(text.encode("utf-8", "replace"))
+    return structure_union(value, Record, "the record")
+
+
+def _is_cut(text: str | None) -> bool:
+    """Whether a last line that cannot be read is one whose writing was broken off."""
+    if text is None or not text.startswith("{"):
+        return False
+    try:
+        decode_line(text.encode("utf-8", "replace"))
+    except HistoryError:
+        return True
+    return False
+
+
+def _judge(
+    header: str, oracle: str | None, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Judge the components of one task."""
+    checker = _checker(header, oracle)
+    summary = Summary()
+    said: list[tuple[str, int | None, str]] = []
+    for key, rows in groupby(_rows_of(batches), key=lambda row: (row.history_id, row.part)):
+        component = _Component()
+        component.read(rows)
+        said += _one_judged(checker, summary, key, component)
+        if len(said) >= _AT_ONCE:
+            yield _batch(said)
+            said = []
+    said.append((SUMMARY, None, json.dumps(summary.told())))
+    yield _batch(said)
+
+
+@cache
+def _checker(header: str, oracle: str | None) -> Checker:
+    """Who judges; made once a process."""
+    record = structure_union(json.loads(header), Record, "the header")
+    checker = Checker(cast(Header, record), load(), None if oracle is None else Oracle(oracle))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG)
+    return checker
+
+
+def _rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[_Row]:
+    for batch in batches:
+        columns = [column.to_pylist() for column in batch.columns]
+        yield from map(_Row._make, zip(*columns, strict=True))
+
+
+def _one_judged(
+    checker: Checker, summary: Summary, key: tuple[int, int], component: _Component
+) -> Iterator[tuple[str, int | None, str]]:
+    """What is said of a component; what it came to goes into the summary."""
+    place, part = key
+    summary.cut = summary.cut or component.cut
+    yield from (
+        (UNUSABLE, place, json.dumps(_of_line(row, why))) for row, why in component.unusable
+    )
+    is_whole = part == WHOLE
+    if component.unusable:
+        if not is_whole:
+            summary.add_part(place, Part(at=0, heard=Heard(), usable=False))
+        return
+    if component.is_empty:
+        return
+    heard = _heard(checker, place, component, is_whole=is_whole)
+    if is_whole:
+        summary.add(place, heard)
+    else:
+        at = component.lines[0] if component.lines else 0
+        summary.add_part(place, Part(at=at, heard=heard))
+    yield from (
+        (VIOLATION, place, json.dumps(told)) for told in _violations(heard, component.lines)
+    )
+
+
+def _heard(checker: Checker, place: int, component: _Component, *, is_whole: bool) -> Heard:
+    """What a component came to; one that breaks the judge is no verdict, and stops no other."""
+    scenario = component.scenario
+    try:
+        return checker.check(scenario) if is_whole else checker.check_part(scenario)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other components are judged
+        name = repr(scenario.name) if scenario.name else f"history {place}"
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return checker.unchecked(scenario, f"judging {name} broke off: {said[:_TEXT]}")
+
+
+def _violations(heard: Heard, lines: Sequence[int]) -> Iterator[Mapping[str, Any]]:
+    """Each rule that a component breaks, with the lines that show it, the one to blame last."""
+    example = heard.counterexample
+    if example is None:
+        return
+    last = example.events[-1].command if example.events else None
+    for rule in heard.blamed:
+        yield {
+            "rule": rule,
+            "scenario": heard.name,
+            "entity": getattr(last, "queue", None) or getattr(last, "topic", None),
+            "seqs": [lines[index] for index in heard.shown],
+            "expected": " or ".join(example.allowed),
+            "actual": example.seen,
+        }
+
+
+def _of_line(row: _Row, why: str) -> dict[str, Any]:
+    text = None if row.text is None else row.text[:_TEXT]
+    return {"file": row.file, "line": row.line, "why": why, "text": text}
+
+
+def _batch(said: list[tuple[str, int | None, str]]) -> pa.RecordBatch:
+    kinds, places, told = zip(*said, strict=True)
+    return pa.record_batch([list(kinds), list(places), list(told)], schema=_ARROW)

@@ -1,0 +1,98 @@
+"""Files and tables as Spark reads them: every line has its place, whatever is wrong with others."""
+
+from pathlib import Path
+
+import pytest
+import recorded_cases as cases
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from busproof.errors import HistoryError
+from busproof.pipeline.reading import as_table, read
+from busproof.pipeline.session import said_by_spark
+from busproof.pipeline.sources import find_source
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Two histories in one file."""
+    cases.write(tmp_path / "h 1.jsonl", [*cases.clean("round-robin", (0, 1))], cases.header())
+    return tmp_path / "h 1.jsonl"
+
+
+def rows_of(spark: SparkSession, place: Path) -> DataFrame:
+    return read(spark, find_source(str(place))).rows
+
+
+def test_a_file_that_is_read_in_blocks_is_the_same(spark: SparkSession, file: Path) -> None:
+    """Lines keep their numbers and histories their lines, wherever a block begins."""
+    texts = file.read_text().splitlines()
+    name = "spark.sql.files.maxPartitionBytes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "60000")
+    try:
+        found = rows_of(spark, file).orderBy("line").collect()
+        read = spark.read.text(str(file)).select(sf.spark_partition_id())
+        assert read.distinct().count() > 1
+    finally:
+        spark.conf.set(name, before)
+    assert list(enumerate(texts, 1)) == [(row["line"], row["text"]) for row in found]
+    starts = [number for number, text in enumerate(texts) if '"record":"started"' in text]
+    numbers = [row["history_id"] & 0xFFFFFFFF for row in found]
+    assert [0, 1, 2] == [numbers[0], *(numbers[start] for start in starts)]
+    assert sorted(numbers) == numbers
+    assert [False] * (len(texts) - 1) + [True] == [row["is_last"] for row in found]
+
+
+def test_each_file_of_a_folder_has_a_header_of_its_own(spark: SparkSession, file: Path) -> None:
+    """Found where two files of different folders had one name."""
+    folder = file.parent
+    lines = len(file.read_text().splitlines())
+    (folder / "b").mkdir()
+    (folder / "b" / "h 1.jsonl").write_text("\n" + file.read_text())
+    rows = rows_of(spark, folder)
+    assert 2 * lines == rows.count()
+    assert 6 == rows.select("history_id").distinct().count()
+    headless = file.read_text().partition("\n")[2]
+    (folder / "b" / "h 1.jsonl").write_text(headless)
+    with pytest.raises(HistoryError, match=r"h 1\.jsonl:1: a history must begin with a header"):
+        rows_of(spark, folder)
+    (folder / "b" / "h 1.jsonl").write_text("")
+    with pytest.raises(HistoryError, match=r"h 1\.jsonl: a history must begin with a header"):
+        rows_of(spark, folder)
+
+
+def test_a_table_that_is_cut_is_told_in_one_line(
+    spark: SparkSession, file: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "table"
+    as_table(rows_of(spark, file)).limit(5).coalesce(1).write.parquet(str(table))
+    (table / "_header.json").write_text(file.read_text().partition("\n")[0])
+    (part,) = table.glob("part-*.parquet")
+    part.write_bytes(part.read_bytes()[:100])
+    (table / f".{part.name}.crc").unlink()
+    with pytest.raises(Exception, match="footer") as raised:
+        rows_of(spark, table)
+    said = said_by_spark(raised.value)
+    assert said is not None
+    assert "Could not read footer" in said
+    assert "\n" not in said
+    assert said_by_spark(ValueError("ours")) is None
+
+
+def test_a_table_has_columns_for_queries(spark: SparkSession, file: Path) -> None:
+    table = as_table(rows_of(spark, file))
+    sends = table.where("op = 'Send' and outcome = 'Done' and entity = 'keyed'")
+    assert file.read_text().count('"type":"Send","queue":"keyed"') >= sends.count() > 0
+    assert 0 == table.where("record = 'header'").count()
+
+
+def test_an_executor_without_busproof_is_told() -> None:
+    class PythonException(Exception):  # noqa: N818 - as Spark calls it
+        __module__ = "pyspark.errors"
+
+    said = said_by_spark(PythonException("ModuleNotFoundError: No module named 'busproof'"))
+    assert said is not None
+    assert "install this version of it there" in said
