@@ -2,15 +2,17 @@
 
 The toy has a dictionary of deques and the same commands and outcomes; it knows no rule. Both are
 timed in one process, by turns, in processor time: the ratios are worth comparing, the times are
-this machine's. `python benchmarks/model.py [MESSAGES]` fills up to so many messages.
+this machine's.
 """
 
 import gc
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Final
+
+from figures import Figure, at_most, parser, tell
 
 from busproof import spec
 from busproof import vocabulary as v
@@ -20,6 +22,7 @@ ROUNDS: Final = 5
 OPERATIONS: Final = 2_000
 LITTLE: Final = 1_000
 MUCH: Final = 1_000_000
+GROWTH: Final = 1.3
 
 Ask = Callable[[v.Command], v.Outcome]
 
@@ -146,9 +149,8 @@ def others(ask: Ask) -> dict[str, float]:
     return found
 
 
-def main() -> None:
-    """Print the ratios and the growth."""
-    much = int(sys.argv[1]) if len(sys.argv) > 1 else MUCH
+def figures(much: int) -> Iterator[Figure]:
+    """Return what the model costs beside the toy, and how each operation grows."""
     toy = Toy()
     _, ask = model()
     fill(ask, LITTLE)
@@ -161,10 +163,10 @@ def main() -> None:
     for _ in range(ROUNDS):
         sends.append((sending(ask), sending(toy.ask)))
         takes.append((taking(ask), taking(toy.ask)))
-    for name, rounds in (("send", sends), ("receive and complete", takes)):
-        ours, theirs = (min(column) for column in zip(*rounds, strict=True))
+    for name, rounds, bound in (("send", sends, 5), ("receive and complete", takes, 6)):
+        yield Figure(f"{name}, microseconds", min(mine for mine, _ in rounds))
         ratio = min(mine / its for mine, its in rounds)
-        print(f"{name:24} model {ours:6.1f} us, toy {theirs:6.1f} us: {ratio:4.1f} times")
+        yield at_most(f"{name}, times the toy's", ratio, bound)
     few = {"send": min(row[0] for row in sends), "receive and complete": min(r[0] for r in takes)}
     few |= others(ask)
     fill(ask, much - LITTLE)
@@ -175,11 +177,18 @@ def main() -> None:
         "receive and complete": min(taking(ask) for _ in range(ROUNDS)),
     }
     many |= others(ask)
-    print(f"\n{'':24} {LITTLE:>9,} held {much:>10,} held")
-    for name in few:
-        growth = many[name] / few[name]
-        print(f"{name:24} {few[name]:11.1f} us {many[name]:12.1f} us  {growth:4.1f} times")
+    for name, before in few.items():
+        told = f"{name}, {much:,} held, times that at {LITTLE:,}"
+        yield at_most(told, many[name] / before, GROWTH)
+
+
+def main() -> int:
+    """Print the figures; return 1 if one does not keep to its bound."""
+    options = parser(__doc__)
+    options.add_argument("--messages", type=int, default=MUCH, help="to be held")
+    args = options.parse_args()
+    return tell(figures(args.messages), as_json=args.json)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

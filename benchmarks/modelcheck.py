@@ -21,7 +21,7 @@ from busproof.tla.java import find_jar, find_java
 from busproof.tla.manifest import SUCCESS, Configuration, Manifest, Size, load
 from busproof.tla.tlc import run
 
-EDGES_A_SECOND, GATE_EDGES, FULL_EDGES, FULL_STATES = 20_000, 20_000, 700_000, 3_000_000
+EDGES_A_SECOND, GATE_EDGES, FULL_EDGES, FULL_STATES = 4_000, 20_000, 700_000, 3_000_000
 BESIDE_TLC = 0.7
 """Of TLC's own states a second; our runs also count actions, tell progress and make folders."""
 

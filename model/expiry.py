@@ -25,9 +25,7 @@ def expires_at(
 ) -> int | None:
     """TTL-03, TTL-04, DLQ-09: when a message expires that arrives now; a dead letter never does."""
     own, lives = message.time_to_live, entity.settings.time_to_live
-    if own is None and lives is None and transit.lifetime is None:
-        return None
-    if entity.owner is not entity:
+    if entity.owner is not entity or (own is None and lives is None and transit.lifetime is None):
         return None
     since = namespace.now if transit.since is None else transit.since
     return since + min(life for life in (own, lives, transit.lifetime) if life is not None)

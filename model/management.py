@@ -34,19 +34,8 @@ def create_queue(namespace: Namespace, command: v.CreateQueue, connection: str) 
     if command.requires_session or command.duplicate_detection or forwards:
         rules.management.check_basic(namespace)
     partitioned = rules.premium.partitioned(namespace, command.partitioned, command.api_version)
-    settings = EntitySettings(
-        partitioned=partitioned,
-        requires_session=command.requires_session,
-        duplicate_detection=command.duplicate_detection,
-        duplicate_window=command.duplicate_window,
-        lock_duration=command.lock_duration,
-        max_delivery_count=command.max_delivery_count,
-        max_size=rules.sizes.granted_size(namespace, command.max_size),
-        time_to_live=command.time_to_live,
-        dead_letter_expired=command.dead_letter_expired,
-        forward_to=command.forward_to,
-        forward_dead_letters_to=command.forward_dead_letters_to,
-    )
+    size = rules.sizes.granted_size(namespace, command.max_size)
+    settings = EntitySettings.of(command, partitioned=partitioned, max_size=size)
     rules.management.create(namespace, command.queue, EntityKind.QUEUE, settings)
     return Answer(DONE, rules=("MGMT-01",))
 
@@ -55,12 +44,7 @@ def restore_queue(namespace: Namespace, command: v.RestoreQueue, connection: str
     """PREM-03: let a partitioned queue exist from when the tier still permitted it."""
     if command.queue in namespace.entities:
         raise Refusal(v.Error.ALREADY_EXISTS, "MGMT-09")
-    settings = EntitySettings(
-        partitioned=True,
-        requires_session=command.requires_session,
-        duplicate_detection=command.duplicate_detection,
-        max_size=command.max_size,
-    )
+    settings = EntitySettings.of(command, partitioned=True)
     entity = build(namespace, command.queue, EntityKind.QUEUE, settings, None)
     namespace.rules.management.add(namespace, entity)
     return Answer(DONE, rules=("PREM-03",))

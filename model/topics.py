@@ -89,12 +89,7 @@ def create_topic(namespace: Namespace, command: v.CreateTopic, connection: str) 
     management.check_name(namespace, command.topic)
     management.check_basic(namespace)
     partitioned = rules.premium.partitioned(namespace, command.partitioned)
-    settings = EntitySettings(
-        partitioned=partitioned,
-        duplicate_detection=command.duplicate_detection,
-        duplicate_window=command.duplicate_window,
-        time_to_live=command.time_to_live,
-    )
+    settings = EntitySettings.of(command, partitioned=partitioned)
     management.create(namespace, command.topic, EntityKind.TOPIC, settings)
     return Answer(DONE, rules=("MGMT-02",))
 
@@ -113,17 +108,8 @@ def create_subscription(
     known = {rules.topics.folded(each.path) for each in topic.subscriptions}
     if rules.topics.folded(path) in known:
         raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
-    settings = EntitySettings(
-        partitioned=topic.settings.partitioned,
-        requires_session=command.requires_session,
-        lock_duration=command.lock_duration,
-        max_delivery_count=command.max_delivery_count,
-        max_size=topic.settings.max_size,
-        time_to_live=command.time_to_live,
-        dead_letter_expired=command.dead_letter_expired,
-        forward_to=command.forward_to,
-        forward_dead_letters_to=command.forward_dead_letters_to,
-    )
+    own = topic.settings
+    settings = EntitySettings.of(command, partitioned=own.partitioned, max_size=own.max_size)
     kind = EntityKind.SUBSCRIPTION
     subscription = rules.management.create(namespace, path, kind, settings, topic)
     subscription.rules = (DEFAULT_RULE,)

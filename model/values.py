@@ -1,7 +1,7 @@
 """Small values of the model: refusals, keys, what a message brings along, settings of entities."""
 
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -77,3 +77,12 @@ class EntitySettings:
     dead_letter_expired: bool = False
     forward_to: str | None = None
     forward_dead_letters_to: str | None = None
+
+    @classmethod
+    def of(cls, command: v.Creation, **decided: Any) -> "EntitySettings":
+        """What a creation asks for, but for what is decided for it."""
+        asked = {name: getattr(command, name) for name in SETTINGS if hasattr(command, name)}
+        return cls(**asked | decided)
+
+
+SETTINGS: Final = tuple(each.name for each in attrs.fields(EntitySettings))

@@ -9,8 +9,6 @@ from typing import Any
 
 import attrs
 
-from busproof.oracle.arrivals import Arrival
-from busproof.oracle.arriving import arrive
 from busproof.oracle.calendar import Waiting, removed, top
 from busproof.oracle.expiry import death
 from busproof.oracle.keys import effective_key
@@ -24,7 +22,6 @@ from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "activated",
-    "activated_everywhere",
     "coming",
     "goes_on",
     "is_awaited",
@@ -39,23 +36,11 @@ def activated(namespace: Namespace, name: str) -> Namespace:
         queue = namespace.queues[name]
         at_once = namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once"
         owed = waiting.certain and _is_alone(queue, waiting)
-        certain = at_once and owed
-        if goes_on(queue):
-            namespace = _sent_on(namespace, queue, waiting, certain=certain, owed=owed)
-            continue
-        arrived = _arrived(namespace, queue, waiting, certain=certain)
-        if owed and not certain:
+        arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
+        if owed and not at_once:
             stored = arrived.messages[arrived.arrivals - 1]
             arrived = replace(arrived, stored, attrs.evolve(stored, owed=stored.came))
         namespace = with_queue(namespace, arrived)
-    return namespace
-
-
-def activated_everywhere(namespace: Namespace) -> Namespace:
-    """A bus of its own lets what is due go on from where it was scheduled, whoever is asked."""
-    if namespace.vantage.decides:
-        for name in sorted(namespace.planning):
-            namespace = activated(namespace, name)
     return namespace
 
 
@@ -68,21 +53,6 @@ def _due(namespace: Namespace, queue: Queue) -> Waiting | None:
 def goes_on(queue: Queue) -> bool:
     """Whether what arrives is found elsewhere: in subscriptions, or where it is forwarded to."""
     return isinstance(queue.role, Topic) or queue.settings.forward_to is not None
-
-
-def _sent_on(
-    namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool, owed: bool
-) -> Namespace:
-    """The namespace once a message that was scheduled goes on, as though it were sent now."""
-    message = waiting.message
-    key = effective_key(namespace, queue.settings, message)
-    where = waiting.where or everywhere(namespace, queue.settings)
-    if key is not None:
-        where = home_of(namespace, queue, key)
-    queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting))
-    came = _came(namespace, waiting)
-    arrival = Arrival(message=message, key=key, where=where, certain=certain, came=came, owed=owed)
-    return arrive(namespace, queue, arrival)
 
 
 def _came(namespace: Namespace, waiting: Waiting) -> Window:
@@ -111,7 +81,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     """The queue with the message in it, behind what was sent before it was due (SCHED-07)."""
     message, due = waiting.message, waiting.due
     key = effective_key(namespace, queue.settings, message)
-    where = waiting.where or everywhere(namespace, queue.settings)
+    where = everywhere(namespace, queue.settings)
     if key is not None:
         where = home_of(namespace, queue, key)
     line = line_of(queue, message, key)
@@ -124,11 +94,12 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
     uncertain = queue.messages[queue.arrivals - 1]
     exact = due.earliest == due.latest
+    before_receives = exact and queue.receivers.latest_at < due.earliest
     arrived = attrs.evolve(
         uncertain,
         certain=certain,
         line=line if certain and exact else None,
-        since=queue.receivers.count if exact else 0,
+        since=queue.receivers.count if before_receives else waiting.since,
         arrived=Window(due.earliest, NEVER),
         came="SCHED-14" if waiting.past else "SCHED-02",
         scheduled_number=waiting.number,

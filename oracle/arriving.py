@@ -1,13 +1,12 @@
 """Where a message goes that an entity has taken: into a queue, or into subscriptions."""
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from busproof.oracle.arrivals import Arrival, Passed
-from busproof.oracle.dead_letters import buried
 from busproof.oracle.expiry import death
-from busproof.oracle.filling import has_room_for, weight
+from busproof.oracle.filling import weight
 from busproof.oracle.filtering import Verdict, copies, judged
 from busproof.oracle.forwarding import kept_by, passed_on, withheld_beyond
 from busproof.oracle.ledger import replace, store
@@ -26,27 +25,15 @@ from busproof.oracle.state import (
     is_unsure,
     with_queue,
 )
-from busproof.oracle.stored import Key, Stored
+from busproof.oracle.stored import Key
 from busproof.oracle.topics import shares_homes
 from busproof.oracle.unknowable import given_up
 from busproof.oracle.window import Window
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS
 from busproof.vocabulary.values import RuleId
 
 __all__ = ["arrive", "go_on", "with_adrift"]
-
-WHY_STRANDED: Final[dict[RuleId, str]] = {
-    "FWD-18": "MaxTransferHopCountExceeded",
-    "FWD-19": "DestinationDisabled",
-    "FWD-20": "DestinationNotFound",
-    "FWD-21": "DestinationFull",
-}
-"""Why a message could not go on; only the first reason is documented, the others are our own."""
-
-NO_SESSION: Final = "SessionIdMissing"
-"""The reason that a bus of our own gives; what a bus says is not documented."""
 
 
 def arrive(
@@ -96,7 +83,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     found = copies(role, arrival.message)
-    if role.acted and not timely and not namespace.vantage.decides:
+    if role.acted and not timely:
         return given_up(namespace, path)
     if timely and all(each.verdict.taken is False for each in found):
         verdict = judged(role, arrival.message)
@@ -105,11 +92,10 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         return namespace
     made = [each for each in found if each.verdict.taken is not False or not timely]
     for each in made:
-        if each.message is None and not namespace.vantage.decides:
+        if each.message is None:
             return given_up(namespace, path)
         several = arrival.several or len(made) > 1
-        message = each.message or arrival.message
-        copy = attrs.evolve(arrival, message=message, several=several)
+        copy = attrs.evolve(arrival, message=each.message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
     return namespace
 
@@ -128,31 +114,25 @@ def _collects(namespace: Namespace) -> bool:
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     """FWD-01 to FWD-26, FWD-35: the message goes on, to a place that its key selects anew.
 
-    When it arrives is not said, so it is uncertain until it is seen; a bus of its own lets it
-    arrive at once.
+    When it arrives is not said, so it is uncertain until it is seen.
     """
     destination = namespace.queues.get(source.settings.forward_to or "")
     rule = kept_by(namespace, destination, arrival)
     if rule is not None or destination is None:
         return _stranded(namespace, source, arrival, rule or "FWD-20")
     if isinstance(destination.role, Subscription):
-        return with_queue(namespace, _passing(namespace, source, arrival, None))
+        return with_queue(namespace, _passing(source, arrival, None))
     destination, going = passed_on(namespace, source, destination, arrival)
-    if namespace.vantage.decides and not has_room_for(namespace, destination, going):
-        return _stranded(namespace, source, arrival, "FWD-21")
     full: RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
-    namespace = with_queue(namespace, _passing(namespace, source, arrival, full))
+    namespace = with_queue(namespace, _passing(source, arrival, full))
     going = attrs.evolve(going, least=_least(namespace, source, arrival))
     return arrive(namespace, destination, going)
 
 
 def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId) -> Namespace:
     """FWD-18 to FWD-21: the message cannot go on, and is to be a dead letter of its source."""
-    namespace = with_queue(namespace, _passing(namespace, source, arrival, rule))
-    namespace = withheld_beyond(namespace, source, arrival.message.body, rule)
-    transfer = namespace.profile.readings.get("FORWARD-FAILED") == "transfer"
-    suffix = TRANSFERS if transfer else DEAD_LETTERS
-    return _given_up(namespace, source, arrival, WHY_STRANDED[rule], suffix)
+    namespace = with_queue(namespace, _passing(source, arrival, rule))
+    return withheld_beyond(namespace, source, arrival.message.body, rule)
 
 
 def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
@@ -162,33 +142,11 @@ def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
     return lesser(arrival.least, source.settings.time_to_live)
 
 
-def _passing(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId | None) -> Queue:
+def _passing(source: Queue, arrival: Arrival, rule: RuleId | None) -> Queue:
     """The source, which may dead-letter what it forwards for reasons that nobody sees."""
-    if namespace.vantage.decides:
-        return source
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
     return attrs.evolve(source, passed=source.passed.set(body, passed))
-
-
-def _given_up(
-    namespace: Namespace, queue: Queue, arrival: Arrival, reason: str, suffix: str = DEAD_LETTERS
-) -> Namespace:
-    """A bus of its own dead-letters what can go nowhere."""
-    if not namespace.vantage.decides:
-        return namespace
-    letter = Stored(
-        number=0,
-        message=arrival.message,
-        key=None,
-        line=None,
-        where=arrival.where,
-        certain=arrival.certain,
-        since=0,
-        available_at=0,
-        reason=reason,
-    )
-    return buried(namespace, queue, letter, suffix)
 
 
 def _taken(
@@ -203,9 +161,6 @@ def _taken(
     It is dead-lettered at some time; until then a peek may show it.
     """
     if queue.settings.requires_session and arrival.message.session_id is None:
-        if namespace.vantage.decides:
-            namespace = with_queue(namespace, attrs.evolve(queue, **(also or {})))
-            return _given_up(namespace, namespace.queues[queue.settings.queue], arrival, NO_SESSION)
         arrival = attrs.evolve(arrival, certain=False)
     return with_queue(namespace, _stored(namespace, queue, arrival, shows, also))
 
@@ -244,8 +199,7 @@ def _stored(
 def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
     """When the message dies here; one that is forwarded, or that was lost, may come at any time."""
     came = arrival.came
-    late = arrival.hops > 0 or not arrival.answered
-    if late and not namespace.vantage.decides:
+    if not arrival.answered:
         came = Window((came or namespace.now).earliest, NEVER)
     return death(namespace, queue, arrival.message, came, arrival.least)
 

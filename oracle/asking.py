@@ -66,8 +66,7 @@ def objections(
         reading = profile.readings.get("BASIC-FEATURES")
         if reading != "offered":
             yield Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
-    sized = granted_sizes(profile, command)
-    if may_refuse_size(profile, command) and not (namespace.vantage.decides and len(sized) == 1):
+    if may_refuse_size(profile, command):
         rules = {Tier.STANDARD: ("SIZE-02",), Tier.PREMIUM: ("PREM-08",)}
         yield Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
 

@@ -17,7 +17,7 @@ from busproof.oracle.receiving import lost_receive, order_rule, receive
 from busproof.oracle.sending import lost_send, send
 from busproof.oracle.staging import after_refusal
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
-from busproof.oracle.transition import Choice, Sighting, Transition, refusal
+from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.vocabulary.commands import Receive, ReceiveBatch, Send, SendBatch
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import Done, Received, ReceivedSeveral, Refused, Witness
@@ -54,7 +54,7 @@ def send_batch(namespace: Namespace, command: SendBatch, seen: Sighting) -> Iter
         refusals += refused
         if not (exceeds or (several and reading == "refused")):
             for end in ends:
-                yield _done(namespace, command, end, chosen, several=several)
+                yield _done(namespace, command, end, several=several)
     if may_exceed:
         rules: tuple[RuleId, ...] = ("BATCH-07",) if exceeds else ()
         yield _refused(namespace, command, refusal(namespace, Error.MESSAGE_TOO_LARGE, *rules))
@@ -68,18 +68,13 @@ def send_batch(namespace: Namespace, command: SendBatch, seen: Sighting) -> Iter
 def _choices(
     namespace: Namespace, command: SendBatch, seen: Sighting, *, several: bool
 ) -> Iterator[Sighting]:
-    """What a bus may choose for a batch: a partition for all of it, or with several keys none.
-
-    Where an answer was seen, it is what was seen.
-    """
+    """What was seen; where nothing was, a partition for all of it, or with several keys none."""
     if seen.outcome is not None:
         yield Sighting(Done(), seen.witness)
         return
     settings = namespace.queues[command.queue].settings
     for partition in range(partition_count(namespace, settings)):
-        witness = Witness(partition=partition)
-        if seen.witness in (None, witness):
-            yield Sighting(Done(), witness)
+        yield Sighting(Done(), Witness(partition=partition))
     if several:
         yield Sighting()
 
@@ -129,7 +124,7 @@ def _one_by_one(
 
 
 def _sent(namespace: Namespace, one: Send, seen: Sighting) -> Iterator[Transition]:
-    """What may come of one of them; who chooses for each alone takes its first partition."""
+    """What may come of one of them; where nothing was seen, each goes to its first partition."""
     for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
         yield transition
         if seen.outcome is None and not isinstance(transition.outcome, Refused):
@@ -172,17 +167,15 @@ def _done(
     namespace: Namespace,
     command: SendBatch,
     end: Reached,
-    chosen: Sighting,
     *,
     several: bool,
 ) -> Transition:
     state, rules = end
-    choice = None if chosen.witness is None else Choice(chosen.witness.partition)
     queue = namespace.queues[command.queue]
     more = tuple(_shown(queue, command, rules, several=several))
     after = _without_turns(state, command.queue)
     told = tuple(dict.fromkeys((*more, *rules)))
-    return Transition(outcome=Done(), next=after, rules=told, choice=choice)
+    return Transition(outcome=Done(), next=after, rules=told)
 
 
 def _shown(
@@ -310,7 +303,7 @@ def _shown_together(
 
 
 def _offered(namespace: Namespace, command: ReceiveBatch, connection: str) -> Iterator[Transition]:
-    """What the model's own bus can give: as many as there are, or fewer."""
+    """What can be given for all that is known: as many as there are, or fewer."""
     state, given, found = namespace, list[MessageView](), list[Transition]()
     for _ in range(command.count):
         offered = receive(state, one_of(command), connection, Sighting())

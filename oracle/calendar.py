@@ -38,9 +38,9 @@ class Waiting:
         past: whether the time it was scheduled for had passed.
         before: how many messages the queue had stored.
         through: the partitions that were down then, as a bit mask.
-        where: the partition that the model's own bus has chosen for it, as a bit mask; 0 if open.
         rivals: what duplicate detection knew of its MessageId, itself included.
         asked: when it was scheduled, at the latest.
+        since: how many receives there had been by then.
     """
 
     place: int
@@ -51,9 +51,9 @@ class Waiting:
     past: bool = False
     before: int = 0
     through: int = 0
-    where: int = 0
     rivals: object = None
     asked: int = 0
+    since: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -71,7 +71,7 @@ class Calendar:
         loose: the earliest moment at which something may arrive of which no answer came.
         cancelled: the earliest moment at which something would have come that was cancelled.
         doubted: numbers whose cancellation was answered before their transaction ended.
-        sizes: for each `where`, the least bytes that the messages take which are surely there.
+        size: the least bytes that the messages take which are surely there.
         mortal: how many of these bytes have a time to live of their own.
     """
 
@@ -85,7 +85,7 @@ class Calendar:
     loose: int = NEVER
     cancelled: int = NEVER
     doubted: frozenset[int] = frozenset()
-    sizes: Map[int, int] = Map()
+    size: int = 0
     mortal: int = 0
 
 
@@ -123,8 +123,7 @@ def _weighed(calendar: Calendar, waiting: Waiting, sign: int) -> dict[str, Any]:
     if not size:
         return {}
     mortal = 0 if waiting.message.time_to_live is None else size
-    sizes = calendar.sizes.set(waiting.where, calendar.sizes.get(waiting.where, 0) + size)
-    return {"sizes": sizes, "mortal": calendar.mortal + mortal}
+    return {"size": calendar.size + size, "mortal": calendar.mortal + mortal}
 
 
 def _line(calendar: Calendar, line: tuple[str, str]) -> Map[tuple[str, str], int]:

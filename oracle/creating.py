@@ -262,13 +262,7 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
             other_before=other,
             restored_before=buried.restored,
         )
-    queue = Queue(
-        settings=settings,
-        outages=outages,
-        doubtful=bool(frayed),
-        managed=managed,
-        remembers=not namespace.vantage.decides,
-    )
+    queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
     registry = evolve(registry, creations=registry.creations + 1)
     for grave in dead_letter_queues_of(name):
         queues = queues.delete(grave) if grave in queues else queues

@@ -69,13 +69,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS)
         trouble=owner.managed.trouble,
         before=owner.managed.before,
     )
-    return Queue(
-        settings=settings,
-        outages=owner.outages,
-        doubtful=owner.doubtful,
-        managed=managed,
-        remembers=owner.remembers,
-    )
+    return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful, managed=managed)
 
 
 def with_dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS) -> Namespace:

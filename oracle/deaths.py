@@ -22,7 +22,6 @@ class Deaths:
             sessions are required.
         aside: whether a deferred message has outlived its time to live.
         cached: until when a front end may hold one that has.
-        left: arrival numbers of those that a bus of its own is to remove yet, the first on top.
     """
 
     ahead: Heap[tuple[int, int]] = None
@@ -30,7 +29,6 @@ class Deaths:
     shown: Map[str | None, tuple[RuleId, ...]] = Map()
     aside: bool = False
     cached: int = -1
-    left: Heap[int] = None
 
     def awaiting(self, number: int, dies: Window | None) -> "Deaths":
         """These, and that of one more message, or of one that is free again; O(log n)."""

@@ -270,7 +270,7 @@ def _spans(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> bool
 
 
 def _offered(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> Iterator[Transition]:
-    """What the model's own bus gives: all of them, if all can be had."""
+    """What can be given for all that is known: all of them, if all can be had."""
     views = []
     for stored in _wanted(queue, command):
         if stored is None or not _is_free(queue, stored, command):

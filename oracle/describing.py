@@ -82,7 +82,7 @@ def may_lag(namespace: Namespace) -> bool:
 
 
 def described(namespace: Namespace, queue: Queue) -> QueueDescription:
-    """What the model's own bus tells of a queue."""
+    """What a queue is told to be where nothing was seen."""
     settings, limited = queue.settings, queue.outages.any
     least, most = counts(queue)
     counted = min(most, least + len(queue.locks)) if limited else most

@@ -45,7 +45,7 @@ def _described(namespace: Namespace, topic: Queue, seen: Sighting) -> Iterator[T
 
 
 def _told(namespace: Namespace, topic: Queue) -> TopicDescription:
-    """What the model's own bus tells of a topic."""
+    """What a topic is told to be where nothing was seen."""
     settings = topic.settings
     return TopicDescription(
         topic=settings.queue,

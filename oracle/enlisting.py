@@ -157,8 +157,6 @@ def _refuses(namespace: Namespace, when: str) -> bool:
 
 def _may_object(namespace: Namespace, command: Settlement, transaction: Transaction) -> bool:
     """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether its key or its entity may not fit the others."""
-    if namespace.vantage.decides:
-        return _must_object(namespace, command, transaction)
     queue, readings = namespace.queues[command.queue], namespace.profile.readings
     others = {*transaction.queues} - {owner_of(command.queue)}
     if others and readings.get("TXN-ENTITIES") != "accepted":

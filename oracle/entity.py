@@ -94,7 +94,6 @@ class Queue:
         arrivals: messages stored so far.
         messages: arrival number to message.
         bodies: body to the arrival numbers that had it, or to the rule by which it never arrived.
-        ready: for each set of partitions, its available messages by arrival number.
         lines: for each key, its available messages by arrival number.
         tallies: for each set of partitions, how many messages are available there.
         locks: lock token to arrival number.
@@ -135,7 +134,6 @@ class Queue:
         deaths: whose time to live ends when.
         fronts: for each set of partitions, what was surely stored there, by arrival number.
         outlasted: partition to how many messages had arrived when it went down last.
-        remembers: whether it is kept what only who judges needs of messages that are gone.
     """
 
     settings: CreateQueue
@@ -145,7 +143,6 @@ class Queue:
     arrivals: int = 0
     messages: Map[int, Stored] = Map()
     bodies: Map[str, tuple[int, ...] | RuleId] = Map()
-    ready: Map[Partitions, Heap[int]] = Map()
     lines: Map[Key, Heap[int]] = Map()
     tallies: Map[Partitions, Tally] = Map()
     locks: Map[str, int] = Map()
@@ -185,7 +182,6 @@ class Queue:
     deaths: Deaths = NO_DEATHS
     fronts: Map[Partitions, Heap[int]] = Map()
     outlasted: Map[int, int] = Map()
-    remembers: bool = True
 
 
 def is_unsure(queue: Queue) -> bool:

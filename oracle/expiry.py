@@ -11,7 +11,6 @@ from typing import Final
 import attrs
 
 from busproof.oracle.calendar import NEVER
-from busproof.oracle.heap import push
 from busproof.oracle.ledger import replace
 from busproof.oracle.lifetimes import lifetimes
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
@@ -143,19 +142,19 @@ def ended(namespace: Namespace, name: str) -> Namespace:
     before = queue = namespace.queues[name]
     while (found := queue.deaths.first_ahead(namespace.now)) is not None:
         number, deaths = found
-        queue = _perhaps(namespace, attrs.evolve(queue, deaths=deaths), number)
+        queue = _perhaps(attrs.evolve(queue, deaths=deaths), number)
     while (found := queue.deaths.first_due(namespace.now)) is not None:
         number, deaths = found
         queue = _surely(namespace, attrs.evolve(queue, deaths=deaths), number)
     return namespace if queue is before else with_queue(namespace, queue)
 
 
-def _perhaps(namespace: Namespace, queue: Queue, number: int) -> Queue:
+def _perhaps(queue: Queue, number: int) -> Queue:
     """The queue, in which this message may have died and is not relied on any more."""
     stored = queue.messages.get(number)
     if stored is None or stored.dies is None:
         return queue
-    if stored.available and not namespace.vantage.decides:
+    if stored.available:
         queue = replace(queue, stored, attrs.evolve(stored, certain=False, aged=True))
     deaths = queue.deaths.looked_at_after(stored.dies.latest, number)
     return attrs.evolve(queue, deaths=deaths)
@@ -177,17 +176,15 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
         until = _leaves_cache(namespace, queue, stored.dies)
         deaths = attrs.evolve(queue.deaths, cached=max(queue.deaths.cached, until))
         return attrs.evolve(queue, deaths=deaths.looked_at_after(until, number))
-    return _gone(namespace, queue, stored, stored.dies)
+    return _gone(queue, stored, stored.dies)
 
 
-def _gone(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> Queue:
+def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
     """The queue, in which this message is given to nobody any more."""
     deaths = queue.deaths
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
         deaths = deaths.showing(session_id, tuple(_why_gone(queue, stored, dies)))
-    if namespace.vantage.decides:
-        deaths = attrs.evolve(deaths, left=push(deaths.left, stored.number))
     queue = replace(queue, stored, attrs.evolve(stored, certain=False, gone=True))
     return attrs.evolve(queue, deaths=deaths)
 

@@ -1,4 +1,4 @@
-"""When a partition may be full, and when a bus of its own takes it to be.
+"""When a partition may be full.
 
 Full is not down: what is full gives what it holds, and refuses only what it has no room for.
 """
@@ -6,11 +6,10 @@ Full is not down: what is full gives what it holds, and refuses only what it has
 from collections.abc import Iterator
 from itertools import chain
 
-from busproof.oracle.arrivals import Arrival
 from busproof.oracle.outages import Partitions
 from busproof.oracle.room import NO_ROOM_TAKEN, Room, most
-from busproof.oracle.sizes import LEAST_GB, MOST_GB, capacity
-from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding, partition_count
+from busproof.oracle.sizes import LEAST_GB, capacity
+from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding
 from busproof.oracle.transition import Transition, refusal
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.paths import DEAD_LETTERS
@@ -20,14 +19,10 @@ __all__ = [
     "all_may_be_full",
     "bits",
     "grave",
-    "has_plenty",
-    "has_room",
-    "has_room_for",
     "may_be_full",
     "may_be_full_somewhere",
     "perhaps_full",
     "pooled",
-    "surely_has_room",
     "weight",
 ]
 
@@ -66,7 +61,7 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
 
     Where something is noticed to be full may vary by the size of one message.
     """
-    if any(feeding(namespace, queue.settings.queue)) and not namespace.vantage.decides:
+    if any(feeding(namespace, queue.settings.queue)):
         # Dead letters may have come to take its room, which nobody has seen.
         return True
     room, dead = queue.room, grave(namespace, queue)
@@ -102,8 +97,6 @@ def perhaps_full(namespace: Namespace, queue: Queue, message: Message) -> Iterat
     Nobody says which of several reasons a bus names.
     """
     where = everywhere(namespace, queue.settings)
-    if namespace.vantage.decides:
-        return
     if may_be_full(namespace, queue, where, weight(queue, message)):
         yield refusal(namespace, Error.QUOTA_EXCEEDED)
 
@@ -121,48 +114,3 @@ def _fullest(room: Room, dead: Room, where: Partitions) -> int:
         for bit in (known,) if known.bit_count() == 1 else bits(known):
             held[bit] = held.get(bit, 0) + size
     return max(held.values(), default=0)
-
-
-def has_plenty(namespace: Namespace, queue: Queue, size: int) -> bool:
-    """Whether a bus of its own need not look at what each partition holds.
-
-    However an entity's size is shared out, none of its partitions has less than a gigabyte.
-    """
-    room = queue.room
-    if room.taken + size < LEAST_GB:
-        return True
-    kept = room.held, grave(namespace, queue).held, queue.calendar.sizes
-    return size + sum(max(each.values(), default=0) for each in kept) < LEAST_GB
-
-
-def has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:
-    """Whether a bus of its own can take so many bytes into this partition."""
-    limit = capacity(namespace, queue.settings).partition[1] or MOST_GB
-    return _fits(namespace, queue, bit, size, limit)
-
-
-def has_room_for(namespace: Namespace, queue: Queue, arrival: Arrival) -> bool:
-    """FWD-21: whether a bus of its own has room for what is forwarded to where it would go."""
-    size = arrival.message.size or 0
-    dropped = not arrival.certain
-    return (
-        dropped
-        or has_plenty(namespace, queue, size)
-        or has_room(namespace, queue, arrival.where, size)
-    )
-
-
-def surely_has_room(namespace: Namespace, queue: Queue, bit: Partitions, size: int) -> bool:
-    """Whether a bus of its own has to take so many bytes into this partition."""
-    return _fits(namespace, queue, bit, size, capacity(namespace, queue.settings).partition[0])
-
-
-def _fits(namespace: Namespace, queue: Queue, bit: Partitions, size: int, limit: int) -> bool:
-    if isinstance(queue.role, Topic):
-        return True
-    room, dead, planned = queue.room, grave(namespace, queue), queue.calendar.sizes
-    held = sum(each.get(bit, 0) for each in (room.held, dead.held, planned))
-    if pooled(namespace):
-        limit *= partition_count(namespace, queue.settings)
-        held = sum((*room.held.values(), *dead.held.values(), *planned.values()))
-    return held < limit and held + size <= limit

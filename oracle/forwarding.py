@@ -8,16 +8,14 @@ from busproof.oracle.arrivals import Arrival
 from busproof.oracle.duplicates import Fate, fate, noted
 from busproof.oracle.keys import MESSAGE_ID, effective_key, keys_conflict
 from busproof.oracle.ledger import never_arrives
-from busproof.oracle.outages import Partitions
 from busproof.oracle.owing import is_owed
-from busproof.oracle.placing import home_of, narrowed, spread_beside
+from busproof.oracle.placing import home_of, spread_beside
 from busproof.oracle.state import (
     Namespace,
     Queue,
     Subscription,
     Topic,
     everywhere,
-    partition_count,
     with_queue,
 )
 from busproof.oracle.stored import Key
@@ -47,30 +45,31 @@ def passed_on(
     """The destination and the message on its way there."""
     key = _key(namespace, source, destination, arrival)
     becomes = fate(namespace, destination, arrival.message, key)
-    ours = namespace.vantage.decides
-    destination, where = _place(namespace, destination, key)
+    where = everywhere(namespace, destination.settings)
+    if key is not None:
+        where = home_of(namespace, destination, key)
     copies = noted(
         namespace,
         destination,
         arrival.message,
         key,
         becomes=becomes,
-        certain=ours,
-        answered=ours,
+        certain=False,
+        answered=False,
     )
     kept_away = tuple(_kept_away(destination, arrival, becomes))
     going = attrs.evolve(
         arrival,
         key=key,
         where=where,
-        certain=ours and arrival.certain and becomes is Fate.KEPT,
-        answered=ours and arrival.answered,
+        certain=False,
+        answered=False,
         owed=becomes is Fate.KEPT and is_owed(destination, arrival),
         revision=None,
         hops=arrival.hops + 1,
         shows=_shown(source, destination, arrival, key),
     )
-    spread = destination.spread if ours else spread_beside(namespace, destination, arrival.message)
+    spread = spread_beside(namespace, destination, arrival.message)
     destination = attrs.evolve(destination, copies=copies, spread=spread)
     return _keeping(destination, kept_away), going
 
@@ -135,21 +134,6 @@ def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arriv
 def _was_id_a_key(source: Queue, arrival: Arrival) -> bool:
     key = arrival.key
     return bool(source.settings.partitioned) and key is not None and key.taken_from == MESSAGE_ID
-
-
-def _place(namespace: Namespace, destination: Queue, key: Key | None) -> tuple[Queue, Partitions]:
-    """Where it may be; a bus of its own takes partitions in turn, and for a key always the same."""
-    somewhere = everywhere(namespace, destination.settings)
-    where = somewhere if key is None else home_of(namespace, destination, key)
-    if not namespace.vantage.decides or where.bit_count() == 1:
-        return destination, where
-    if key is None:
-        return destination, 1 << destination.arrivals % partition_count(
-            namespace, destination.settings
-        )
-    lowest = where & -where
-    homes = narrowed(namespace, destination, key, lowest)
-    return attrs.evolve(destination, homes=homes), lowest
 
 
 def _shown(

@@ -1,7 +1,6 @@
 """What a send is told for which there is no room, and where it cannot go."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 import attrs
 
@@ -10,10 +9,7 @@ from busproof.oracle.filling import (
     all_may_be_full,
     bits,
     grave,
-    has_plenty,
-    has_room,
     may_be_full,
-    surely_has_room,
     weight,
 )
 from busproof.oracle.outages import Partitions
@@ -22,7 +18,7 @@ from busproof.oracle.room import Room
 from busproof.oracle.sizes import MOST_GB, capacity
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, feeding, with_queue
 from busproof.oracle.stored import Key
-from busproof.oracle.transition import Choice, Sighting, Transition, refusal
+from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done
 from busproof.vocabulary.paths import DEAD_LETTERS
@@ -46,11 +42,6 @@ def with_room(
     seen: Sighting,
 ) -> Partitions:
     """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
-    if namespace.vantage.decides:
-        size = message.size or 0
-        if has_plenty(namespace, queue, size):
-            return spared
-        return sum(bit for bit in bits(spared) if has_room(namespace, queue, bit, size))
     # A copy of an earlier message takes no room, for it is dropped.
     copied = message.message_id in queue.copies
     if copied or not isinstance(seen.outcome, Done | None):
@@ -100,7 +91,7 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
 
 def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
     """The fewest bytes that a queue and its dead letters hold, had none of them gone unseen."""
-    return sum(chain(room.held.values(), dead.held.values(), calendar.sizes.values()))
+    return sum((*room.held.values(), *dead.held.values(), calendar.size))
 
 
 def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
@@ -115,7 +106,6 @@ def no_room(
     message: Message,
     key: Key | None,
     where: Partitions,
-    staged: int = 0,
 ) -> Iterator[Transition]:
     """SIZE-07, SIZE-09 to SIZE-11: refused because the quota is exceeded, and for no other reason.
 
@@ -125,11 +115,7 @@ def no_room(
         message: what is sent.
         key: its key, if it has one.
         where: the partitions that may be chosen for it.
-        staged: the bytes that wait for the queue in its transaction, if a bus of its own counts.
     """
-    if namespace.vantage.decides:
-        yield from _own_refusals(namespace, queue, message, key, where, staged)
-        return
     if any(feeding(namespace, queue.settings.queue)):
         # Whatever it says, it shows no rule.
         yield refusal(namespace, Error.QUOTA_EXCEEDED)
@@ -143,31 +129,6 @@ def no_room(
     if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
         return
     yield _refused(namespace, queue, message, key, where)
-
-
-def _own_refusals(
-    namespace: Namespace,
-    queue: Queue,
-    message: Message,
-    key: Key | None,
-    where: Partitions,
-    staged: int,
-) -> Iterator[Transition]:
-    """What a bus of its own refuses: what fits nowhere, and by turns if it does not go round.
-
-    Where it is not said whether something fits, it may refuse it or take it.
-    """
-    size = (message.size or 0) + staged
-    if has_plenty(namespace, queue, size):
-        return
-    up = queue.outages.spared(where)
-    full = [bit for bit in bits(up) if not has_room(namespace, queue, bit, size)]
-    if up and not any(surely_has_room(namespace, queue, bit, size) for bit in bits(up)):
-        yield _refused(namespace, queue, message, key, where)
-    elif key is None and namespace.profile.readings.get("FULL-UNKEYED") == "refused":
-        for bit in full:
-            refused = _refused(namespace, queue, message, key, bit)
-            yield attrs.evolve(refused, choice=Choice(bit.bit_length() - 1))
 
 
 def _refused(
@@ -201,8 +162,8 @@ def _why_refused(
 def _is_by_others(namespace: Namespace, queue: Queue, message: Message, where: Partitions) -> bool:
     """Whether there would be room were it not for what is locked, set aside, planned or dead."""
     room = queue.room
-    dead, planned = grave(namespace, queue).held, queue.calendar.sizes
-    apart = sum(sum(each.values()) for each in (room.apart, dead, planned))
+    dead = grave(namespace, queue).held
+    apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
     without = attrs.evolve(queue, room=_without(room, apart, where))
     return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
 

@@ -1,9 +1,9 @@
 """Dead-letter queues that forward: where their messages go, and how they come to be there.
 
-When a dead letter arrives where it is forwarded to is not said. A bus of its own forwards it at
-once; of a bus that is judged it is looked for among the dead letters once it is seen elsewhere, and
-until then nothing is known of it there. So what a destination does is judged only where that
-ignorance matters to nothing but receives and peeks: of other destinations nothing is told.
+When a dead letter arrives where it is forwarded to is not said. It is looked for among the dead
+letters once it is seen elsewhere, and until then nothing is known of it there. So what a
+destination does is judged only where that ignorance matters to nothing but receives and peeks: of
+other destinations nothing is told.
 """
 
 import attrs
@@ -16,7 +16,7 @@ from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.unknowable import given_up
 
-__all__ = ["emptied", "seen_beyond", "with_forwarding_grave"]
+__all__ = ["seen_beyond", "with_forwarding_grave"]
 
 
 def with_forwarding_grave(namespace: Namespace, name: str) -> Namespace:
@@ -41,13 +41,6 @@ def _is_plain(namespace: Namespace, name: str) -> bool:
     return queue.role is None and not (special or onward)
 
 
-def emptied(namespace: Namespace, name: str) -> Namespace:
-    """FWD-35: the namespace of a bus of its own, in which dead letters have gone on."""
-    for letter in tuple(namespace.queues[name].messages.values()):
-        namespace = _sent_on(namespace, namespace.queues[name], letter)
-    return namespace
-
-
 def seen_beyond(
     namespace: Namespace, dead: Queue, letter: Stored, name: str
 ) -> tuple[Namespace, Stored]:
@@ -63,13 +56,12 @@ def seen_beyond(
 
 
 def _sent_on(namespace: Namespace, dead: Queue, letter: Stored) -> Namespace:
-    ours = namespace.vantage.decides
     going = Arrival(
         message=letter.message,
         key=None,
         where=letter.where,
-        certain=ours,
-        answered=ours,
+        certain=False,
+        answered=False,
         reason=letter.reason,
     )
     return go_on(with_queue(namespace, remove(dead, letter)), remove(dead, letter), going)

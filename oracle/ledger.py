@@ -19,7 +19,6 @@ from busproof.vocabulary.values import RuleId
 __all__ = [
     "doubted",
     "first_in_line",
-    "first_ready",
     "hold",
     "line_of",
     "never_arrives",
@@ -106,7 +105,7 @@ def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] |
 
 def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
     """The queue that knows by which rule a message with this body cannot be in it."""
-    if body in queue.bodies or not queue.remembers:
+    if body in queue.bodies:
         return queue
     return evolve(queue, bodies=queue.bodies.set(body, rule))
 
@@ -118,14 +117,10 @@ def in_front(queue: Queue, where: Partitions, number: int) -> Map[Partitions, He
 
 def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
     """The changes that make a message available."""
-    ready, number = queue.ready, stored.number
-    changes: dict[str, Any] = {
-        "tallies": _counted(queue, stored, 1),
-        "ready": ready.set(stored.where, push(ready.get(stored.where), number)),
-    }
+    changes: dict[str, Any] = {"tallies": _counted(queue, stored, 1)}
     if stored.line is not None:
         lines = queue.lines
-        changes["lines"] = lines.set(stored.line, push(lines.get(stored.line), number))
+        changes["lines"] = lines.set(stored.line, push(lines.get(stored.line), stored.number))
     return changes
 
 
@@ -184,7 +179,7 @@ def hold(
             messages=queue.messages.delete(stored.number),
             members=_members(queue, stored.message, -1),
             room=_room(queue, stored.number, None),
-            **{**changes, **_forgotten(queue, stored), **also},
+            **{**changes, **also},
         )
     again = 0 if stored.lock is None else 1
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
@@ -212,7 +207,7 @@ def hold(
         queue,
         messages=queue.messages.set(stored.number, held),
         locks=queue.locks.set(lock.token, stored.number),
-        tokens=queue.tokens.set(lock.token, stored.number) if queue.remembers else queue.tokens,
+        tokens=queue.tokens.set(lock.token, stored.number),
         timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
         room=_room(queue, stored.number, held),
         **{**changes, **also},
@@ -222,9 +217,6 @@ def hold(
 def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
     """The changes that take an available message away."""
     changes: dict[str, Any] = {"tallies": _counted(queue, stored, -1)}
-    ready = queue.ready.get(stored.where)
-    if (rest := _without(queue, ready, stored)) is not ready:
-        changes["ready"] = queue.ready.set(stored.where, rest)
     if stored.line is None:
         return changes
     lines, line = queue.lines, queue.lines.get(stored.line)
@@ -248,16 +240,6 @@ def _is_available(queue: Queue, number: int) -> bool:
 def first_in_line(queue: Queue, line: Key) -> Stored | None:
     """The oldest available message of a key or session; O(1) once what left is dropped."""
     number = smallest(settled(queue.lines.get(line), lambda entry: _is_available(queue, entry)))
-    return None if number is None else queue.messages[number]
-
-
-def first_ready(queue: Queue, where: Partitions) -> Stored | None:
-    """The oldest available message in this set of partitions, whatever its key."""
-    heap = settled(
-        queue.ready.get(where),
-        lambda number: _is_available(queue, number) and queue.messages[number].where == where,
-    )
-    number = smallest(heap)
     return None if number is None else queue.messages[number]
 
 
@@ -309,36 +291,8 @@ def remove(queue: Queue, stored: Stored, **also: Any) -> Queue:
         members=_members(queue, stored.message, -1),
         room=_room(queue, stored.number, None),
         locks=_unlocked(queue, stored),
-        **{**changes, **_forgotten(queue, stored), **also},
+        **{**changes, **also},
     )
-
-
-def _forgotten(queue: Queue, gone: Stored) -> dict[str, Any]:
-    """The changes of a bus of its own, which forgets how a message was called that is gone.
-
-    Who judges needs it to tell what cannot come again.
-    """
-    if queue.remembers:
-        return {}
-    changes: dict[str, Any] = {"bodies": _unnamed(queue, gone)}
-    number = gone.sequence_number
-    if number is not None and number in queue.numbers:
-        changes["numbers"] = queue.numbers.delete(number)
-    heap = queue.fronts.get(gone.where)
-    front = settled(heap, lambda number: number != gone.number and number in queue.messages)
-    if front is not heap:
-        changes["fronts"] = queue.fronts.set(gone.where, front)
-    return changes
-
-
-def _unnamed(queue: Queue, gone: Stored) -> Map[str, tuple[int, ...] | RuleId]:
-    """The bodies without this message; a subscription may have several copies of one."""
-    bodies, body = queue.bodies, gone.message.body
-    others = (each for each in bodies.get(body, ()) if isinstance(each, int))
-    left = tuple(each for each in others if each != gone.number)
-    if left:
-        return bodies.set(body, left)
-    return bodies.delete(body) if body in bodies else bodies
 
 
 def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:

@@ -50,8 +50,6 @@ def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
 
     It looks at all messages, once for an update.
     """
-    if namespace.vantage.decides:
-        return queue
     now, slack = namespace.now, namespace.vantage.slack
     for stored in queue.messages.values():
         # Of what came in time it is known when it dies.

@@ -5,7 +5,7 @@ from typing import Final
 import attrs
 
 from busproof.oracle.filling import weight
-from busproof.oracle.room import filled, least
+from busproof.oracle.room import filled
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
 from busproof.oracle.unknowable import given_up, is_unknowable
 from busproof.vocabulary.paths import owner_of
@@ -20,7 +20,6 @@ __all__ = [
     "occupied",
     "unless_ending",
     "vacated",
-    "waiting_for",
     "with_staged",
     "with_transaction",
     "without_deleted",
@@ -43,7 +42,6 @@ def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Trans
         transaction,
         staged=(staged, transaction.staged),
         size=transaction.size + 1,
-        bytes=transaction.bytes + least(staged.message),
         queues=transaction.queues.set(staged.queue, queue.managed.born),
     )
 
@@ -73,11 +71,6 @@ def vacated(queue: Queue, staged: Staged) -> Queue:
         return queue
     room = filled(queue.room, staged.where, -weight(queue, staged.message))
     return attrs.evolve(queue, room=room)
-
-
-def waiting_for(transaction: Transaction, name: str) -> int:
-    """How many bytes wait in a transaction for this queue, at the least."""
-    return sum(least(each.message) for each in in_order(transaction) if each.queue == name)
 
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:

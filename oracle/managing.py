@@ -189,8 +189,7 @@ def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
     now = namespace.now.latest
     held = (queue.messages.get(number) for number in queue.locks.values())
     locks = (None if stored is None else stored.lock for stored in held)
-    ended = any(lock is not None and lock.expiry.earliest <= now for lock in locks)
-    return ended and not namespace.vantage.decides
+    return any(lock is not None and lock.expiry.earliest <= now for lock in locks)
 
 
 def _exactly(window: Window, value: int | None) -> Window:

@@ -79,19 +79,18 @@ class Excess:
 
 def must_refuse_beyond(namespace: Namespace) -> bool:
     """Whether what is surely beyond a limit has to be refused: where a bus is held to limits."""
-    return namespace.vantage.limits or namespace.vantage.decides
+    return namespace.vantage.limits
 
 
 def beyond_limits(namespace: Namespace, command: Send | Schedule) -> Iterator[Transition]:
     """Refusals: LIMIT-02, LIMIT-04 to LIMIT-06, LIMIT-08, LIMIT-10, LIMIT-12 to LIMIT-14, LIMIT-21.
 
-    What is surely beyond a limit comes first, and shows it; a bus of its own refuses nothing else.
+    What is surely beyond a limit comes first, and shows it.
     """
     for excess in sorted(excesses(namespace, command.message), key=lambda each: not each.surely):
-        if excess.surely or not namespace.vantage.decides:
-            anything = excess.error is not Error.MESSAGE_TOO_LARGE
-            rules = _rules_of(excess, command)
-            yield refusal(namespace, excess.error, *rules, any_error=anything)
+        anything = excess.error is not Error.MESSAGE_TOO_LARGE
+        rules = _rules_of(excess, command)
+        yield refusal(namespace, excess.error, *rules, any_error=anything)
 
 
 def _rules_of(excess: Excess, command: Send | Schedule) -> tuple[RuleId, ...]:
@@ -192,8 +191,7 @@ def batch_excess(namespace: Namespace, messages: Sequence[Message]) -> tuple[boo
         return False, False
     told = sum(message.size or 0 for message in messages if not message.stands_in)
     beyond = told > LARGEST * _kb(namespace)[1] and namespace.profile.tier is not Tier.PREMIUM
-    must = beyond and must_refuse_beyond(namespace)
-    return must or not namespace.vantage.decides, must
+    return True, beyond and must_refuse_beyond(namespace)
 
 
 def is_plain(message: Message) -> bool:
@@ -283,8 +281,7 @@ def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
     may = most_of_state(state) > _surely_taken(namespace)
     standard = namespace.profile.tier is Tier.STANDARD
     beyond = len((state or "").encode()) > LARGEST * _kb(namespace)[1]
-    must = standard and beyond and must_refuse_beyond(namespace)
-    return may and (must or not namespace.vantage.decides), must
+    return may, standard and beyond and must_refuse_beyond(namespace)
 
 
 def shown_of_state(namespace: Namespace, state: str | None) -> tuple[RuleId, ...]:

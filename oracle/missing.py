@@ -61,7 +61,7 @@ def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transi
         unheard_of = namespace.profile.tier is Tier.BASIC and isinstance(command, TopicManagement)
         why = _why_missing(namespace, name)
         yield refusal(namespace, Error.NOT_FOUND, *why, any_error=unheard_of)
-        if isinstance(command, Send) and not namespace.vantage.decides:
+        if isinstance(command, Send):
             # Which of two things it is refused for is not said (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
             yield from (attrs.evolve(each, rules=()) for each in beyond)
@@ -120,12 +120,10 @@ def _switched_if_there(
 def _answered(
     namespace: Namespace, command: TakePartitionDown | BringPartitionUp, switched: Namespace
 ) -> Iterator[Transition]:
-    """Done, or refused; a bus of its own does what it is told of partitions that there may be."""
-    there = command.partition < namespace.profile.partitions
-    if there:
+    """Done, of a partition that there may be, or refused."""
+    if command.partition < namespace.profile.partitions:
         yield done(switched)
-    if not (there and namespace.vantage.decides):
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+    yield refusal(namespace, Error.NOT_FOUND, any_error=True)
 
 
 def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
@@ -167,7 +165,7 @@ def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting
     if destinations(command):
         left = given_up(left, *named(command))
     if seen.outcome is None:
-        raise AssertionError("the model's own bus is whole, and its queues are asked as such")
+        raise AssertionError("an offer is made of a whole queue, for nothing was seen of it")
     return Transition(outcome=seen.outcome, next=left)
 
 

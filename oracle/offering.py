@@ -1,12 +1,10 @@
-"""What the model's own bus offers to a receive: the oldest messages, and word of their locks."""
+"""What a receive may be given for all that is known: the oldest messages, and their locks."""
 
-import heapq
-from collections.abc import Iterator
-from operator import attrgetter
 from typing import Any, Final
 
 from busproof.oracle.keys import SESSION_ID
-from busproof.oracle.ledger import first_in_line, first_ready
+from busproof.oracle.ledger import first_in_line
+from busproof.oracle.outages import Partitions
 from busproof.oracle.sessions import session_at
 from busproof.oracle.sighting import sequence_number
 from busproof.oracle.state import Namespace, Queue
@@ -17,55 +15,27 @@ __all__ = ["heads", "told_of_lock"]
 KEYS_OFFERED: Final = 64
 """How many keys a queue may have for the first message of each to be offered.
 
-Of more there are only the oldest of each partition, so that a receive does not grow with the keys.
+Of more there are only the oldest of each partition: who reads what was allowed reads a few.
 """
 
 
-def heads(queue: Queue, session_id: str | None) -> Iterator[Stored]:
-    """What a bus of its own may offer, the oldest first; what comes later is not looked for before.
+def heads(queue: Queue, session_id: str | None) -> list[Stored]:
+    """The messages that may be given, the oldest first: of each partition and key the oldest.
 
-    Of a session only its first message.
+    Of a session only its first message. It looks at all that the queue holds.
     """
     if session_id is not None:
         first = first_in_line(queue, Key(SESSION_ID, session_id))
-        if first is not None:
-            yield first
-        return
-    if not len(queue.lines):
-        yield from _of_partitions(queue)
-        return
-    given = -1
-    for head in heapq.merge(_of_partitions(queue), _of_keys(queue), key=attrgetter("number")):
-        if head.number != given:
-            given = head.number
-            yield head
-
-
-def _of_partitions(queue: Queue) -> Iterator[Stored]:
-    """The oldest message of each partition, the oldest of all first.
-
-    None is older than the smallest entry of its heap, so that most heaps need not be tidied.
-    """
-    waiting = [(heap[1], where) for where, heap in queue.ready.items() if heap is not None]
-    heapq.heapify(waiting)
-    while waiting:
-        number, where = waiting[0]
-        first = first_ready(queue, where)
-        if first is None:
-            heapq.heappop(waiting)
-        elif first.number == number:
-            heapq.heappop(waiting)
-            yield first
-        else:
-            heapq.heapreplace(waiting, (first.number, where))
-
-
-def _of_keys(queue: Queue) -> list[Stored]:
-    """The oldest message of each key, the oldest of all first, unless there are many keys."""
-    if len(queue.lines) > KEYS_OFFERED:
-        return []
-    heads = (first_in_line(queue, line) for line in queue.lines)
-    return sorted((head for head in heads if head is not None), key=attrgetter("number"))
+        return [] if first is None else [first]
+    of_keys = len(queue.lines) <= KEYS_OFFERED
+    oldest: dict[Partitions | Key, Stored] = {}
+    for _, stored in sorted(queue.messages.items()):
+        if stored.available:
+            oldest.setdefault(stored.where, stored)
+            if of_keys and stored.line is not None:
+                oldest.setdefault(stored.line, stored)
+    once = {stored.number: stored for stored in oldest.values()}
+    return [once[number] for number in sorted(once)]
 
 
 def told_of_lock(

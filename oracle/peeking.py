@@ -19,9 +19,9 @@ from busproof.oracle.ledger import replace
 from busproof.oracle.numbering import misnumbered, numbered, why_numbered
 from busproof.oracle.outages import Partitions
 from busproof.oracle.sighting import Seen, is_unchanged, recognised, seen_as, view_of
-from busproof.oracle.state import Namespace, Queue, partition_count, with_queue
+from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.stored import Stored
-from busproof.oracle.transition import Choice, Sighting, Transition, refusal
+from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.vocabulary.commands import Peek
 from busproof.vocabulary.messages import SEQUENCE_BITS, MessageState, MessageView
 from busproof.vocabulary.outcomes import Peeked
@@ -193,7 +193,7 @@ def _known_better(queue: Queue, stored: Stored, where: Partitions, view: Message
 
 
 def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Transition]:
-    """What the model's own bus can show: the oldest of any one partition (open: or nothing)."""
+    """What can be shown for all that is known: the oldest of any one partition."""
     partitions: dict[Partitions, list[int]] = {}
     for number, stored in queue.messages.items():
         if not _is_asked_for(command, stored):
@@ -217,27 +217,16 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
             outcome=Peeked(messages=views),
             next=namespace,
             rules=("LIFE-07",),
-            choice=Choice(where.bit_length() - 1),
         )
-    if not partitions or _may_show_nothing(namespace, queue, command, len(partitions)):
+    if not partitions:
         views = tuple(later[: command.count])
         yield Transition(outcome=Peeked(messages=views), next=namespace)
-
-
-def _may_show_nothing(namespace: Namespace, queue: Queue, command: Peek, partitions: int) -> bool:
-    """PART-21: whether a partition may answer first that has no messages (PEEK-EMPTY)."""
-    if namespace.profile.readings.get("PEEK-EMPTY") == "next-partition":
-        return False
-    if not queue.settings.partitioned or command.session_id is not None:
-        return False
-    several = partitions < partition_count(namespace, queue.settings)
-    return several and namespace.vantage.decides
 
 
 def _offered_from(
     namespace: Namespace, queue: Queue, command: Peek, partitions: dict[Partitions, list[int]]
 ) -> Transition:
-    """PART-20: what the model's own bus shows from a number on, of whichever partition."""
+    """PART-20: what can be shown from a number on, of whichever partition."""
     there = (queue.messages[number] for each in partitions.values() for number in each)
     views = [*map(_browsed, there), *_later(queue, command)]
     start = command.from_sequence_number or 0

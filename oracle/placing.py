@@ -103,7 +103,7 @@ def spread_after(
     The partition only where it is `watched`.
     """
     changes: dict[str, Any] = {"spread": queue.spread.restarted()}
-    told = message.message_id if queue.remembers else None
+    told = message.message_id
     if told is not None and not queue.settings.duplicate_detection:
         earlier = queue.namesakes.get(told, where)
         changes["namesakes"] = queue.namesakes.set(told, earlier & where)

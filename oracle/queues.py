@@ -85,7 +85,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     """
     namespace = with_outages(namespace, name, outages)
     owner = namespace.queues[owner_of(name)]
-    if not (owner.doubtful and outages.any) or namespace.vantage.decides:
+    if not (owner.doubtful and outages.any):
         return namespace
     if namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either") != "either":
         return namespace

@@ -19,8 +19,7 @@ from busproof.oracle.sessions import holds_session, in_outage, not_held, seized,
 from busproof.oracle.sighting import Seen, recognised, seen_as, view_of
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.stored import Key, Receivers, Stored
-from busproof.oracle.sweeping import swept
-from busproof.oracle.transition import Choice, Sighting, Transition, refusal
+from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.vocabulary.commands import Receive
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import Empty, Received
@@ -34,7 +33,6 @@ def receive(
     namespace: Namespace, command: Receive, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """Every allowed answer to a receive."""
-    namespace = swept(namespace, command.queue)
     queue = namespace.queues[command.queue]
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
@@ -181,9 +179,7 @@ def _allowed(
         return ()
     if stored.came is not None and _overtakes(namespace, queue, stored):
         return ()
-    # What it shows is for who judges; a bus of its own need not be told.
-    judged = not namespace.vantage.decides
-    rules = _why_allowed(namespace, candidate, command, view) if judged else candidate.rules
+    rules = _why_allowed(namespace, candidate, command, view)
     if stored.line is None:
         orderless = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         orderless = orderless and stored.reason is None
@@ -310,9 +306,7 @@ def _handed_out(
     if command.mode is ReceiveMode.PEEK_LOCK:
         lock = given_lock(namespace, candidate, command.session_id, view)
     number = view.sequence_number or stored.sequence_number
-    also: dict[str, Any] = {"receivers": _counted(queue)}
-    if lock is not None or queue.remembers:
-        also |= numbered(queue, stored, number)
+    also: dict[str, Any] = {"receivers": _counted(queue), **numbered(queue, stored, number)}
     if lock is not None:
         also["sequence_number"] = number
         also["delivery_count"] = view.delivery_count
@@ -326,12 +320,11 @@ def _handed_out(
         outcome=Received(message=view),
         next=with_queue(namespace, after),
         rules=rules,
-        choice=Choice(candidate.where.bit_length() - 1),
     )
 
 
 def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
-    """What the model's own bus can give: the oldest of partitions and keys, or of the session."""
+    """What can be given for all that is known: the oldest of partitions and keys, or sessions."""
     for stored in heads(queue, command.session_id):
         if queue.outages.may_hit(stored.where):
             continue

@@ -57,8 +57,6 @@ def with_redirection(namespace: Namespace, command: UpdateQueue, *, surely: bool
     managed = attrs.evolve(queue.managed, redirected=True)
     redirected = attrs.evolve(queue, settings=settings, managed=managed)
     namespace = with_queue(namespace, redirected)
-    if namespace.vantage.decides:
-        return namespace
     if not simple:
         joined = (each for each in (before, wanted) if each is not None)
         return given_up(namespace, command.queue, *joined)

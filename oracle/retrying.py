@@ -36,7 +36,7 @@ def destination_again(before: Namespace, after: Namespace, name: str) -> Namespa
     What it does is told of only where it is a queue that does not forward itself.
     """
     awaited = name not in before.queues and any(_sources(before, name))
-    if not awaited or before.vantage.decides:
+    if not awaited:
         return after
     if is_mere_destination(after, after.queues[name]):
         return tried_again(after, name, everything=True)
@@ -51,8 +51,6 @@ def tried_again(namespace: Namespace, name: str, *, everything: bool = False) ->
         name: of the destination.
         everything: whether that goes for what may have been there and is gone with it, too.
     """
-    if namespace.vantage.decides:
-        return namespace
     for source in _sources(namespace, name):
         for body, several in sorted(namespace.queues[source].passed.items(), key=itemgetter(0)):
             kept = [each for each in several if everything or each.kept_by == "FWD-19"]

@@ -7,17 +7,15 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.oracle.activating import activated, activated_everywhere
+from busproof.oracle.activating import activated
 from busproof.oracle.dead_letters import DELIVERED_TOO_OFTEN, moved, with_dead_letters
 from busproof.oracle.deliveries import may_be_spent, permitted
 from busproof.oracle.expiry import ended, may_have_died
-from busproof.oracle.graves import emptied
 from busproof.oracle.heap import pop
 from busproof.oracle.ledger import replace, unlock
 from busproof.oracle.standing import lock_is_over, lock_lasts_until
-from busproof.oracle.state import NEVER, Namespace, Queue, feeding, forwarding_graves, with_queue
+from busproof.oracle.state import NEVER, Namespace, Queue, feeding, with_queue
 from busproof.oracle.stored import Stored
-from busproof.oracle.sweeping import swept
 from busproof.oracle.window import Window
 from busproof.vocabulary.paths import owner_of
 from busproof.vocabulary.values import RuleId
@@ -73,9 +71,8 @@ def give_back(
     )
     if back.counted >= most and stored.deferred is False:
         return _spent(namespace, queue, stored, back)
-    # Whether what was set aside is given up for its deliveries too is not said; a bus of our own
-    # gives nothing up unless it has to.
-    if back.counted + back.uncounted >= fewest and not namespace.vantage.decides:
+    # Whether what was set aside is given up for its deliveries too is not said.
+    if back.counted + back.uncounted >= fewest:
         back = attrs.evolve(back, certain=False)
     return with_queue(namespace, unlock(queue, stored, back))
 
@@ -99,7 +96,7 @@ def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> 
     changes: dict[str, Any] = {"spent": queue.spent + 1}
     queue = attrs.evolve(queue, **changes)
     # What has outlived its time too may as well be dropped.
-    is_dropped = may_have_died(namespace, stored) and not namespace.vantage.decides
+    is_dropped = may_have_died(namespace, stored)
     if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
         counted = attrs.evolve(stored, counted=back.counted, uncounted=back.uncounted)
         return moved(
@@ -126,7 +123,6 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 
     What expires in an entity may become a dead letter, so its dead-letter queue comes after it.
     """
-    namespace = activated_everywhere(namespace)
     owner = owner_of(name)
     if owner not in namespace.queues:
         return None
@@ -140,16 +136,9 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 
 
 def _with_graves_kept(namespace: Namespace, name: str) -> Namespace:
-    """FWD-35: the namespace in which it is known what may have gone on to this entity.
-
-    A bus of its own lets dead letters go on, wherever they go to.
-    """
-    ours = namespace.vantage.decides
-    graves = forwarding_graves(namespace) if ours else feeding(namespace, name)
-    for grave in tuple(graves):
+    """FWD-35: the namespace in which it is known what may have gone on to this entity."""
+    for grave in tuple(feeding(namespace, name)):
         namespace = _expired(namespace, owner_of(grave))
-        if ours:
-            namespace = emptied(swept(namespace, owner_of(grave)), grave)
     return namespace
 
 
@@ -174,9 +163,10 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         ):
             namespace = with_queue(namespace, queue)
             continue
-        # A receive may already have found it, if the lock's end is not known exactly.
+        # A receive may already have found it, if the lock's end is not known exactly, or if there
+        # was one at that very moment.
         until = lock_lasts_until(namespace, queue, lock.expiry.latest)
-        exact = lock.expiry.earliest == until
+        exact = lock.expiry.earliest == until and queue.receivers.latest_at < until
         since = None if exact else stored.since
         # One that was accepted again, or perhaps closed, may have given it back before.
         before = lock.expiry.earliest == -NEVER

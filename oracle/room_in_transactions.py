@@ -4,24 +4,22 @@ from collections.abc import Iterator
 
 import attrs
 
-from busproof.oracle.filling import bits, has_plenty, has_room, may_be_full
+from busproof.oracle.filling import may_be_full
 from busproof.oracle.fullness import no_room, surely_full
-from busproof.oracle.limits import waiting_for
 from busproof.oracle.outages import Partitions
 from busproof.oracle.room import least
-from busproof.oracle.state import Namespace, Queue, Staged, Transaction
+from busproof.oracle.state import Namespace, Queue, Staged
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Sighting, Transition
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done
 
-__all__ = ["has_room_within", "lacks_room", "no_room_within"]
+__all__ = ["lacks_room", "no_room_within"]
 
 
 def no_room_within(
     namespace: Namespace,
     queue: Queue,
-    transaction: Transaction,
     message: Message,
     key: Key | None,
     where: Partitions,
@@ -31,37 +29,12 @@ def no_room_within(
     Args:
         namespace: before it.
         queue: what the message is for.
-        transaction: in which it is sent or scheduled.
-        message: the message.
+        message: what is sent or scheduled.
         key: its key, if it has one.
         where: the partitions that may be chosen for it.
     """
-    staged = _waiting(namespace, queue, transaction)
-    for refused in no_room(namespace, queue, message, key, where, staged):
+    for refused in no_room(namespace, queue, message, key, where):
         yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
-
-
-def has_room_within(
-    namespace: Namespace,
-    queue: Queue,
-    transaction: Transaction,
-    message: Message,
-    where: Partitions,
-) -> bool:
-    """Whether a bus of its own has room for the message; a judge waits for the commit."""
-    if not namespace.vantage.decides:
-        return True
-    size = _waiting(namespace, queue, transaction) + least(message)
-    if has_plenty(namespace, queue, size):
-        return True
-    return any(has_room(namespace, queue, bit, size) for bit in bits(where))
-
-
-def _waiting(namespace: Namespace, queue: Queue, transaction: Transaction) -> int:
-    """How many bytes wait in the transaction for the queue, where a bus of its own counts them."""
-    if not namespace.vantage.decides or has_plenty(namespace, queue, transaction.bytes):
-        return 0
-    return waiting_for(transaction, queue.settings.queue)
 
 
 def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tuple[bool, bool]:
@@ -79,9 +52,6 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tu
 def _lacks(
     namespace: Namespace, queue: Queue, staged: list[Staged], seen: Sighting
 ) -> tuple[bool, bool]:
-    if namespace.vantage.decides:
-        lacks = _own_lacks(namespace, queue, staged)
-        return lacks, lacks
     where = 0
     for each in staged:
         where |= each.where
@@ -90,16 +60,6 @@ def _lacks(
     if not isinstance(seen.outcome, Done | None):
         return True, False
     return True, _surely_lacks(namespace, queue, staged)
-
-
-def _own_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
-    sizes: dict[Partitions, int] = {}
-    for each in staged:
-        sizes[each.where] = sizes.get(each.where, 0) + least(each.message)
-    return any(
-        not any(has_room(namespace, queue, bit, size) for bit in bits(where))
-        for where, size in sizes.items()
-    )
 
 
 def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:

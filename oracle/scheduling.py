@@ -11,7 +11,7 @@ from busproof.oracle.arriving import arrive
 from busproof.oracle.calendar import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.duplicates import Fate, fate, noted
 from busproof.oracle.filling import weight
-from busproof.oracle.fullness import no_room, with_room
+from busproof.oracle.fullness import no_room
 from busproof.oracle.keys import (
     effective_key,
     interpretations,
@@ -31,7 +31,7 @@ from busproof.oracle.limits import (
 )
 from busproof.oracle.measures import beyond_limits, no_more
 from busproof.oracle.outages import Partitions
-from busproof.oracle.placing import choices, home_of, narrowed, spread_beside
+from busproof.oracle.placing import home_of, spread_beside
 from busproof.oracle.room import filled
 from busproof.oracle.room_in_transactions import no_room_within
 from busproof.oracle.state import (
@@ -44,10 +44,10 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.stored import Key
-from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
 from busproof.vocabulary.commands import CancelScheduled, Schedule
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message
+from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Scheduled
 from busproof.vocabulary.paths import is_dead_letter_queue
 from busproof.vocabulary.values import Error, RuleId
@@ -94,35 +94,13 @@ def _schedule(
     yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
-        for chosen, where in _places(namespace, queue, message, key, seen):
-            waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
-            placed, waiting = _numbered(namespace, chosen, waiting, where)
-            after = _entered(namespace, placed, waiting, key)
-            yield _told(after, waiting, seen, *rules)
+        waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
+        yield _told(_entered(namespace, queue, waiting, key), waiting, seen, *rules)
     if hit and reading != "when-due":
         yield refusal(namespace, Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
         # Outside the five documents: detection needs something to go by.
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-
-
-def _places(
-    namespace: Namespace, queue: Queue, message: Message, key: Key | None, seen: Sighting
-) -> Iterator[tuple[Queue, Partitions]]:
-    """The partitions that the model's own bus may choose; what is judged leaves the choice open."""
-    if seen.outcome is not None:
-        yield queue, 0
-        return
-    home = _home(namespace, queue, key)
-    spared = queue.outages.spared(home)
-    if not spared and namespace.profile.readings.get("SCHEDULE-PLACE") == "when-due":
-        spared = home  # scheduling meets no outage, and something has to number the message
-    spared = with_room(namespace, queue, message, key, spared, seen)
-    for where in choices(namespace, queue, spared, seen):
-        known = queue
-        if key is not None:
-            known = attrs.evolve(queue, homes=narrowed(namespace, queue, key, where))
-        yield known, where
 
 
 def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
@@ -163,35 +141,21 @@ def _waiting(
         before=queue.arrivals,
         through=queue.outages.down,
         asked=namespace.now.latest,
+        since=queue.receivers.count,
     )
-
-
-def _numbered(
-    namespace: Namespace, queue: Queue, waiting: Waiting, where: Partitions
-) -> tuple[Queue, Waiting]:
-    """The message where it is placed; a bus of its own gives it a number in its turn.
-
-    No other message has that number then, and what comes later has a greater one, so that who peeks
-    on from it misses nothing.
-    """
-    if not where or not namespace.vantage.decides:
-        return queue, attrs.evolve(waiting, where=where)
-    turn = queue.arrivals + 1
-    number = ((where.bit_length() - 1) << SEQUENCE_BITS) + turn
-    return attrs.evolve(queue, arrivals=turn), attrs.evolve(waiting, where=where, number=number)
 
 
 def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
     """The namespace with the message scheduled; as a copy it may be dropped, now or later.
 
-    What goes on from there may arrive elsewhere at any time, as far as a judge can tell.
+    What goes on from there may arrive elsewhere at any time.
     """
     message = waiting.message
     kept = fate(namespace, queue, message, key) is Fate.KEPT
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
     waiting = attrs.evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
-    somewhere_else = goes_on(queue) and not namespace.vantage.decides
+    somewhere_else = goes_on(queue)
     if somewhere_else:
         waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     line = line_of(queue, message, key)
@@ -212,8 +176,7 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
 def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: RuleId) -> Transition:
     told = seen.outcome
     outcome = told if isinstance(told, Scheduled) else Scheduled(sequence_number=waiting.number)
-    choice = Choice(waiting.where.bit_length() - 1) if waiting.where else None
-    return Transition(outcome=outcome, next=after, rules=rules, choice=choice)
+    return Transition(outcome=outcome, next=after, rules=rules)
 
 
 def _schedule_in(
@@ -245,18 +208,16 @@ def _schedule_in(
         return
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
-    for refused in no_room_within(namespace, queue, transaction, message, key, home):
+    for refused in no_room_within(namespace, queue, message, key, home):
         yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
-    for chosen, where in _places(namespace, queue, message, key, seen):
-        waiting = _waiting(namespace, queue, command, message, seen, certain=True)
-        placed, waiting = _numbered(namespace, chosen, waiting, where)
-        doubted = attrs.evolve(
-            transaction,
-            doubtful=transaction.doubtful or objected,
-            keyed=reading != "sends-only",
-        )
-        after = _staged(namespace, placed, command, doubted, waiting)
-        yield _told(after, waiting, seen, "SCHED-15")
+    waiting = _waiting(namespace, queue, command, message, seen, certain=True)
+    doubted = attrs.evolve(
+        transaction,
+        doubtful=transaction.doubtful or objected,
+        keyed=reading != "sends-only",
+    )
+    after = _staged(namespace, queue, command, doubted, waiting)
+    yield _told(after, waiting, seen, "SCHED-15")
 
 
 def _staged(

@@ -56,7 +56,7 @@ def _weighed(namespace: Namespace, queue: Queue, command: SetSessionState) -> Qu
 
 def _no_room(namespace: Namespace, queue: Queue, command: SetSessionState) -> Iterator[Transition]:
     """SIZE-13: what is stored with sessions may be refused where there is no room."""
-    if command.state is None or namespace.vantage.decides:
+    if command.state is None:
         return
     somewhere = everywhere(namespace, queue.settings)
     if may_be_full(namespace, queue, somewhere, most_of_state(command.state)):

@@ -76,7 +76,7 @@ def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transitio
         own = not command.queue.endswith(TRANSFERS)
         broken = ("DLQ-10",) if own else ()
         yield refusal(namespace, Error.INVALID_OPERATION, *broken, any_error=True)
-        if not own and not namespace.vantage.decides:
+        if not own:
             # Outside the documents: what becomes of it then is not said.
             yield done(given_up(namespace, owner_of(command.queue)))
         return

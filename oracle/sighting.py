@@ -152,6 +152,6 @@ def view_of(stored: Stored, **lock: Any) -> MessageView:
 
 
 def sequence_number(stored: Stored) -> int:
-    """The number that the model's own bus gives: partition above, order of arrival below."""
+    """The number of a message of which none was seen: partition above, order of arrival below."""
     partition = stored.where.bit_length() - 1
     return (partition << SEQUENCE_BITS) + stored.number + 1

@@ -125,10 +125,10 @@ def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:
 
 
 def _asked(namespace: Namespace, settings: CreateQueue) -> tuple[int, int | None]:
-    """The size given, in bytes; a bus of its own knows its default."""
+    """The size given, in bytes, at the least and at the most."""
     size = settings.max_size
     known = size is not None and (namespace.profile.tier is not Tier.BASIC or _is_told(namespace))
-    if namespace.vantage.decides or known:
+    if known:
         return (size or DEFAULT_SIZE) * LEAST_GB, (size or DEFAULT_SIZE) * MOST_GB
     return (size or DEFAULT_SIZE) * LEAST_GB, None
 
@@ -140,13 +140,12 @@ def _is_told(namespace: Namespace) -> bool:
 def _of_partitions(namespace: Namespace, settings: CreateQueue) -> Capacity:
     profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
     least, most = _asked(namespace, settings)
-    if not namespace.vantage.decides:
-        if "SIZE-04" in profile.silent:
-            # Whether the size is that of each partition or of all of them is not said.
-            return Capacity((least // profile.partitions, None), (least, None))
-        if profile.tier is Tier.PREMIUM:
-            # What is there from before the tier stopped permitting it is not held to its size.
-            most = None
+    if "SIZE-04" in profile.silent:
+        # Whether the size is that of each partition or of all of them is not said.
+        return Capacity((least // profile.partitions, None), (least, None))
+    if profile.tier is Tier.PREMIUM:
+        # What is there from before the tier stopped permitting it is not held to its size.
+        most = None
     reading = profile.readings.get("GB-PARTITIONS", "sixteen")
     of_all = None if most is None else most * profile.partitions
     return Capacity(

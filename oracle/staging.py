@@ -32,7 +32,7 @@ from busproof.oracle.limits import (
 from busproof.oracle.measures import beyond_limits, no_more
 from busproof.oracle.outages import Partitions
 from busproof.oracle.placing import choices, home_of, narrowed
-from busproof.oracle.room_in_transactions import has_room_within, no_room_within
+from busproof.oracle.room_in_transactions import no_room_within
 from busproof.oracle.state import (
     Namespace,
     Queue,
@@ -109,10 +109,9 @@ def _send_in(
     if queue.settings.partitioned:
         yield from _send_in_partitioned(namespace, queue, command, message, seen)
         return
-    for refused in no_room_within(namespace, queue, transaction, message, None, 1):
+    for refused in no_room_within(namespace, queue, message, None, 1):
         yield _turned_away(namespace, command, refused)
-    has_room = has_room_within(namespace, queue, transaction, message, 1)
-    if has_room and not queue.outages.must_hit(1):
+    if not queue.outages.must_hit(1):
         rules = _regular_rules(transaction, message)
         yield _staged(namespace, queue, command, message, None, 1, rules)
     if queue.outages.any:
@@ -286,12 +285,9 @@ def _stage(
     """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
-    transaction = running(namespace, command.transaction or "")
-    for refused in no_room_within(namespace, queue, transaction, message, key, home):
+    for refused in no_room_within(namespace, queue, message, key, home):
         yield _turned_away(namespace, command, refused)
     for where in choices(namespace, queue, queue.outages.spared(home), seen):
-        if not has_room_within(namespace, queue, transaction, message, where):
-            continue
         rules = _stage_rules(namespace, queue, command, message, key, home)
         narrowed_queue = queue
         if pins:

@@ -39,7 +39,6 @@ __all__ = [
     "everywhere",
     "feeding",
     "forgotten",
-    "forwarding_graves",
     "fresh_namespace",
     "is_unknowable",
     "is_unsure",
@@ -92,7 +91,6 @@ class Transaction:
         begun: when, at the earliest and latest.
         staged: what was sent in it, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
-        bytes: the least that they take.
         keys: queue to the key of its first message in this transaction.
         settlements: what was settled in it, oldest first.
         queues: name to `born` of each queue that it concerns.
@@ -107,7 +105,6 @@ class Transaction:
     begun: Window
     staged: "tuple[Staged, object] | None" = None
     size: int = 0
-    bytes: int = 0
     keys: Map[str, Key] = Map()
     settlements: tuple[Enlisted, ...] = ()
     queues: Map[str, int] = Map()
@@ -203,14 +200,12 @@ def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
     return named.delete(name) if name in named else named
 
 
-def forwarding_graves(namespace: Namespace) -> Iterator[str]:
-    """The dead-letter queues that forward, to wherever (FWD-35)."""
-    return iter(_graves_among(namespace.forwarding))
-
-
 @lru_cache(maxsize=64)
 def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
-    """Looked for once for each state of forwarding: most requests ask, and few change it."""
+    """The dead-letter queues that forward, to wherever (FWD-35).
+
+    They are looked for once for each state of forwarding: most requests ask, and few change it.
+    """
     return tuple(source for source in forwarding if source.endswith(DEAD_LETTERS))
 
 
@@ -218,7 +213,8 @@ def feeding(namespace: Namespace, name: str) -> Iterator[str]:
     """The dead-letter queues that forward to this entity (FWD-35)."""
     if not namespace.forwarding:
         return iter(())
-    return (each for each in forwarding_graves(namespace) if namespace.forwarding[each] == name)
+    forwarding = namespace.forwarding
+    return (each for each in _graves_among(forwarding) if forwarding[each] == name)
 
 
 def forgotten(namespace: Namespace, name: str) -> Namespace:

@@ -84,7 +84,7 @@ def _in_doubt(namespace: Namespace, command: c.Command) -> Namespace:
     """The namespace in which the command's transaction, if it has one, may end otherwise."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)
-    if name is None or transaction is None or namespace.vantage.decides:
+    if name is None or transaction is None:
         return namespace
     return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
 
@@ -94,8 +94,7 @@ def _only_refused(
 ) -> Iterator[Transition]:
     """MGMT-26, MGMT-27: refused because it is disabled, or for what speaks against it besides."""
     yield refusal(namespace, Error.ENTITY_DISABLED, rule)
-    if not namespace.vantage.decides:
-        yield from (each for each in found if isinstance(each.outcome, Refused))
+    yield from (each for each in found if isinstance(each.outcome, Refused))
 
 
 def _permitted(command: c.Command, found: Iterator[Transition]) -> Iterator[Transition]:

@@ -143,10 +143,7 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
     outages, registry = outages_of(namespace, settings), namespace.registry
     managed = _begun(namespace, settings)
-    remembers = not namespace.vantage.decides
-    topic = Queue(
-        settings=settings, outages=outages, role=role, managed=managed, remembers=remembers
-    )
+    topic = Queue(settings=settings, outages=outages, role=role, managed=managed)
     counted = attrs.evolve(registry, creations=registry.creations + 1)
     created = with_queue(attrs.evolve(namespace, registry=counted), topic)
     return made(namespace, destination_again(namespace, created, command.topic), command.topic)
@@ -171,7 +168,7 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
     known = namespace.queues.get(path)
     if known is not None:
         yield _taken(namespace, known, any_error=_may_be_refused(command))
-    if known is not None and known.role is None and not namespace.vantage.decides:
+    if known is not None and known.role is None:
         # A queue by the name of a subscription, from before there was the topic.
         yield done(given_up(namespace, command.topic))
     if known is not None and not is_unsure(known):
@@ -247,13 +244,7 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
         revision=revision,
     )
     registry, managed = namespace.registry, _begun(namespace, settings)
-    subscription = Queue(
-        settings=settings,
-        outages=topic.outages,
-        role=role,
-        managed=managed,
-        remembers=topic.remembers,
-    )
+    subscription = Queue(settings=settings, outages=topic.outages, role=role, managed=managed)
     counted = attrs.evolve(registry, creations=registry.creations + 1)
     created = with_queue(attrs.evolve(namespace, registry=counted), subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)

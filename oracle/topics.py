@@ -215,7 +215,4 @@ def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[RuleId, .
 
 def shares_homes(namespace: Namespace) -> bool:
     """Whether a copy is known to be in its message's partition (SUBSCRIPTION-PARTITIONS)."""
-    return (
-        namespace.vantage.decides
-        or namespace.profile.readings.get("SUBSCRIPTION-PARTITIONS") == "same"
-    )
+    return namespace.profile.readings.get("SUBSCRIPTION-PARTITIONS") == "same"

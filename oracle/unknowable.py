@@ -90,9 +90,6 @@ def given_up(namespace: Namespace, *names: str) -> Namespace:
 
     Nor under those that forward to them, or that they forward to, however far.
     """
-    if namespace.vantage.decides:
-        # A bus knows what it does.
-        return namespace
     waiting = list(names)
     while waiting:
         name = waiting.pop()

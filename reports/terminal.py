@@ -104,13 +104,17 @@ class _Screen:
             self._print(self._text(f"explored: {words}"))
 
     def print_matrix(self) -> None:
-        """Print one row for each rule, under headings of families."""
+        """Print a row for each rule under its family, of which nothing arose a heading alone."""
         table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
             table.add_section()
-            heading = (family.id, family.title, family.summary)
-            table.add_row(*(self._text(part, "bold") for part in heading))
-            for rule in self._rows(family.rules):
+            rules = self._rows(family.rules)
+            cause = "" if self._verbose else _cause_of_all(rules)
+            title: RenderableType = self._text(family.title, "bold")
+            if cause:
+                title = Group(title, Padding(self._text(cause, "dim"), (0, 0, 0, 2)))
+            table.add_row(self._text(family.id, "bold"), title, self._text(family.summary, "bold"))
+            for rule in () if cause else rules:
                 table.add_row(*self._cells(rule))
         self._print()
         self._print(table)
@@ -254,6 +258,13 @@ class _Screen:
             self._console.print(*parts)
         lines = captured.get().rstrip("\n").split("\n")
         self._console.out("\n".join(line.rstrip() for line in lines), highlight=False)
+
+
+def _cause_of_all(rules: list[RuleVerdict]) -> str:
+    """Why nothing was seen of a family's rules, if it is the same for all of them."""
+    causes = {rule.cause for rule in rules}
+    unseen = all(rule.verdict is Verdict.NOT_SHOWN and not rule.events for rule in rules)
+    return causes.pop() if len(rules) > 1 and unseen and len(causes) == 1 else ""
 
 
 def _matrix(edges: box.Box) -> Table:

@@ -62,7 +62,7 @@ ELSEWHERE: Final = {
         "tests/pipeline/test_naming.py",
         r'"--mapping", str\(names\)',
     ),
-    r"busproof run --from tla": (".ci/run", r"run --from tla"),
+    r"busproof run --from tla": ("tools/paths_on_model.py", r'"run", "--from", "tla"'),
     r".*dialect=plain": ("tests/adapters/amqp/test_rabbitmq.py", r"dialect=plain"),
     r"docker build": ("tests/broker/test_container.py", r"Containerfile"),
 }

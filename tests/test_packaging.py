@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"tla.asking", "tla.creating", "tla.manifest", "tla.paths"},
     "features": {"vocabulary", "steps", "history.records", "tla.paths"},
     "reports": {"vocabulary", "spec", "history"},
-    "tla": {"vocabulary", "oracle", "spec", "history"},
+    "tla": {"vocabulary", "model", "oracle", "spec", "history"},
     "pipeline": {"vocabulary", "spec", "history", "judging"},
 }
 """The table of docs/architecture.md: room to the rooms and modules that it may import."""

@@ -5,7 +5,7 @@
 (* each trace, so that one run judges them all.                                      *)
 EXTENDS Contract
 
-CONSTANT Traces
+Traces == TLCGet(1)
 
 VARIABLES
   t,  \* which trace

@@ -55,6 +55,7 @@ __all__ = [
     "body_of",
     "connection_of",
     "plain",
+    "tick_of",
 ]
 
 ANY: Final = "any"
@@ -66,7 +67,7 @@ QUEUE: Final = "q"
 DEAD: Final = "dead-letter queue"
 """Where a spec's message is from or to, if it is not the queue itself."""
 
-NOBODYS: Final = 1 << 40
+NOBODYS: Final = 1 << 44
 """A sequence number that no message comes to have in any run of ours."""
 
 _A_LITTLE: Final = 1
@@ -264,12 +265,16 @@ def _advance(given: _Asked) -> Command:
 
 
 def _tick(given: _Asked) -> int:
-    """Microseconds of a tick of the spec's clock."""
-    settings = CreateQueue(queue=QUEUE, **given.setting.queue)
-    if given.command.get("what") == "window":
-        whole, ticks = settings.duplicate_window, given.setting.window_ticks
+    return tick_of(given.setting, str(given.command.get("what", "locks")))
+
+
+def tick_of(setting: Setting, what: str) -> int:
+    """Microseconds of a tick of the spec's clock, of which a lock or a window has so many."""
+    settings = CreateQueue(queue=QUEUE, **setting.queue)
+    if what == "window":
+        whole, ticks = settings.duplicate_window, setting.window_ticks
     else:
-        whole, ticks = settings.lock_duration, given.setting.lock_ticks
+        whole, ticks = settings.lock_duration, setting.lock_ticks
     return -(-whole // ticks) + _A_LITTLE
 
 

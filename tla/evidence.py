@@ -5,27 +5,36 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
+
 from busproof.errors import SpecificationError
 from busproof.tla import paths
 from busproof.tla.hashes import sources_hash
-from busproof.tla.manifest import Kind, Manifest, Size
+from busproof.tla.manifest import Configuration, Kind, Manifest, Size
 from busproof.tla.mutants import Fate, Mutant, hash_of
 from busproof.tla.running import Ran
 
-__all__ = ["changed", "load_evidence", "record_graphs", "record_mutants", "stale"]
+__all__ = [
+    "changed",
+    "load_evidence",
+    "record_configurations",
+    "record_mutants",
+    "stale",
+    "to_check",
+]
 
 FILE: Final = "evidence.json"
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 
 def load_evidence(folder: Path) -> dict[str, Any]:
-    """What was recorded: `graphs` and `mutants`, each by name.
+    """What was recorded: `checks`, `graphs` and `mutants`, each by name.
 
     Raises:
         SpecificationError: the file cannot be read.
     """
     path = folder / FILE
-    empty: dict[str, Any] = {"format": FORMAT, "graphs": {}, "mutants": {}}
+    empty: dict[str, Any] = {"format": FORMAT, "checks": {}, "graphs": {}, "mutants": {}}
     if not path.exists():
         return empty
     try:
@@ -37,21 +46,54 @@ def load_evidence(folder: Path) -> dict[str, Any]:
     return found
 
 
-def record_graphs(manifest: Manifest, found: Sequence[Ran]) -> None:
-    """Keep what the graphs that agree have shown; forget graphs that there are no more."""
+def record_configurations(manifest: Manifest, found: Sequence[Ran]) -> None:
+    """Keep what has passed; forget configurations that there are no more."""
     kept = load_evidence(manifest.folder)
     for ran in found:
-        if ran.passed and ran.comparison is not None and ran.checked is not None:
-            kept["graphs"][ran.configuration.name] = {
+        name = ran.configuration.name
+        if ran.configuration.kind is not Kind.GRAPH:
+            kept["checks"].pop(name, None)
+            if ran.passed:
+                kept["checks"][name] = {"sources": _hash_of(manifest, ran.configuration)}
+        elif ran.passed and ran.comparison is not None and ran.checked is not None:
+            kept["graphs"][name] = {
                 "sources": ran.sources,
                 "states": ran.checked.distinct,
                 "edges": ran.checked.generated - ran.configuration.initial,
                 "rules": dict(sorted(ran.rules.items())),
             }
-    names = {each.name for each in manifest.configurations if each.kind is Kind.GRAPH}
-    kept["graphs"] = {name: each for name, each in sorted(kept["graphs"].items()) if name in names}
+    for kind in ("checks", "graphs"):
+        names = {
+            each.name
+            for each in manifest.configurations
+            if (each.kind is Kind.GRAPH) is (kind == "graphs")
+        }
+        kept[kind] = {name: each for name, each in sorted(kept[kind].items()) if name in names}
     _write(manifest.folder, kept)
     _record_paths(manifest, found)
+
+
+def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
+    """Of all that decides whether a configuration passes, but for TLC itself."""
+    expected = attrs.evolve(configuration, seconds=0, title="")
+    text = manifest.text(configuration)
+    return sources_hash(manifest.folder, configuration.module, text, repr(expected))
+
+
+def to_check(
+    manifest: Manifest, configurations: tuple[Configuration, ...]
+) -> tuple[Configuration, ...]:
+    """Those of which nothing is recorded that still holds, and every graph.
+
+    A graph is compared with the model, of whose sources nothing is recorded.
+    """
+    recorded = load_evidence(manifest.folder)["checks"]
+    return tuple(
+        each
+        for each in configurations
+        if each.kind is Kind.GRAPH
+        or recorded.get(each.name, {}).get("sources") != _hash_of(manifest, each)
+    )
 
 
 def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
@@ -61,15 +103,13 @@ def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
     for ran in found:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
-        # What the client oracle is compared with is refined by what the strict one is.
-        small = small and setting is not None and setting.oracle == "strict"
+        # What the client oracle is compared with is refined by what the model is.
+        small = small and setting is not None and setting.beside == "model"
         if ran.passed and small and ran.graph is not None and setting is not None:
             name = ran.configuration.name
             suites[name] = paths.covering(ran.graph, name, ran.sources, setting)
     strict = {
-        each.name
-        for each in manifest.configurations
-        if each.graph and each.graph.oracle == "strict"
+        each.name for each in manifest.configurations if each.graph and each.graph.beside == "model"
     }
     kept = [suites[name] for name in sorted(suites) if name in strict]
     if kept:
@@ -108,8 +148,13 @@ def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ..
 
 
 def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
-    """The names of graphs and mutants whose record rests on other sources than there are now."""
+    """What has no record of the sources as they are: the names of checks, graphs and mutants."""
     recorded = load_evidence(manifest.folder)["graphs"]
+    checks = [
+        each.name
+        for each in to_check(manifest, manifest.configurations)
+        if each.kind is not Kind.GRAPH
+    ]
     graphs = [
         each.name
         for each in manifest.configurations
@@ -117,4 +162,8 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
         and recorded.get(each.name, {}).get("sources")
         != sources_hash(manifest.folder, each.module, manifest.text(each))
     ]
-    return (*graphs, *(each.name for each in changed(manifest, mutants)))
+    return (
+        *checks,
+        *graphs,
+        *(each.name for each in changed(manifest, mutants)),
+    )

@@ -12,13 +12,16 @@ import attrs
 
 from busproof.errors import HistoryError, SpecificationError, UsageError
 from busproof.history.codec import structure
+from busproof.tla.setting import Difference, Pin, Setting
 
 __all__ = [
     "FOLDER",
     "SUCCESS",
     "Configuration",
+    "Difference",
     "Kind",
     "Manifest",
+    "Pin",
     "Setting",
     "Size",
     "load",
@@ -54,50 +57,6 @@ class Size(StrEnum):
 
     GATE = "gate"
     FULL = "full"
-
-
-@attrs.frozen(kw_only=True)
-class Setting:
-    """What the model is held to where its steps are compared with a graph.
-
-    Attributes:
-        edges: how many edges the graph has.
-        compare: `equal`: in every state the model allows exactly the graph's replies;
-            `included`: it allows those and may allow more, which `why` explains.
-        why: see `compare`.
-        looser: operation to why the model may allow more replies to it than the spec has.
-        bounded: operations that the spec need not offer wherever the model would take them.
-        oracle: the oracle that is compared.
-        partitions: of a partitioned queue.
-        readings: ambiguity to the reading that the spec takes.
-        places: key to its partition.
-        queue: what the queue is created with.
-        queues: queue to what it alone is created with besides.
-        elsewhere: queue to the partitions of keys there, where they are others.
-        silent: operations that nobody asks for: whether they happened already, no answer tells.
-        lock_ticks: ticks of the spec's clock that make up a lock.
-        window_ticks: ticks of the spec's clock that make up a duplicate window.
-    """
-
-    edges: int = attrs.field(validator=attrs.validators.ge(0))
-    compare: str = attrs.field(
-        default="equal", validator=attrs.validators.in_(("equal", "included"))
-    )
-    why: str = ""
-    looser: Mapping[str, str] = attrs.field(factory=dict)
-    bounded: tuple[str, ...] = attrs.field(default=("Send",), converter=tuple)
-    oracle: str = attrs.field(
-        default="strict", validator=attrs.validators.in_(("strict", "client"))
-    )
-    partitions: int = attrs.field(default=2, validator=attrs.validators.ge(1))
-    readings: Mapping[str, str] = attrs.field(factory=dict)
-    places: Mapping[str, int] = attrs.field(factory=dict)
-    queue: Mapping[str, Any] = attrs.field(factory=dict)
-    queues: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
-    elsewhere: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
-    silent: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    lock_ticks: int = attrs.field(default=1, validator=attrs.validators.ge(1))
-    window_ticks: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
 
 @attrs.frozen(kw_only=True)

@@ -211,8 +211,8 @@ def _by_graph(
     """Killed by the model if it disagrees, else by the pinned counts if those differ."""
     setting = configuration.graph
     if setting is not None:
-        disagreeing = compared(graph, configuration, first=True).disagreeing
-        if disagreeing:
+        found = compared(graph, configuration, first=True)
+        if found.disagreeing or found.deviations:
             return attrs.evolve(fate, killed=True, told="graph: the model disagrees")
     if deviations:
         return attrs.evolve(fate, killed=True, told=f"graph: {deviations[0]}")

@@ -1,10 +1,8 @@
-"""Replies as plain tuples: those of a spec, and what the model's answers are in its words."""
+"""Replies as plain tuples: those of a spec, and the outcomes of model and oracle in its words."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.errors import SpecificationError
-from busproof.oracle.transition import Transition
 from busproof.tla.asking import ANY
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import (
@@ -22,14 +20,15 @@ from busproof.vocabulary.outcomes import (
     SessionState,
 )
 
-__all__ = ["Reply", "outcome_of", "replies_of", "reply_of"]
+__all__ = ["ANY_REFUSAL", "Reply", "reply_for", "reply_of"]
 
 Reply = tuple[Any, ...]
 """A reply as a plain tuple: its kind, then what tells it from others of its kind."""
 
+ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
+"""A refusal of which the documents do not name the error."""
+
 _NONE = "none"
-NUMBERS: Final = 1 << 41
-"""What is scheduled in a graph has sequence numbers from here on."""
 
 
 def _about_others(spoken: Mapping[str, Any]) -> Reply:
@@ -46,28 +45,6 @@ def _about_others(spoken: Mapping[str, Any]) -> Reply:
     return (kind,)
 
 
-def outcome_of(reply: Reply) -> Outcome:
-    """What a client sees of a reply about sessions, or one that has nothing but its kind.
-
-    Raises:
-        SpecificationError: there is no such reply.
-    """
-    match reply:
-        case ("SessionAccepted", str(session_id)):
-            return SessionAccepted(session_id=session_id)
-        case ("SessionState", state):
-            return SessionState(state=state)
-        case ("SessionsListed", session_ids):
-            return SessionsListed(session_ids=session_ids)
-        case ("Renewed",):
-            return Renewed()
-        case ("Scheduled", int(message)):
-            # Any number will do that no other message has.
-            return Scheduled(sequence_number=NUMBERS + message)
-        case _:
-            raise SpecificationError(f"a graph answers {reply[0]!r}, which is no outcome")
-
-
 def _reply_about_sessions(outcome: Outcome) -> Reply:
     match outcome:
         case SessionAccepted(session_id=session_id):
@@ -76,37 +53,27 @@ def _reply_about_sessions(outcome: Outcome) -> Reply:
             return ("SessionState", state)
         case SessionsListed(session_ids=session_ids):
             return ("SessionsListed", tuple(sorted(session_ids)))
-        case Renewed():
-            return ("Renewed",)
+        case Renewed() | Empty():
+            return (type(outcome).__name__,)
         case _:
             raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
 
 
-def replies_of(transition: Transition, *, sent: int, partition: bool) -> tuple[Reply, ...]:
-    """The spec's replies that what the model answers stands for.
+def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
+    """The spec's reply for what a client sees.
 
     Args:
-        transition: the model's answer.
+        outcome: what it sees.
         sent: how many messages were sent by then.
-        partition: whether the spec's reply names the partition that took the message.
+        partition: the partition that the reply names.
     """
-    match transition.outcome:
-        case Done():
-            choice = transition.choice if partition else None
-            return (("Done", None if choice is None else choice.partition),)
-        case Refused(error=error):
-            named: Reply = ("Refused", error.value)
-            return (("Refused", ANY), named) if transition.any_error else (named,)
-        case outcome:
-            return (_reply_for(outcome, sent),)
-
-
-def _reply_for(outcome: Outcome, sent: int) -> Reply:
     match outcome:
+        case Done():
+            return ("Done", partition)
+        case Refused(error=error):
+            return ("Refused", error.value)
         case Received(message=view) | ReceivedSeveral(messages=(view,)):
             return ("Received", _number(view))
-        case Empty():
-            return ("Empty",)
         case Peeked(messages=views):
             return ("Peeked", tuple(_number(view) for view in views))
         case Scheduled():

@@ -8,7 +8,8 @@ import attrs
 
 from busproof.errors import TlcError
 from busproof.tla.checking import Checked, checked
-from busproof.tla.comparing import Comparison, compared
+from busproof.tla.comparing import compared
+from busproof.tla.comparison import Comparison
 from busproof.tla.graph import Graph, explored
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest, Setting
@@ -61,6 +62,8 @@ class Ran:
             number = self.comparison.disagreeing
             answers = "answer" if number == 1 else "answers"
             found = (*found, f"the model disagrees with the graph on {number:,} {answers}")
+        elif self.comparison is not None:
+            found = (*found, *self.comparison.deviations)
         return found
 
     @property

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from busproof.tla.comparing import Disagreement
+from busproof.tla.comparison import Disagreement, Edge
 from busproof.tla.manifest import SUCCESS, Configuration
 from busproof.tla.mutants import Fate
 from busproof.tla.replies import Reply
@@ -137,8 +137,8 @@ def _print_disagreement(console: Console, each: Disagreement, configuration: Con
         console.print(f"  {number}. {line}", soft_wrap=True)
     for state in each.states[:_SHOWN]:
         console.print(f"  state: {state}")
-    console.print(f"  only the spec answers:  {_replies(each.spec_only)}")
-    console.print(f"  only the model answers: {_replies(each.model_only)}")
+    console.print(f"  only the spec answers:  {_edges(each.spec_only)}")
+    console.print(f"  only the model answers: {_edges(each.model_only)}")
     console.print(f"  the model goes by: {', '.join(each.rules) or 'no rule'}")
 
 
@@ -150,8 +150,11 @@ def _reply(reply: Reply) -> dict[str, object]:
     return {"type": kind}
 
 
-def _replies(replies: Iterable[Reply]) -> str:
-    told = [" ".join(str(part) for part in reply if part is not None) for reply in replies]
+def _edges(edges: Iterable[Edge]) -> str:
+    told = []
+    for edge in edges:
+        reply = " ".join(str(part) for part in edge.reply if part is not None)
+        told.append(f"{reply}, and goes to {edge.onto}" if edge.onto else reply)
     return "; ".join(told) or "-"
 
 

@@ -187,7 +187,6 @@ def _config(traces: Sequence[Recorded]) -> str:
             f"  MaxDelivery = {first.max_delivery}",
             f"  LockTicks = {first.ticks}",
             "  Mortal = {}",
-            "  Traces <- TheTraces",
             "",
         ]
     )
@@ -201,7 +200,8 @@ def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:
     """The data module; one step a line, for SANY is quadratic in the length of lines."""
     yield f"---- MODULE {_MODULE} ----"
     yield "EXTENDS TraceContract"
-    yield "TheTraces == <<"
+    # In a register (see `Traces`), for TLC evaluates a definition anew at each use.
+    yield "ASSUME TLCSet(1, <<"
     for number, steps in enumerate(traces):
         yield ", <<" if number else "<<"
         for place, step in enumerate(steps):
@@ -209,7 +209,7 @@ def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:
             comma = ", " if place else ""
             yield f"{comma}[command |-> {spelt(step.command)}, replies |-> {{{replies}}}]"
         yield ">>"
-    yield ">>"
+    yield ">>)"
     yield "===="
 
 

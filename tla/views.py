@@ -43,7 +43,8 @@ def view_ran(ran: Ran) -> dict[str, Any]:
     if (comparison := ran.comparison) is not None:
         view["comparison"] = {
             "edges": comparison.edges,
-            "pairs": comparison.pairs,
+            "states": comparison.states,
+            "open": comparison.open,
             "disagreeing": comparison.disagreeing,
             "seconds": round(ran.comparing, 2),
         }

@@ -101,7 +101,11 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         ),
     ),
     "audit": (busproof("audit --matrix full"), benchmark("exploring_faults")),
-    "modelcheck": (busproof("modelcheck --size full"), busproof("modelcheck --mutants")),
+    "modelcheck": (
+        busproof("modelcheck --size full"),
+        busproof("modelcheck --mutants"),
+        Step("paths of the specs on the model", f"{BIN / 'python'} tools/paths_on_model.py"),
+    ),
     "exploration": (*(tests(path) for path in SEARCHED), benchmark("exploring")),
     "spark": (tests("tests/pipeline", jobs=3),),
     "broker": (tests("tests/broker"), tests("tests/adapters/amqp"), busproof("audit --wire")),

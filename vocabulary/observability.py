@@ -26,7 +26,6 @@ class Observability:
         assigns_message_ids: whether the client library sets a MessageId that the sender left out.
         limits: whether requests beyond a documented limit are refused (LIMIT), as the adapter says;
             otherwise they may be, or not.
-        decides: whether the state is a bus of its own, which decides what a client cannot see.
     """
 
     clock: Clock = Clock.VIRTUAL
@@ -37,7 +36,6 @@ class Observability:
     limits: bool = False
     left_out: frozenset[str] = frozenset()
     partial: bool = False
-    decides: bool = False
 
 
 def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Observability:

@@ -52,7 +52,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="let TLC judge recorded histories (may be repeated)",
     )
     parser.add_argument(
-        "--changed", action="store_true", help="only what changed since it was recorded"
+        "--changed",
+        action="store_true",
+        help="only what changed since it was recorded, and every graph",
     )
     parser.add_argument("--record", action="store_true", help="keep what was found as evidence")
     parser.add_argument("--size", choices=("gate", "full"), default=None, help="default: gate")
@@ -125,9 +127,11 @@ def _run_configurations(args: argparse.Namespace, manifest: "Manifest") -> int:
         return _print_list(args, chosen)
     from busproof.tla.running import configurations  # noqa: PLC0415
 
+    if args.changed:
+        chosen = evidence.to_check(manifest, chosen)
     found = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
     if args.record:
-        evidence.record_graphs(manifest, found)
+        evidence.record_configurations(manifest, found)
     _print_found(args, found)
     if any(ran.deviations for ran in found):
         return _DEVIATES

@@ -14,12 +14,29 @@ from busproof.errors import HistoryError, UsageError
 from busproof.saying import busy, give_up_output, say, write_aside
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from busproof.following import Following
     from busproof.history.conformance import Conformance
     from busproof.history.records import Scenario
     from busproof.runs import Counted, Finished, Request
 
-__all__ = ["add_parser", "add_terms", "published", "request_from", "run"]
+__all__ = [
+    "EVERY",
+    "add_parser",
+    "add_terms",
+    "conducted",
+    "printed",
+    "published",
+    "report",
+    "request_from",
+    "run",
+    "terminal",
+    "written",
+]
+
+EVERY: Final = "all"
+"""In the place of an edition: each of them, one run after the other."""
 
 _ERRORS_TOLD: Final = 4
 """How many kinds of errors of an adapter are told; the history has them all."""
@@ -39,7 +56,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--adapter", default="model", metavar="A", help="see busproof adapters (default: model)"
     )
-    add_terms(parser)
+    add_terms(parser, "of the documents, or all (default: the newest)")
     parser.add_argument(
         "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
     )
@@ -111,9 +128,12 @@ def _profile_for(args: argparse.Namespace) -> str:
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
-def add_terms(parser: argparse.ArgumentParser) -> None:
+def add_terms(
+    parser: argparse.ArgumentParser,
+    edition_help: str = "of the documents (default: the newest)",
+) -> None:
     """Add what an implementation is held to."""
-    parser.add_argument("--edition", metavar="ID", help="of the documents (default: the newest)")
+    parser.add_argument("--edition", metavar="ID", help=edition_help)
     parser.add_argument("--tier", metavar="T", help="basic, standard (default) or premium")
     parser.add_argument(
         "--reading",
@@ -155,12 +175,31 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ConformanceError: the run could not begin.
     """
+    if args.edition == EVERY:
+        from busproof.commands_run_editions import run_editions  # noqa: PLC0415
+
+        return run_editions(args)
+    failures = known.Known(args)
+    conformance, folder = conducted(args, failures)
+    try:
+        code = published(conformance, args, lambda: report(conformance, folder, args), failures)
+    except KeyboardInterrupt:
+        raise _interrupted(folder) from None
+    write_aside(f"Report: {folder}")
+    return code
+
+
+def conducted(args: argparse.Namespace, failures: known.Known) -> "tuple[Conformance, Path]":
+    """Run and judge, and report nothing yet; the verdicts, and the run's folder.
+
+    Raises:
+        ConformanceError: the run could not begin.
+    """
     from busproof import runs  # noqa: PLC0415
     from busproof.adapters.finding import check_name  # noqa: PLC0415
     from busproof.following import Following  # noqa: PLC0415
     from busproof.steps import options  # noqa: PLC0415
 
-    failures = known.Known(args)
     request = request_from(args, args.adapter)
     if args.rule and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
@@ -173,14 +212,15 @@ def run(args: argparse.Namespace) -> int:
         runs.latest(folder)
     try:
         with busy("Judging what was recorded"):
-            conformance = failures.mark(_judged(following, finished))
-        code = published(conformance, args, lambda: _report(conformance, folder, args), failures)
+            return failures.mark(_judged(following, finished)), folder
     except KeyboardInterrupt:
-        raise HistoryError(
-            f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
-        ) from None
-    write_aside(f"Report: {folder}")
-    return code
+        raise _interrupted(folder) from None
+
+
+def _interrupted(folder: Path) -> HistoryError:
+    return HistoryError(
+        f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
+    )
 
 
 def _recorded(request: "Request", folder: Path) -> "Finished":
@@ -252,7 +292,12 @@ def _shortened(detail: str) -> str:
     return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)
 
 
-def _report(conformance: "Conformance", folder: Path, args: argparse.Namespace) -> None:
+def report(conformance: "Conformance", folder: Path, args: argparse.Namespace) -> None:
+    """Write a run's files.
+
+    Raises:
+        HistoryError: one cannot be written.
+    """
     from busproof.reports.allure import cleaned  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
     from busproof.runs import ALLURE  # noqa: PLC0415
@@ -294,13 +339,14 @@ def published(
     """
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
-    printed, written = _printed(conformance, args), _written(write)
+    told, done = printed(lambda: _print(conformance, args)), written(write)
     code = conformance.exit_code
-    complete = failures.write(conformance) and printed and written
+    complete = failures.write(conformance) and told and done
     return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
 
 
-def _written(write: Callable[[], None]) -> bool:
+def written(write: Callable[[], None]) -> bool:
+    """Write, or say why that is not possible; whether it went well."""
     try:
         write()
     except HistoryError as error:
@@ -309,9 +355,10 @@ def _written(write: Callable[[], None]) -> bool:
     return True
 
 
-def _printed(conformance: "Conformance", args: argparse.Namespace) -> bool:
+def printed(tell: Callable[[], None]) -> bool:
+    """Print, or say why that is not possible; whether it went well."""
     try:
-        _print(conformance, args)
+        tell()
         sys.stdout.flush()
     except OSError as error:
         give_up_output(error)
@@ -329,15 +376,18 @@ def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
 
         print(json.dumps(view(redacted(conformance)), indent=2))  # noqa: T201
     else:
-        from rich.console import Console  # noqa: PLC0415
-
         from busproof.reports.terminal import show  # noqa: PLC0415
         from busproof.spec import load  # noqa: PLC0415
 
-        class Terminal(Console):
-            """A console that leaves it to us what becomes of a run that nobody reads about."""
+        show(conformance, load(), terminal(), verbose=args.verbose)
 
-            def on_broken_pipe(self) -> None:
-                raise BrokenPipeError
 
-        show(conformance, load(), Terminal(), verbose=args.verbose)
+def terminal() -> "Console":
+    """A console that leaves it to us what becomes of a run that nobody reads about."""
+    from rich.console import Console  # noqa: PLC0415
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Terminal()

@@ -30,6 +30,7 @@ __all__ = [
     "Request",
     "environment",
     "latest",
+    "new_name",
     "pytest_arguments",
     "record",
     "run_folder",
@@ -122,12 +123,15 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
             f"{name!r} is no name for a run; use letters, digits, '-', '_', '+', '@' and '.', "
             f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
         )
-    if name is not None:
-        return _made(root / name)
+    return _made(root / (name or new_name(adapter)))
+
+
+def new_name(adapter: str) -> str:
+    """A name that no run has: the time, the process and the adapter's kind."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
     kind = re.sub(r"\W.*", "", adapter, flags=re.DOTALL)
     # Two runs may begin within the same millisecond.
-    return _made(root / f"{stamp}-{os.getpid()}-{kind}".rstrip("-"))
+    return f"{stamp}-{os.getpid()}-{kind}".rstrip("-")
 
 
 def _made(folder: Path) -> Path:

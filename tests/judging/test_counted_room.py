@@ -37,7 +37,7 @@ def weighed(queue: Queue) -> tuple[Mapping[object, int], ...]:
         sums((each.where, size) for each, size in there),
         sums((each.where, size) for each, size in there if each.lock or each.deferred),
         sums((each.key, size) for each, size in there if each.key is not None),
-        sums((each.where, each.message.size or 0) for each in waiting),
+        sums(("planned", each.message.size or 0) for each in waiting),
         sums(mortal(each.message) for each in (*(stored for stored, _ in there), *waiting)),
     )
 
@@ -49,7 +49,8 @@ def mortal(message: Message) -> tuple[str, int]:
 def counted(queue: Queue) -> tuple[Mapping[object, int], ...]:
     room = queue.room
     mortal = {"mortal": room.mortal + queue.calendar.mortal}
-    maps = (room.held, room.apart, room.keys, queue.calendar.sizes, mortal)
+    planned = {"planned": queue.calendar.size}
+    maps = (room.held, room.apart, room.keys, planned, mortal)
     return tuple(sums(each.items()) for each in maps)
 
 

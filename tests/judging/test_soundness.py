@@ -11,11 +11,10 @@ from exploring import accusation, explored
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import AssigningBus, SeededBus
-from busproof.adapters.model import ModelAdapter
+from busproof.adapters.model import POLICIES, ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.judge import vantage_of
 from busproof.judging.overlap import Judged, judged
-from busproof.oracle.choosing import POLICIES
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile, profile_for

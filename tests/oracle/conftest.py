@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the model."""
+"""Fixtures of the tests of the oracle."""
 
 import pytest
 from telling import Told, telling

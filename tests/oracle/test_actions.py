@@ -16,9 +16,6 @@ from telling import (
     telling,
 )
 
-from busproof.oracle.choosing import decided
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     AddRule,
     BeginTransaction,
@@ -34,9 +31,7 @@ from busproof.vocabulary.commands import (
     Send,
 )
 from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.observability import Observability
 from busproof.vocabulary.outcomes import Empty, Outcome, Received, Refused, RulesListed, Scheduled
-from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.subscription_rules import (
     DEFAULT_RULE,
     CorrelationFilter,
@@ -282,6 +277,14 @@ def test_names_of_subscriptions_have_at_most_50_characters(told: Told) -> None:
     told.has(named(51))
 
 
+def test_what_an_action_sets_twice_may_be_refused(told: Told) -> None:
+    """Which of the two it is in the end is not said."""
+    subscribed(told)
+    twice = rule("SET a = 1; SET a = 2")
+    assert is_allowed(told, twice, INVALID)
+    told.has(twice)
+
+
 def test_the_case_of_a_name_does_not_count(told: Told) -> None:
     subscribed(told)
     other = CreateSubscription(topic="t", subscription="S")
@@ -297,22 +300,3 @@ def test_of_one_that_may_not_be_there_the_other_may_be(told: Told) -> None:
     assert is_allowed(told, other, THERE)
     told.has(other)
     knows_nothing_of(told, PATH)
-
-
-def test_a_bus_of_its_own_makes_some_copy_whatever_is_open() -> None:
-    namespace = fresh_namespace(decided(Profile(edition="de-2021-04")), Observability(decides=True))
-    commands = (
-        CreateTopic(topic="t"),
-        CreateSubscription(**PLACE),
-        rule("SET a = missing"),
-        send(),
-        TAKE,
-        TAKE,
-        TAKE,
-    )
-    outcomes = []
-    for command in commands:
-        first = step(namespace, command)[0]
-        namespace = first.next
-        outcomes.append(type(first.outcome))
-    assert [Received, Received, Empty] == outcomes[-3:]

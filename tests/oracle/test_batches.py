@@ -21,8 +21,6 @@ from telling import (
     view,
 )
 
-from busproof.oracle.step import step, transitions
-from busproof.oracle.transition import Sighting
 from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
@@ -40,14 +38,11 @@ from busproof.vocabulary.commands import (
 )
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import (
-    Done,
     Empty,
-    Outcome,
     Peeked,
     ReceivedSeveral,
     Refused,
     Renewed,
-    Witness,
 )
 from busproof.vocabulary.values import Error, ReceiveMode, Tier
 
@@ -392,60 +387,8 @@ def test_a_receive_of_several_without_answer_may_have_taken_as_many(told: Told) 
     assert is_allowed(told, RECEIVE, Empty())
 
 
-def own(reading: str = "refused", **settings: object) -> Told:
-    """A bus of the model's own."""
-    told = telling({"BATCH-KEYS": reading}, decides=True, partitions=3)
-    told.queue(**settings)
-    return told
-
-
-def outcomes(told: Told, command: object) -> list[Outcome]:
-    return [each.outcome for each in step(told.possible[0], command)]
-
-
-def test_a_bus_of_its_own_chooses_a_partition_for_all() -> None:
-    told = own()
-    found = told.step(batch(*alike(3)))
-    assert [0, 1, 2] == [each.choice.partition for each in found if each.choice is not None]
-    two_keys = batch(Message(body="b1", partition_key="a"), Message(body="b2"))
-    assert {type(each) for each in outcomes(told, two_keys)} == {Refused}
-
-
-def test_or_the_one_that_it_is_asked_for() -> None:
-    seen = Sighting(None, Witness(partition=2))
-    found = list(transitions(own().possible[0], batch(*alike(3)), seen=seen))
-    assert [2] == [each.choice.partition for each in found if each.choice is not None]
-
-
 def test_what_is_settled_of_another_queue_has_nothing_to_do_with_batches(told: Told) -> None:
     told.queue(partitioned=False)
     told.has(batch(*alike(1)))
     found = told.saw(RenewLock(queue="q", lock_token="none"), Renewed())
     assert not any(rule.startswith("BATCH") for rule in found.rules)
-
-
-def test_or_splits_it_where_it_may() -> None:
-    told = own("split")
-    two_keys = batch(Message(body="b1", partition_key="a"), Message(body="b2", partition_key="b"))
-    found = told.step(two_keys)
-    assert any(each.choice is None and each.outcome == Done() for each in found)
-
-
-def test_it_has_no_room_where_a_batch_does_not_fit_in() -> None:
-    told = own(max_size=1)
-    large = batch(*alike(5, partition_key="a", size=300 * MB, stands_in=True))
-    assert set(outcomes(told, large)) == {FULL}
-
-
-def test_it_gives_as_many_as_there_are_or_fewer() -> None:
-    told = own(partitioned=False)
-    told.has(batch(*alike(3)))
-    given = [
-        len(each.messages) for each in outcomes(told, ask(5)) if isinstance(each, ReceivedSeveral)
-    ]
-    assert [3, 2, 1] == given
-    assert [2, 1] == [
-        len(each.messages) for each in outcomes(told, ask(2)) if isinstance(each, ReceivedSeveral)
-    ]
-    told.possible = (told.step(ask(5))[0].next,)
-    assert Empty() in outcomes(told, ask(5))

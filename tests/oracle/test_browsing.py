@@ -354,24 +354,6 @@ def test_numbers_that_tell_no_partition_have_no_order() -> None:
     assert told.saw(SEVERAL, Peeked(messages=there)).possible
 
 
-def test_the_models_own_bus_peeks_on_over_all_partitions() -> None:
-    told = telling(decides=True)
-    told.queue()
-    for partition in (2, 1, 2):
-        told.send(partition=partition)
-    found = told.step(Peek(queue="q", count=2, from_sequence_number=(1 << SEQUENCE_BITS) + 2))
-    assert [view.body for view in found[0].outcome.messages] == ["m2", "m1"]
-    empty = [each for each in told.step(SEVERAL) if not each.outcome.messages]
-    assert len(empty) == 1
-
-
-def test_it_shows_nothing_of_another_partition_only_where_that_is_read() -> None:
-    told = telling({"PEEK-EMPTY": "next-partition"}, decides=True)
-    told.queue()
-    told.send(partition=2)
-    assert [len(each.outcome.messages) for each in told.step(SEVERAL)] == [1]
-
-
 @pytest.mark.parametrize(("reading", "allowed"), [("exceptions", True), ("identical", False)])
 def test_whether_a_peek_may_begin_with_another_than_the_oldest_of_all(
     reading: str, allowed: bool
@@ -386,17 +368,3 @@ def test_whether_a_peek_may_begin_with_another_than_the_oldest_of_all(
     assert ("PART-15" if not allowed else "PART-16") in found.rules
     first = told.saw(PEEK, Peeked(messages=(view("m1", 1, partition_key="a"),)))
     assert ("PART-16" in first.rules) is allowed
-
-
-def test_read_as_on_a_regular_entity_our_own_bus_shows_the_oldest_of_all() -> None:
-    told = telling({"LIKE-REGULAR": "identical"}, decides=True)
-    told.queue()
-    for key in "abcd":
-        told.possible = (told.step(send_of(key))[0].next,)
-    (offered, *others) = told.step(PEEK)
-    assert ["a"] == [each.partition_key for each in offered.outcome.messages]
-    assert all(each.outcome == Peeked() for each in others)
-
-
-def send_of(key: str) -> Send:
-    return Send(queue="q", message=Message(body=key, partition_key=key))

@@ -351,19 +351,7 @@ def test_no_reading_says_that_a_deferred_message_is_never_given_up() -> None:
     told.has(Receive(queue=DEAD), Received(message=view("m1", 1)))
 
 
-def test_the_models_own_bus_keeps_what_was_set_aside() -> None:
-    told = aside(telling(STRICT, decides=True), max_delivery_count=1)
-    told.has(by(), one())
-    told.has(Abandon(queue="q", lock_token="n"))
-    state = told.possible[0]
-    given = step(state, by())[0].outcome
-    assert given.messages[0].lock_token is not None
-    assert step(state, by(delete=True))[0].outcome.messages[0].lock_token is None
-    assert step(state, by(number(1, 9)))[0].outcome == NOT_FOUND
-    assert step(state, Peek(queue="q"))[0].outcome.messages[0].state is MessageState.DEFERRED
-
-
-def test_the_models_own_bus_gives_a_session_to_its_holder(told: Told) -> None:
+def test_what_was_set_aside_is_offered_to_the_holder_of_its_session(told: Told) -> None:
     in_session(told)
     told.has(AcceptSession(queue="q", session_id="b"))
     state = told.possible[0]

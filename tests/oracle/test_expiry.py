@@ -3,7 +3,6 @@
 import pytest
 from mortal import (
     DEAD_RECEIVE,
-    EXPIRED,
     LIFE,
     PEEK,
     RECEIVE,
@@ -14,14 +13,11 @@ from mortal import (
 )
 from telling import GONE, LOST, SECOND, Told, is_allowed, passes, received, telling, view
 
-from busproof.adapters.model import ModelAdapter
 from busproof.oracle.state import NEVER
-from busproof.oracle.step import Acceptance, step
-from busproof.spec import load
+from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
-    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
@@ -37,7 +33,6 @@ from busproof.vocabulary.commands import (
 )
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Peeked, Refused
-from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Clock, Error, ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
@@ -302,24 +297,6 @@ def test_a_message_that_requires_a_session_and_has_none_may_be_shown(told: Told)
     mortal(told)
     passes(told, 11)
     assert is_allowed(told, PEEK, Peeked(messages=(view("m1"),)))
-
-
-def given_by_own_bus(command: object, **settings: object) -> Acceptance:
-    """What the model's own bus answers once a message has outlived its time."""
-    adapter = ModelAdapter()
-    adapter.start(profile_for(load(), partitions=2))
-    adapter.do(CreateQueue(queue="q", **settings), "c1")
-    adapter.do(Send(queue="q", message=Message(body="m1", time_to_live=LIFE)), "c1")
-    adapter.do(AdvanceClock(duration=11 * SECOND), "c1")
-    assert isinstance(adapter.do(RECEIVE, "c1").outcome, Empty)
-    return adapter.do(command, "c1").outcome
-
-
-def test_the_own_bus_drops_it_or_dead_letters_it() -> None:
-    assert isinstance(given_by_own_bus(DEAD_RECEIVE), Empty)
-    buried = given_by_own_bus(DEAD_RECEIVE, dead_letter_expired=True)
-    assert buried.message.dead_letter_reason == EXPIRED
-    assert given_by_own_bus(PEEK) == Peeked()
 
 
 def test_what_was_lost_in_an_outage_is_not_blamed_on_its_age(queue: Told) -> None:

@@ -3,8 +3,6 @@
 import pytest
 from telling import DONE, INVALID, OTHER, Told, is_allowed, received, telling, view
 
-from busproof.adapters.model import ModelAdapter
-from busproof.spec import load
 from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
@@ -21,9 +19,8 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Indeterminate, Outcome, Peeked, Received, Refused
+from busproof.vocabulary.outcomes import Empty, Indeterminate, Outcome, Peeked, Refused
 from busproof.vocabulary.paths import TRANSFERS
-from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.subscription_rules import DEFAULT_RULE
 from busproof.vocabulary.values import Error, ReceiveMode, Tier
 
@@ -244,17 +241,6 @@ def test_keys_that_contradict_each_other_bind_to_no_partition(told: Told) -> Non
     told.has(TAKE, received("m", 3, session_id="a", partition_key="b"))
 
 
-def test_a_bus_of_its_own_lets_messages_arrive_at_once() -> None:
-    told = pair(telling(decides=True), duplicate_detection=True)
-    for body, name in (("m", "x"), ("n", "x"), ("o", "y"), ("p", "x")):
-        told.possible = (told.step(send(body, partition_key="a", message_id=name))[0].next,)
-    given = {step.outcome.message.body for step in told.step(TAKE)}
-    assert given == {"m"}
-    unkeyed = pair(telling(decides=True))
-    unkeyed.possible = (unkeyed.step(send("m"))[0].next,)
-    assert [step.outcome.message.body for step in unkeyed.step(TAKE)] == ["m"]
-
-
 def test_what_cannot_be_forwarded_may_be_a_dead_letter_of_its_source(told: Told) -> None:
     """For whatever reason, and once."""
     chain(told, 2)
@@ -285,26 +271,6 @@ def test_a_session_aware_subscription_dead_letters_what_is_of_no_session(told: T
     told.has(CreateSubscription(topic="t", subscription="s", requires_session=True))
     told.has(send("m", "t"))
     assert told.saw(from_dead("t/subscriptions/s"), received("m", 1)).possible
-
-
-def test_a_bus_of_our_own_dead_letters_what_can_go_nowhere() -> None:
-    """FWD-18, FWD-27: where it was last, and where sessions are required."""
-    bus = ModelAdapter()
-    bus.start(profile_for(load()))
-    bus.do(CreateQueue(queue="end", requires_session=True), "c1")
-    bus.do(CreateQueue(queue="q", forward_to="end"), "c1")
-    for number in range(1, 6):
-        before = f"q{number - 1}" if number > 1 else "q"
-        bus.do(CreateQueue(queue=f"q{number}", forward_to=before), "c1")
-    for queue, source, reason in (
-        ("q", "end", "SessionIdMissing"),
-        ("q4", "q", "MaxTransferHopCountExceeded"),
-    ):
-        bus.do(send("m", queue), "c1")
-        grave = from_dead(source) if queue == "q" else from_transfers(source)
-        given = bus.do(grave, "c1").outcome
-        assert isinstance(given, Received), queue
-        assert reason == given.message.dead_letter_reason
 
 
 @pytest.mark.parametrize("end", [COMMIT, RollBackTransaction(transaction="x")])

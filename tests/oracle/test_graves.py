@@ -18,12 +18,8 @@ from telling import (
     view,
 )
 
-from busproof.oracle.choosing import decided
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     Abandon,
-    AdvanceClock,
     CreateQueue,
     CreateSubscription,
     CreateTopic,
@@ -36,10 +32,8 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.observability import Observability
 from busproof.vocabulary.outcomes import Empty, Peeked, Refused
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Error, ReceiveMode, Tier
+from busproof.vocabulary.values import Error, ReceiveMode
 
 END = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
 GRAVE = Receive(queue="q/$deadletterqueue", mode=ReceiveMode.RECEIVE_AND_DELETE)
@@ -216,45 +210,6 @@ def test_counts_of_the_destination_say_nothing(told: Told) -> None:
     told.has(CreateQueue(queue="q"))
     told.has(CreateQueue(queue="p", forward_dead_letters_to="q"))
     assert is_allowed(told, GetQueue(queue="q"), told_of(message_count=5))
-
-
-class Bus:
-    """The model's own bus, which takes the first answer that is allowed."""
-
-    def __init__(self) -> None:
-        profile = Profile(edition="de-2021-04", tier=Tier.STANDARD, readings={}, partitions=4)
-        self.namespace = fresh_namespace(decided(profile), Observability(decides=True))
-
-    def do(self, command: object):
-        taken = step(self.namespace, command)[0]
-        self.namespace = taken.next
-        return taken.outcome
-
-
-@pytest.mark.parametrize("topic", [False, True], ids=["queue", "topic"])
-def test_a_bus_of_our_own_lets_them_go_on(*, topic: bool) -> None:
-    bus, end = Bus(), "end"
-    bus.do(CreateTopic(topic="end") if topic else CreateQueue(queue="end"))
-    if topic:
-        bus.do(CreateSubscription(topic="end", subscription="s"))
-        end = "end/subscriptions/s"
-    bus.do(CreateQueue(queue="q", forward_dead_letters_to="end", max_delivery_count=1))
-    bus.do(Send(queue="q", message=Message(body="m1")))
-    bus.do(Receive(queue="q"))
-    bus.do(AdvanceClock(duration=61_000_000))
-    given = bus.do(Receive(queue=end)).message
-    assert (given.body, given.dead_letter_reason) == ("m1", "MaxDeliveryCountExceeded")
-    assert Empty() == bus.do(Receive(queue=end))
-
-
-def test_it_does_so_with_what_has_died() -> None:
-    bus = Bus()
-    bus.do(CreateQueue(queue="end"))
-    mortal = {"time_to_live": 1_000_000, "dead_letter_expired": True}
-    bus.do(CreateQueue(queue="q", forward_dead_letters_to="end", **mortal))
-    bus.do(Send(queue="q", message=Message(body="m1")))
-    bus.do(AdvanceClock(duration=2_000_000))
-    assert bus.do(Receive(queue="end")).message.dead_letter_reason == "TTLExpiredException"
 
 
 def test_under_every_reading_of_dead_letters_they_go_on() -> None:

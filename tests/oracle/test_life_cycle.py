@@ -40,6 +40,13 @@ def test_a_message_must_come_back_unchanged(told: Told) -> None:
     assert told.saw(RECEIVE, received("m1", 1, message_id="x")).possible
 
 
+def test_a_message_that_is_gone_does_not_come_again(told: Told) -> None:
+    told.queue()
+    told.send()
+    told.has(DELETE, received("m1"))
+    assert not told.saw(DELETE, received("m1")).possible
+
+
 def test_the_session_may_come_back_as_the_partition_key(told: Told) -> None:
     told.queue()
     told.send(partition=1, session_id="a")

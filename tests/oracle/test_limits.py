@@ -156,10 +156,8 @@ class TestSizes:
         small = attrs.evolve(sent(held, size=2**10), queue="nowhere")
         assert not is_allowed(held, small, TOO_LARGE)
 
-    def test_our_own_bus_looks_for_the_queue_first(self) -> None:
-        told = telling(decides=True)
-        allowed = told.step(attrs.evolve(sent(told, size=2**28), queue="nowhere"))
-        assert [each.outcome for each in allowed] == [MISSING]
+    def test_what_was_never_answered_keeps_both(self, held: Told) -> None:
+        held.has(sent(held, size=262_145), LOST)
 
 
 class TestKeys:
@@ -291,27 +289,3 @@ class TestStates:
         told.has(self.state(2_000_000))
         told.has(self.state(2_000_000), INVALID)
         assert not told.saw(self.state(200_000), INVALID).possible
-
-
-class TestOurOwnBus:
-    def test_it_takes_whatever_is_not_surely_too_large(self) -> None:
-        told = telling(decides=True, partitions=1)
-        told.queue()
-        (taken,) = told.step(sent(told, size=262_144))
-        assert DONE == taken.outcome
-        (refused,) = told.step(sent(told, size=262_145))
-        assert TOO_LARGE == refused.outcome
-        (taken,) = told.step(sent(told, size=10**8, stands_in=True))
-        assert DONE == taken.outcome
-
-    def test_it_keeps_whatever_state_is_not_surely_too_large(self) -> None:
-        told = telling(decides=True)
-        told.queue(partitioned=False, requires_session=True)
-        told.has(AcceptSession(queue="q", session_id="a"))
-        stored = SetSessionState(queue="q", session_id="a", state="x" * 262_144)
-        assert {DONE} == {each.outcome for each in told.step(stored)}
-        larger = attrs.evolve(stored, state="x" * 262_145)
-        assert {TOO_LARGE} == {each.outcome for each in told.step(larger)}
-
-    def test_what_was_never_answered_keeps_both(self, held: Told) -> None:
-        held.has(sent(held, size=262_145), LOST)

@@ -12,9 +12,10 @@ from busproof.vocabulary.commands import (
     CreateQueue,
     Receive,
     RenewLock,
+    Schedule,
     TakePartitionDown,
 )
-from busproof.vocabulary.outcomes import Empty, Refused, Renewed
+from busproof.vocabulary.outcomes import Empty, Refused, Renewed, Scheduled
 from busproof.vocabulary.values import Error, ReceiveMode
 
 RECEIVE = Receive(queue="q")
@@ -55,6 +56,48 @@ def test_it_may_have_run_in_a_cache_before(told: Told) -> None:
     assert told.saw(RECEIVE, longer).rules[0] == "LOCK-01"
     shorter = received("m2", 2, lock_token="n", locked_until=SECOND)
     assert "LOCK-01" not in told.saw(RECEIVE, shorter).rules
+
+
+def test_a_lock_that_ends_as_others_receive_may_have_been_followed_by_one_in_a_cache(
+    told: Told,
+) -> None:
+    """At the very moment at which it ends, the message may already have been found."""
+    locked(told)
+    told.send(partition=2)
+    after(told, MINUTE)
+    told.has(RECEIVE, received("m2", 2, lock_token="n"))
+    after(told, 1)
+    again = received("m1", 1, lock_token="k", delivery_count=2, locked_until=2 * MINUTE)
+    assert told.saw(RECEIVE, again).possible
+
+
+def test_message_that_nobody_can_have_cached_has_a_lock_from_now(told: Told) -> None:
+    locked(told)
+    after(told, MINUTE + 1)
+    again = received("m1", 1, lock_token="k", delivery_count=2, locked_until=2 * MINUTE)
+    assert told.saw(RECEIVE, again).rules[0] == "LOCK-02"
+
+
+def test_message_scheduled_for_now_may_have_been_cached_at_once(told: Told) -> None:
+    told.queue()
+    told.send(partition=1)
+    scheduled = told.message()
+    told.has(Schedule(queue="q", message=scheduled, delay=0), Scheduled(sequence_number=7))
+    told.has(RECEIVE, received("m1", 1, lock_token="l"))
+    after(told, SECOND)
+    early = received(scheduled.body, 2, lock_token="n", locked_until=MINUTE)
+    assert told.saw(RECEIVE, early).possible
+
+
+def test_message_that_is_due_after_the_last_receive_has_a_lock_from_now(told: Told) -> None:
+    told.queue()
+    told.send(partition=1)
+    scheduled = told.message()
+    told.has(Schedule(queue="q", message=scheduled, delay=SECOND), Scheduled(sequence_number=7))
+    told.has(RECEIVE, received("m1", 1, lock_token="l"))
+    after(told, 2 * SECOND)
+    early = received(scheduled.body, 2, lock_token="n", locked_until=MINUTE)
+    assert not told.saw(RECEIVE, early).possible
 
 
 def test_a_settlement_late_in_its_lock_shows_that_it_lasted(told: Told) -> None:

@@ -203,15 +203,7 @@ def test_of_a_queue_used_while_it_was_there_in_part_nothing_is_told(told: Told) 
     told.has(receive(), Empty())
 
 
-def test_the_model_uses_a_queue_that_is_there_in_part() -> None:
+def test_a_queue_that_is_there_in_part_is_offered_as_one_that_may_be() -> None:
     told = frayed()
     assert any(isinstance(each.outcome, Refused) for each in told.step(receive()))
     assert [DONE, MISSING] == [each.outcome for each in told.step(down(2))]
-
-
-def test_the_model_s_own_bus_does_what_it_is_told_of_its_partitions() -> None:
-    """Of a queue that is not there too; of a partition that there is not it refuses it."""
-    told = telling(decides=True)
-    for command in (down(0), up(0)):
-        assert [DONE] == [each.outcome for each in told.step(command)]
-    assert [MISSING] == [each.outcome for each in told.step(down(16))]

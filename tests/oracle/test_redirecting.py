@@ -18,8 +18,6 @@ from telling import (
     update,
 )
 
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     BeginTransaction,
     CreateQueue,
@@ -27,16 +25,12 @@ from busproof.vocabulary.commands import (
     CreateTopic,
     Defer,
     DeleteQueue,
-    GetQueue,
     Receive,
     Schedule,
-    Send,
     UpdateQueue,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Described, Empty, Scheduled
-from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.outcomes import Empty, Scheduled
 from busproof.vocabulary.values import ReceiveMode, Tier
 
 HERE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
@@ -274,30 +268,3 @@ def test_what_is_deleted_with_its_forwarding_is_not_there(told: Told) -> None:
     source(told).has(END)
     told.has(DeleteQueue(queue="q"))
     told.has(HERE, MISSING)
-
-
-def test_a_bus_of_our_own_does_as_it_is_told() -> None:
-    bus = Bus()
-    bus.do(CreateQueue(queue="end"))
-    bus.do(CreateQueue(queue="q"))
-    bus.do(BEGIN)
-    bus.do(Send(queue="q", message=Message(body="m1")))
-    assert bus.do(THERE).outcome.message.body == "m1"
-    bus.do(END)
-    bus.do(Send(queue="q", message=Message(body="m2")))
-    assert bus.do(THERE).outcome == Empty()
-    assert bus.do(HERE).outcome.message.body == "m2"
-    assert isinstance(bus.do(GetQueue(queue="q")).outcome, Described)
-
-
-class Bus:
-    """The model's own bus, which takes the first answer that is allowed."""
-
-    def __init__(self) -> None:
-        profile = Profile(edition="de-2021-04", tier=Tier.STANDARD, readings={}, partitions=4)
-        self.namespace = fresh_namespace(profile, Observability(decides=True))
-
-    def do(self, command: object):
-        taken = step(self.namespace, command)[0]
-        self.namespace = taken.next
-        return taken

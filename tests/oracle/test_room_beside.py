@@ -6,11 +6,9 @@ from telling import DONE, GONE, INVALID, LOST, Told, telling
 
 from busproof.vocabulary.commands import (
     AcceptSession,
-    AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
-    CreateQueue,
     CreateSubscription,
     CreateTopic,
     DeleteQueue,
@@ -20,7 +18,7 @@ from busproof.vocabulary.commands import (
     SetSessionState,
     TakePartitionDown,
 )
-from busproof.vocabulary.outcomes import Empty, Refused, Scheduled
+from busproof.vocabulary.outcomes import Refused, Scheduled
 from busproof.vocabulary.values import Error
 
 FULL = Refused(error=Error.QUOTA_EXCEEDED)
@@ -67,13 +65,6 @@ class TestOutages:
         assert denied(told, large(told))
         assert not told.send(GONE).possible
 
-    def test_a_bus_of_its_own_says_that_what_is_up_is_full(self) -> None:
-        told = telling(decides=True, partitions=2)
-        told.queue()
-        told.has(TakePartitionDown(queue="q", partition=1))
-        fill(told, LESS, partition=0)
-        assert {each.outcome for each in told.step(large(told))} == {FULL, GONE}
-
 
 class TestOtherReasons:
     """Nobody says which of several reasons a bus names."""
@@ -95,13 +86,6 @@ class TestOtherReasons:
         told.has(BEGIN)
         told.has(within(large(told, partition_key="a")))
         told.has(within(large(told, **wrong)), FULL)
-
-    def test_what_is_invalid_is_for_a_bus_of_its_own(self) -> None:
-        told = telling(decides=True)
-        told.queue()
-        fill(told, LESS, partition=0, partition_key="a")
-        wrong = large(told, session_id="s", partition_key="k")
-        assert {each.outcome for each in told.step(wrong)} == {INVALID}
 
 
 class TestSessions:
@@ -129,14 +113,6 @@ class TestSessions:
         told.has(stored, answer)
         told.has(last, FULL)
 
-    def test_a_bus_of_its_own_stores_it(self) -> None:
-        told = telling(decides=True)
-        told.queue(requires_session=True)
-        fill(told, LESS, partition=0, session_id="a")
-        told.has(AcceptSession(queue="q", session_id="a"))
-        stored = SetSessionState(queue="q", session_id="a", state="x")
-        assert {each.outcome for each in told.step(stored)} == {DONE}
-
 
 class TestTransactions:
     def test_what_is_scheduled_in_one_may_find_no_room(self, told: Told) -> None:
@@ -148,16 +124,6 @@ class TestTransactions:
         assert denied(told, later)
         fill(told)
         told.has(later, FULL)
-
-    def test_a_bus_of_its_own_schedules_no_more_than_it_has_room_for(self) -> None:
-        told = telling(decides=True)
-        told.queue(partitioned=False)
-        fill(told, LESS)
-        told.has(BEGIN)
-        later = Schedule(
-            queue="q", message=told.message(size=LARGE, stands_in=True), delay=10, transaction="t"
-        )
-        assert {each.outcome for each in told.step(later)} == {FULL}
 
     @pytest.mark.parametrize("reading", ["at-commit", "either"])
     def test_what_may_not_fit_leaves_few_states_however_refusals_are_read(
@@ -172,16 +138,6 @@ class TestTransactions:
             assert len(told.possible) <= number + 2
         told.has(within(large(told, partition_key="a")), FULL)
         told.has(COMMIT, FULL)
-
-    def test_what_waits_for_one_queue_takes_no_room_of_another(self) -> None:
-        told = telling(decides=True)
-        told.queue(partitioned=False)
-        told.has(CreateQueue(queue="other", partitioned=False))
-        told.has(BEGIN)
-        for _ in range(LESS):
-            told.has(within(large(told)))
-        assert {each.outcome for each in told.step(within(large(told)))} == {FULL}
-        assert {each.outcome for each in told.step(within(large(told, "other")))} == {DONE}
 
     def test_what_was_sent_to_a_deleted_queue_may_take_room_of_a_later_one(
         self, told: Told
@@ -246,21 +202,3 @@ class TestTimeToLive:
             later = Schedule(queue="q", message=message, delay=10)
             told.has(later, Scheduled(sequence_number=number))
         assert told.saw(large(told)).possible != full
-
-    def test_for_a_bus_of_its_own_they_take_room_until_then(self) -> None:
-        told = telling(decides=True)
-        told.queue(partitioned=False)
-        fill(told, LESS, time_to_live=10)
-        assert {each.outcome for each in told.step(large(told))} == {FULL}
-        told.has(AdvanceClock(duration=20))
-        told.has(Receive(queue="q"), Empty())
-        assert {each.outcome for each in told.step(large(told))} == {DONE}
-
-
-class TestOurOwnBus:
-    def test_it_takes_or_refuses_what_may_be_beyond_a_gigabyte(self) -> None:
-        told = telling(decides=True, partitions=1)
-        told.queue()
-        fill(told, LESS, partition_key="a")
-        answers = {each.outcome for each in told.step(large(told, partition_key="a", size=1))}
-        assert answers == {DONE, FULL}

@@ -17,7 +17,6 @@ from telling import (
     view,
 )
 
-from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     Abandon,
     BeginTransaction,
@@ -296,27 +295,6 @@ def test_a_copy_may_be_dropped_and_makes_others_copies(told: Told) -> None:
     assert told.saw(RECEIVE, Empty()).possible
 
 
-def test_the_models_own_bus_gives_it_in_its_partition() -> None:
-    told = telling()
-    told.queue()
-    places = {found.choice for found in step(told.possible[0], later(partition_key="k"))}
-    assert len(places) == told.possible[0].profile.partitions
-    shown = step(told.possible[0], later())[-1].next
-    assert [found.outcome for found in step(shown, PEEK)] != [Peeked()]
-
-
-@pytest.mark.parametrize("key", [{}, {"partition_key": "k"}], ids=["without a key", "of a key"])
-def test_where_scheduling_meets_no_outage_it_schedules_with_all_partitions_down(
-    key: dict[str, str],
-) -> None:
-    """Something has to number the message, and it waits for its partition."""
-    bus = telling({"SCHEDULE-PLACE": "when-due"}, decides=True)
-    bus.queue()
-    for partition in range(4):
-        bus.saw(TakePartitionDown(queue="q", partition=partition), DONE)
-    assert {Scheduled} == {type(each.outcome) for each in bus.step(later(**key))}
-
-
 def test_one_body_may_be_sent_now_and_later(queue: Told) -> None:
     queue.send(partition=1)
     scheduled(queue)
@@ -342,28 +320,3 @@ def test_an_empty_key_is_read_either_way(queue: Told) -> None:
     queue.has(later(partition_key=""), Scheduled(sequence_number=NUMBER))
     passes(queue, 6)
     assert may_be_given(queue)
-
-
-@pytest.mark.parametrize("transaction", [None, "t"])
-def test_a_bus_of_the_models_own_numbers_what_is_scheduled_in_its_turn(
-    transaction: str | None,
-) -> None:
-    """In the partition where it will be: what is sent after it has a greater number."""
-    bus = telling(decides=True)
-    bus.queue()
-    if transaction is not None:
-        bus.saw(BeginTransaction(transaction=transaction), DONE)
-    before = Message(body="before", partition_key="a")
-    bus.saw(Send(queue="q", message=before), DONE)
-    command = Schedule(
-        queue="q",
-        message=Message(body="m", partition_key="a"),
-        delay=SECOND,
-        transaction=transaction,
-    )
-    answers = bus.step(command)
-    told = answers[0].outcome
-    assert isinstance(told, Scheduled)
-    assert answers[0].choice is not None
-    assert told.sequence_number == (answers[0].choice.partition << 48) + 2
-    assert answers[0].next.queues["q"].arrivals == 2

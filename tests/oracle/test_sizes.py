@@ -252,14 +252,6 @@ class TestWithoutKey:
         told.queue()
         refuses(told, large(told), FULL, "SIZE-11", "SIZE-09")
 
-    def test_a_bus_of_its_own_may_refuse_by_turns(self) -> None:
-        """FULL-UNKEYED=refused: the partition that was chosen is full, others are not."""
-        told = telling({"FULL-UNKEYED": "refused"}, partitions=2, decides=True)
-        told.queue()
-        fill(told, LESS, partition=0, partition_key="a")
-        answers = {(each.outcome, each.choice.partition) for each in told.step(large(told))}
-        assert answers == {(FULL, 0), (DONE, 1)}
-
 
 class TestEntities:
     def test_a_regular_queue_is_full_at_its_size(self, told: Told) -> None:
@@ -437,45 +429,3 @@ class TestTransactions:
         told.has(large(told), FULL)
         told.has(RollBackTransaction(transaction="t"))
         fill(told)
-
-
-class TestOurOwnBus:
-    def test_it_is_full_to_the_byte(self) -> None:
-        told = telling(decides=True, partitions=1)
-        told.queue()
-        fill(told, LESS, partition_key="a")
-        (only,) = told.step(large(told, partition_key="a"))
-        assert only.outcome == FULL
-        small = told.step(large(told, partition_key="a", size=1))
-        assert DONE in {each.outcome for each in small}
-
-    def test_it_refuses_what_does_not_fit_into_a_transaction(self) -> None:
-        told = telling(decides=True, partitions=1)
-        told.queue()
-        told.has(BEGIN)
-        for _ in range(LESS):
-            told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"))
-        sent = attrs.evolve(large(told, partition_key="a"), transaction="t")
-        assert {each.outcome for each in told.step(sent)} == {FULL}
-
-    def test_a_topic_of_its_own_is_never_full(self) -> None:
-        told = telling(decides=True)
-        told.has(CreateTopic(topic="q"))
-        fill(told, 2 * MORE, partition=0, partition_key="a")
-
-    def test_it_refuses_a_commit_for_which_others_took_the_room(self) -> None:
-        told = telling(decides=True)
-        told.queue(partitioned=False)
-        told.has(BEGIN)
-        for _ in range(LESS):
-            told.has(attrs.evolve(large(told), transaction="t"))
-        fill(told, 1)
-        assert told.step(COMMIT)[0].outcome == FULL
-
-    def test_it_pools_where_it_is_read_so(self) -> None:
-        told = telling({"FULL-PARTITION": "pooled"}, decides=True, partitions=2)
-        told.queue()
-        fill(told, 2 * LESS, partition=0, partition_key="a")
-        assert DONE in {each.outcome for each in told.step(large(told, partition_key="a"))}
-        fill(told, 1, partition=0, partition_key="a")
-        assert {FULL} == {each.outcome for each in told.step(large(told, partition_key="a"))}

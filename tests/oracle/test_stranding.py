@@ -21,9 +21,6 @@ from telling import (
     update,
 )
 
-from busproof.oracle.choosing import decided
-from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
@@ -43,10 +40,8 @@ from busproof.vocabulary.commands import (
 )
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Peeked, Received, Refused, Scheduled
+from busproof.vocabulary.outcomes import Empty, Outcome, Peeked, Refused, Scheduled
 from busproof.vocabulary.paths import TRANSFERS, dead_letter_queues_of, owner_of
-from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Error, ReceiveMode
 
 DISABLED = Refused(error=Error.ENTITY_DISABLED)
@@ -442,62 +437,3 @@ def test_of_what_is_scheduled_or_waits_meanwhile_nothing_is_told(told: Told) -> 
     waiting.send(transaction="t", partition_key="a")
     waiting.has(update(status=EntityStatus.DISABLED))
     knows_nothing_of(waiting, "q")
-
-
-# -- A bus of its own -----------------------------------------------------------------------------
-
-
-def ours(reading: str = "either") -> Namespace:
-    profile = Profile(edition="de-2021-04", readings={"FORWARD-FAILED": reading}, partitions=2)
-    return fresh_namespace(decided(profile), Observability(decides=True))
-
-
-def asked(namespace: Namespace, *commands: Command) -> tuple[Namespace, Outcome]:
-    outcome: Outcome = Done()
-    for command in commands:
-        first = step(namespace, command)[0]
-        namespace, outcome = first.next, first.outcome
-    return namespace, outcome
-
-
-_PAIR = (CreateQueue(queue="end"), CreateQueue(queue="q", forward_to="end"))
-_SEND = Send(queue="q", message=Message(body="m"))
-
-
-@pytest.mark.parametrize(
-    ("before", "reason"),
-    [((SHUT,), "DestinationDisabled"), ((GATE,), "DestinationNotFound")],
-)
-@pytest.mark.parametrize(("reading", "grave"), [("either", STUCK), ("dead-letter", LETTERS)])
-def test_a_bus_of_its_own_keeps_what_cannot_go_on(
-    before: tuple[Command, ...], reason: str, reading: str, grave: Receive
-) -> None:
-    namespace, _ = asked(ours(reading), *_PAIR, *before, _SEND)
-    _, outcome = asked(namespace, grave)
-    assert isinstance(outcome, Received)
-    assert outcome.message.dead_letter_reason == reason
-
-
-def test_a_bus_of_its_own_forwards_again_and_knows_what_it_does() -> None:
-    namespace, _ = asked(ours(), *_PAIR, GATE, CreateQueue(queue="end"), SHUT, OPEN, _SEND)
-    _, outcome = asked(namespace, END)
-    assert isinstance(outcome, Received)
-    again, _ = asked(ours(), *_PAIR, SHUT, _SEND)
-    assert step(again, Send(queue="end", message=Message(body="x")))[0].outcome == DISABLED
-    assert isinstance(
-        step(again, DeadLetter(queue=STUCK.queue, lock_token="l"))[0].outcome, Refused
-    )
-
-
-def test_a_bus_of_its_own_has_no_room_where_its_destination_is_full() -> None:
-    big = Message(body="big", size=10**9 - 100, stands_in=True)
-    namespace, _ = asked(
-        ours(),
-        CreateQueue(queue="end", partitioned=False, max_size=1),
-        CreateQueue(queue="q", partitioned=False, forward_to="end"),
-        Send(queue="end", message=big),
-        Send(queue="q", message=Message(body="m", size=80_000_000, stands_in=True)),
-    )
-    _, outcome = asked(namespace, STUCK)
-    assert isinstance(outcome, Received)
-    assert outcome.message.dead_letter_reason == "DestinationFull"

@@ -40,9 +40,6 @@ from telling import (
     telling,
 )
 
-from busproof.oracle.choosing import decided
-from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import step
 from busproof.vocabulary.commands import (
     CreateQueue,
     CreateTopic,
@@ -52,20 +49,14 @@ from busproof.vocabulary.commands import (
     ListQueues,
     ListSubscriptions,
     ListTopics,
-    Peek,
     TakePartitionDown,
 )
-from busproof.vocabulary.entity_settings import Availability, EntityStatus
-from busproof.vocabulary.observability import Observability
+from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.outcomes import (
-    Described,
     Empty,
-    Outcome,
-    Peeked,
     TopicDescribed,
     TopicDescription,
 )
-from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Tier
 
 # What a topic is.
@@ -366,41 +357,3 @@ def test_availability_of_a_subscription_may_lag(told: Told) -> None:
     told.has(take(), Empty())
     bright(told)
     assert is_allowed(told, get(), subscription(availability=Availability.LIMITED))
-
-
-# A bus of its own.
-
-
-def answers(namespace: Namespace, command: object) -> tuple[Outcome, Namespace]:
-    first = step(namespace, command)[0]
-    return first.outcome, first.next
-
-
-def own(profile: Profile) -> Namespace:
-    namespace = fresh_namespace(decided(profile), Observability(decides=True))
-    for command in (AGAIN, subscribe("s"), subscribe("r"), publish("m")):
-        _, namespace = answers(namespace, command)
-    return namespace
-
-
-def test_a_bus_of_its_own_tells_lists_and_deletes() -> None:
-    namespace = own(telling().possible[0].profile)
-    described, _ = answers(namespace, GET)
-    assert described == topic(
-        partitioned=True,
-        duplicate_detection=False,
-        duplicate_window=600 * SECOND,
-        subscription_count=2,
-        availability=Availability.AVAILABLE,
-    )
-    outcome, _ = answers(namespace, get())
-    assert isinstance(outcome, Described)
-    assert outcome.description.partitioned is None
-    assert outcome.description.message_count == 1
-    assert answers(namespace, LIST)[0] == listed("r", "s")
-    assert answers(namespace, update(status=EntityStatus.SEND_DISABLED))[0] == INVALID
-    done, left = answers(namespace, DELETE)
-    assert done == DONE
-    assert not left.queues
-    assert answers(left, take())[0] == MISSING
-    assert answers(left, Peek(queue=path("s")))[0] != Peeked()

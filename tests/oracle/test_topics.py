@@ -320,15 +320,6 @@ def test_basic_need_not_have_topics(outcome: Outcome) -> None:
     told.has(CreateTopic(topic="t"), outcome)
 
 
-def test_a_bus_of_its_own_puts_copies_where_the_message_is() -> None:
-    told = with_topic(telling(decides=True), "s")
-    steps = told.step(publish("m", partition_key="a"))
-    assert len(steps) == 4
-    told.possible = (steps[2].next,)
-    (given,) = told.step(take())
-    assert given.outcome == received("m", 2, partition_key="a")
-
-
 def test_time_passes_in_subscriptions(told: Told) -> None:
     with_topic(told, "s")
     told.has(publish("m"))

@@ -77,6 +77,26 @@ def test_families_head_their_rules_with_a_count(shown, conformance) -> None:
     assert re.search(r"\nTXN +Transactions +not applicable\n", text)
 
 
+def test_family_of_which_nothing_arose_is_a_heading_alone(shown, conformance) -> None:
+    """Unless every row is asked for, or one of its rules has another cause or was seen."""
+
+    def unseen(rule, **other):
+        life = rule.id.startswith("LIFE-")
+        fields = {"verdict": Verdict.NOT_SHOWN, "events": 0, "cause": "never", **other}
+        return attrs.evolve(rule, **fields) if life else rule
+
+    alike = attrs.evolve(conformance, rules=tuple(map(unseen, conformance.rules)))
+    text = shown(alike)
+    assert re.search(r"\nLIFE +A message's life +0 of \d+ shown\n +never\n", text)
+    assert "LIFE-07 " not in text.partition("Claimed")[0]
+    assert "\nLIFE-07 " in shown(alike, verbose=True)
+    for other in ({"cause": "late"}, {"events": 1}):
+        seventh = (
+            unseen(rule, **(other if rule.id == "LIFE-07" else {})) for rule in conformance.rules
+        )
+        assert "\nLIFE-07 " in shown(attrs.evolve(conformance, rules=tuple(seventh)))
+
+
 def test_what_is_not_applicable_is_condensed_by_cause(shown, conformance) -> None:
     text = shown(conformance)
     count = conformance.counted(Verdict.NOT_APPLICABLE)

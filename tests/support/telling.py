@@ -1,4 +1,4 @@
-"""A judge to talk to in tests of the model."""
+"""A judge to talk to in tests of the oracle."""
 
 from typing import Any
 

@@ -1,0 +1,91 @@
+"""The runs of one implementation on a terminal, one beside the other: a column an edition."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from busproof.history.conformance import Conformance, RuleVerdict, Verdict
+from busproof.reports import overview
+from busproof.spec import Catalogue
+from busproof.vocabulary.values import RuleId
+
+__all__ = ["show"]
+
+WIDE: Final = 110
+"""Columns from which families have their titles, too."""
+
+FINE: Final = frozenset({Verdict.SHOWN, Verdict.NOT_APPLICABLE})
+UNSEEN: Final = frozenset({Verdict.NOT_SHOWN, Verdict.NOT_APPLICABLE})
+STYLES: Final = {Verdict.VIOLATED: "red", Verdict.SHOWN: "green", Verdict.NOT_APPLICABLE: "dim"}
+
+
+def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) -> None:
+    """Print how many rules of each family were shown, and each rule that was not shown somewhere.
+
+    Args:
+        runs: verdicts on one implementation, held to one edition each.
+        catalogue: where the families are from.
+        console: where to print; it decides on width and colours.
+    """
+    subject = runs[0].subject
+    console.print(Text(f"{subject.name} {subject.version}", "bold"))
+    edges = box.ASCII if console.options.ascii_only else box.SIMPLE_HEAD
+    table = Table(box=edges, padding=(0, 1), show_edge=False)
+    table.add_column("family", overflow="fold")
+    for run in runs:
+        table.add_column(run.subject.edition, justify="right", overflow="fold")
+    for family in overview.families(runs[0], catalogue):
+        of_each = [_of_family(run, family.id) for run in runs]
+        named = f"{family.id} {family.title}" if console.width >= WIDE else family.id
+        table.add_row(named, *map(_counted, of_each))
+    table.add_section()
+    table.add_row(Text("all", "bold"), *(_counted(run.rules) for run in runs))
+    console.print(table)
+    _show_unshown(runs, console, edges)
+    for run in runs:
+        told = f"{run.subject.edition}: {overview.headline(run.rules)}, "
+        violated = len(overview.violations(run))
+        console.print(Text(f"{told}{violated} violated. {overview.conclusion(run)}"))
+
+
+def _of_family(run: Conformance, family: str) -> tuple[RuleVerdict, ...]:
+    return tuple(rule for rule in run.rules if rule.id.partition("-")[0] == family)
+
+
+def _counted(rules: Sequence[RuleVerdict]) -> Text:
+    applicable = overview.applicable(rules)
+    if not applicable:
+        return Text("-", "dim")
+    shown = sum(rule.verdict is Verdict.SHOWN for rule in rules)
+    violated = any(rule.verdict is Verdict.VIOLATED for rule in rules)
+    style = "red" if violated else "green" if shown == applicable else "yellow"
+    return Text(f"{shown} of {applicable}", style)
+
+
+def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box) -> None:
+    """Print the rules that were not shown: those that differ or broke, and all others."""
+    told: dict[RuleId, list[Verdict]] = {}
+    for run in runs:
+        for found in run.rules:
+            told.setdefault(found.id, []).append(found.verdict)
+    unshown = {rule: each for rule, each in told.items() if not FINE.issuperset(each)}
+    nowhere = [rule for rule, each in unshown.items() if UNSEEN.issuperset(each)]
+    if len(nowhere) < len(unshown):
+        table = Table(box=edges, padding=(0, 1), show_edge=False)
+        table.add_column("rule", no_wrap=True)
+        for run in runs:
+            table.add_column(run.subject.edition, overflow="fold")
+        for rule, verdicts in unshown.items():
+            if rule not in nowhere:
+                words = (Text(each.value, STYLES.get(each, "yellow")) for each in verdicts)
+                table.add_row(rule, *words)
+        console.print()
+        console.print(table)
+    if nowhere:
+        console.print()
+        console.print(Text(f"Shown in no edition: {overview.id_words(nowhere)}"))
+    console.print()

@@ -1,0 +1,37 @@
+"""`busproof run --edition all`: a run of each edition, and one page of them all."""
+
+import json
+
+import pytest
+
+from busproof.spec import load
+
+pytestmark = pytest.mark.slow
+
+EDITIONS = [each.id for each in sorted(load().editions, key=lambda each: each.order)]
+SHORT = ("run", "--edition", "all", "--only", "features", "--no-allure", "--name", "it")
+
+
+def test_every_edition_is_run_and_stands_beside_the_others(busproof):
+    ended = busproof(*SHORT, "--rule", "KEY-08")
+    assert 3 == ended.code
+    assert EDITIONS == ended.out.split("family")[1].split("\n")[0].split()
+    for edition in EDITIONS:
+        assert edition == busproof.run(f"it-{edition}").report.subject.edition
+    page = busproof.folder / "reports" / "runs" / "it.html"
+    assert all(edition in page.read_text() for edition in EDITIONS)
+
+
+def test_violation_in_any_edition_is_the_exit_code(busproof):
+    fault = ("--adapter", "faulty:mismatch-accepted")
+    ended = busproof(*SHORT, "--rule", "KEY-08", *fault, "--format", "json")
+    assert 1 == ended.code
+    told = json.loads(ended.out)["editions"]
+    assert set(EDITIONS) == told.keys()
+
+
+@pytest.mark.parametrize("option", ["--replay", "--write-known-failures"])
+def test_option_of_one_run_is_refused(busproof, option):
+    ended = busproof("run", "--edition", "all", option, "it.json")
+    assert 2 == ended.code
+    assert f"{option} belongs to one run" in ended.sentence
