@@ -178,8 +178,8 @@ def figures(much: int) -> Iterator[Figure]:
     }
     many |= others(ask)
     for name, before in few.items():
-        told = f"{name}, {much:,} held, times that at {LITTLE:,}"
-        yield at_most(told, many[name] / before, GROWTH)
+        figure = f"{name}, {much:,} held, times that at {LITTLE:,}"
+        yield at_most(figure, many[name] / before, GROWTH)
 
 
 def main() -> int:

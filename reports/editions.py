@@ -47,9 +47,8 @@ def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) ->
     console.print(table)
     _show_unshown(runs, console, edges)
     for run in runs:
-        told = f"{run.subject.edition}: {overview.headline(run.rules)}, "
-        violated = len(overview.violations(run))
-        console.print(Text(f"{told}{violated} violated. {overview.conclusion(run)}"))
+        counts = f"{overview.headline(run.rules)}, {len(overview.violations(run))} violated"
+        console.print(Text(f"{run.subject.edition}: {counts}. {overview.conclusion(run)}"))
 
 
 def _of_family(run: Conformance, family: str) -> tuple[RuleVerdict, ...]:
@@ -68,20 +67,20 @@ def _counted(rules: Sequence[RuleVerdict]) -> Text:
 
 def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box) -> None:
     """Print the rules that were not shown: those that differ or broke, and all others."""
-    told: dict[RuleId, list[Verdict]] = {}
+    verdicts: dict[RuleId, list[Verdict]] = {}
     for run in runs:
         for found in run.rules:
-            told.setdefault(found.id, []).append(found.verdict)
-    unshown = {rule: each for rule, each in told.items() if not FINE.issuperset(each)}
+            verdicts.setdefault(found.id, []).append(found.verdict)
+    unshown = {rule: each for rule, each in verdicts.items() if not FINE.issuperset(each)}
     nowhere = [rule for rule, each in unshown.items() if UNSEEN.issuperset(each)]
     if len(nowhere) < len(unshown):
         table = Table(box=edges, padding=(0, 1), show_edge=False)
         table.add_column("rule", no_wrap=True)
         for run in runs:
             table.add_column(run.subject.edition, overflow="fold")
-        for rule, verdicts in unshown.items():
+        for rule, of_editions in unshown.items():
             if rule not in nowhere:
-                words = (Text(each.value, STYLES.get(each, "yellow")) for each in verdicts)
+                words = (Text(each.value, STYLES.get(each, "yellow")) for each in of_editions)
                 table.add_row(rule, *words)
         console.print()
         console.print(table)

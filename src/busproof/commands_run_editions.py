@@ -45,12 +45,12 @@ def run_editions(args: argparse.Namespace) -> int:
         conformance, folder = conducted(one, failures)
         runs.append(_reported(conformance, folder, one))
         write_aside(f"Report: {folder}")
-    told = printed(lambda: _print(runs, catalogue, args))
+    shown = printed(lambda: _print(runs, catalogue, args))
     page = Path("reports") / "runs" / f"{name}.html"
     done = written(lambda: _write_page(runs, catalogue, page))
     if done:
         write_aside(f"Page: {page}")
-    codes = {int(each.exit_code) for each in runs} | (set() if told and done else {3})
+    codes = {int(each.exit_code) for each in runs} | (set() if shown and done else {3})
     return next(code for code in GRAVEST_FIRST if code in codes)
 
 

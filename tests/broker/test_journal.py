@@ -121,7 +121,7 @@ def test_the_output_has_nothing_but_lines(config: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+@pytest.mark.needs("full-device")
 def test_a_log_that_cannot_be_written_stops_nobody(start: Start) -> None:
     """It is said once."""
     served = start("--log", "/dev/full")

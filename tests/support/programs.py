@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import os
 import re
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -67,11 +68,21 @@ def _rabbitmq() -> bool:
     return shutil.which("erl") is not None and Path("/usr/lib/rabbitmq/bin").exists()
 
 
+def _may_open(files: int) -> Callable[[], bool]:
+    def there() -> bool:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        return hard == resource.RLIM_INFINITY or hard >= files
+
+    return there
+
+
 NEEDS: Final = {
     "bash": Need(_on_path("bash", "sh", "dirname"), "apt-get install bash coreutils"),
     "chromium": Need(lambda: chromium() is not None, "apt-get install chromium"),
+    "full-device": Need(Path("/dev/full").exists, "Linux: /dev/full is a disk that is always full"),
     "git": Need(_on_path("git"), "apt-get install git"),
     "index": Need(lambda: True, "a package index that pip can reach; the test itself finds out"),
+    "many-files": Need(_may_open(7_000), "ulimit -Hn 7000 or more"),
     "mount": Need(_on_path("mount"), "apt-get install mount"),
     "node": Need(_node, f"apt-get install nodejs npm (Node.js {OLDEST_NODE} or later)"),
     "own-mount": Need(
