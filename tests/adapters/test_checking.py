@@ -16,11 +16,12 @@ from busproof.vocabulary.profile import profile_for
 
 CHILD = Path(__file__).parent / "children" / "line.py"
 NODE = Path(__file__).parent.parent.parent / "examples" / "node-adapter" / "adapter.js"
-TIMEOUT = 1.0
+PATIENCE = 30.0
+"""Long, so that a process that is slow to start on a busy machine is not failed for it."""
 
 
-def findings(name: str) -> dict[str, Finding]:
-    found = list(checked(name, profile_for(load()), TIMEOUT))
+def findings(name: str, timeout: float = PATIENCE) -> dict[str, Finding]:
+    found = list(checked(name, profile_for(load()), timeout))
     assert [each.id for each in lessons(name)] == [each.lesson.id for each in found]
     return {each.lesson.id: each for each in found}
 
@@ -178,7 +179,8 @@ LINES = {
 @pytest.mark.parametrize("how", LINES)
 def test_what_a_process_gets_wrong_is_told_by_its_own_check(how: str, tmp_path) -> None:
     check, said = LINES[how]
-    found = findings(child(how, str(tmp_path / "state")))
+    timeout = 1.0 if how == "silent" else PATIENCE
+    found = findings(child(how, str(tmp_path / "state")), timeout)
     assert check == next(iter(name for name in found if name in failed(found)))
     assert said in found[check].said
     assert all(each.sent for each in found[check].exchanges)
@@ -203,7 +205,7 @@ def test_every_check_has_caught_a_fake() -> None:
 @pytest.mark.parametrize("name", ["modle", "exec:", "misbehaving:Nobody", "amqp://host"])
 def test_an_adapter_that_does_not_exist_is_a_usage_error(name: str) -> None:
     with pytest.raises(UsageError):
-        list(checked(name, profile_for(load()), TIMEOUT))
+        list(checked(name, profile_for(load()), PATIENCE))
 
 
 @pytest.mark.parametrize(
