@@ -1,29 +1,31 @@
 """The seeded faults: buses that break one rule each, for the suite to be tested by."""
 
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import Final
 
+import attrs
+
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
+from busproof.adapters.model import ModelAdapter
 from busproof.adapters.seeded import (
     faults_actions,
     faults_added,
     faults_batches,
-    faults_copies,
     faults_dead,
     faults_deferral,
     faults_duplicates,
     faults_filters,
     faults_forwarding,
-    faults_keys,
     faults_life,
     faults_limits,
     faults_locks,
     faults_management,
     faults_numbering,
-    faults_order,
     faults_partitions,
     faults_peeks,
-    faults_placing,
     faults_premium,
     faults_quotas,
     faults_scheduling,
@@ -38,45 +40,110 @@ from busproof.adapters.seeded import (
     faults_transactions,
     faults_transfers,
 )
-from busproof.adapters.seeded.bus import AssigningBus, SeededBus
-from busproof.adapters.seeded.fault import Fault
+from busproof.adapters.seeded.bus import SeededBus
+from busproof.adapters.seeded.fault import Seeded
+from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.errors import UsageError
+from busproof.mutants import MUTANTS, Mutant
+from busproof.mutants.runs import Run
 
-__all__ = ["FAULTS", "AssigningBus", "Fault", "SeededBus", "fault", "make"]
+__all__ = ["FAULTS", "Fault", "SeededBus", "fault", "make"]
+
+
+@attrs.frozen(kw_only=True)
+class Fault:
+    """A mutant, as an adapter."""
+
+    id: str
+    rule: str
+    summary: str
+    family: str
+    bus: Callable[[], Adapter]
+    counterpart: Callable[[], Adapter]
+    conforming: str
+    run: Run
+    readings: Mapping[str, str]
+    needs: frozenset[v.Capability]
+    deep: bool = False
+    equivalent: str = ""
+    literal: bool = False
+
+
+class Careless(ModelAdapter):
+    """The model behind a client library that leaves everything as it is."""
+
+    def _prepared(self, command: v.Command) -> v.Command:
+        return command
+
+
+def _of_mutant(mutant: Mutant) -> Fault:
+    library = v.Capability.CLIENT_LIBRARY in mutant.needs
+    kind = Careless if library else ModelAdapter
+    return Fault(
+        id=mutant.id,
+        rule=mutant.rule,
+        summary=mutant.summary,
+        family=mutant.family,
+        bus=partial(kind, library=library, rules=mutant.rules),
+        counterpart=partial(ModelAdapter, library=library),
+        conforming="model?library=true" if library else "model",
+        run=mutant.run,
+        readings=mutant.readings,
+        needs=mutant.needs,
+        deep=mutant.deep,
+        equivalent=mutant.equivalent,
+        literal=mutant.literal,
+    )
+
+
+def _of_seeded(seeded: Seeded) -> Fault:
+    return Fault(
+        id=seeded.id,
+        rule=seeded.rule,
+        summary=seeded.summary,
+        family=seeded.bus.__module__.rpartition("faults_")[2],
+        bus=seeded.bus,
+        counterpart=seeded.counterpart,
+        conforming=f"{SeededBus.__module__}:{SeededBus.__qualname__}",
+        run=SHOWN[seeded.id],
+        readings=READINGS.get(seeded.id, {}),
+        needs=seeded.needs,
+        deep=seeded.deep,
+        equivalent=seeded.equivalent,
+        literal=seeded.literal,
+    )
+
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    *faults_keys.FAULTS,
-    *faults_order.FAULTS,
-    *faults_copies.FAULTS,
-    *faults_placing.FAULTS,
-    *faults_transactions.FAULTS,
-    *faults_life.FAULTS,
-    *faults_sessions.FAULTS,
-    *faults_settlements.FAULTS,
-    *faults_dead.FAULTS,
-    *faults_locks.FAULTS,
-    *faults_deferral.FAULTS,
-    *faults_topics.FAULTS,
-    *faults_filters.FAULTS,
-    *faults_actions.FAULTS,
-    *faults_added.FAULTS,
-    *faults_batches.FAULTS,
-    *faults_forwarding.FAULTS,
-    *faults_transfers.FAULTS,
-    *faults_scheduling.FAULTS,
-    *faults_duplicates.FAULTS,
-    *faults_management.FAULTS,
-    *faults_statuses.FAULTS,
-    *faults_topic_management.FAULTS,
-    *faults_subscriptions.FAULTS,
-    *faults_numbering.FAULTS,
-    *faults_partitions.FAULTS,
-    *faults_peeks.FAULTS,
-    *faults_time_to_live.FAULTS,
-    *faults_sizes.FAULTS,
-    *faults_limits.FAULTS,
-    *faults_quotas.FAULTS,
-    *faults_premium.FAULTS,
+    *map(_of_mutant, MUTANTS),
+    *map(_of_seeded, faults_transactions.FAULTS),
+    *map(_of_seeded, faults_life.FAULTS),
+    *map(_of_seeded, faults_sessions.FAULTS),
+    *map(_of_seeded, faults_settlements.FAULTS),
+    *map(_of_seeded, faults_dead.FAULTS),
+    *map(_of_seeded, faults_locks.FAULTS),
+    *map(_of_seeded, faults_deferral.FAULTS),
+    *map(_of_seeded, faults_topics.FAULTS),
+    *map(_of_seeded, faults_filters.FAULTS),
+    *map(_of_seeded, faults_actions.FAULTS),
+    *map(_of_seeded, faults_added.FAULTS),
+    *map(_of_seeded, faults_batches.FAULTS),
+    *map(_of_seeded, faults_forwarding.FAULTS),
+    *map(_of_seeded, faults_transfers.FAULTS),
+    *map(_of_seeded, faults_scheduling.FAULTS),
+    *map(_of_seeded, faults_duplicates.FAULTS),
+    *map(_of_seeded, faults_management.FAULTS),
+    *map(_of_seeded, faults_statuses.FAULTS),
+    *map(_of_seeded, faults_topic_management.FAULTS),
+    *map(_of_seeded, faults_subscriptions.FAULTS),
+    *map(_of_seeded, faults_numbering.FAULTS),
+    *map(_of_seeded, faults_partitions.FAULTS),
+    *map(_of_seeded, faults_peeks.FAULTS),
+    *map(_of_seeded, faults_time_to_live.FAULTS),
+    *map(_of_seeded, faults_sizes.FAULTS),
+    *map(_of_seeded, faults_limits.FAULTS),
+    *map(_of_seeded, faults_quotas.FAULTS),
+    *map(_of_seeded, faults_premium.FAULTS),
 )
 """Every fault, by the family of its rule."""
 

@@ -26,6 +26,7 @@ from busproof.model import (
     new_namespace,
     step,
 )
+from busproof.model.rules import RULES, Rules
 
 __all__ = ["CAPABILITIES", "HOSTILE_SLACK", "ModelAdapter"]
 
@@ -40,13 +41,14 @@ CAPABILITIES: Final = frozenset(v.Capability) - {
 
 
 class ModelAdapter:
-    """An adapter with the model behind it; conforming under every policy.
+    """An adapter with the model behind it; conforming under every policy, unless a rule is wrong.
 
     Args:
         policy: one of `POLICIES`.
         seed: of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
+        rules: the model's, or those of a mutant.
     """
 
     def __init__(
@@ -56,12 +58,14 @@ class ModelAdapter:
         clock: str = v.Clock.VIRTUAL,
         *,
         library: bool = False,
+        rules: Rules = RULES,
     ) -> None:
         if policy not in POLICIES:
             raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
         self._policy = policy
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
+        self._rules = rules
         self._clock = v.Clock(clock)
         self._namespace: Namespace | None = None
         self._choices: Choices = RoundRobin()
@@ -84,7 +88,7 @@ class ModelAdapter:
 
     def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace."""
-        self._namespace = new_namespace(profile)
+        self._namespace = new_namespace(profile, self._rules)
         self._choices = RoundRobin() if self._policy == "round-robin" else self._at_random()
         self._ask = self._step
         if self._policy == "hostile":

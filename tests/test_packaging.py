@@ -34,7 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": {"vocabulary", "filters", "spec"},
     "oracle": {"vocabulary", "filters"},
     "history": {"vocabulary"},
-    "adapters": {"vocabulary", "history", "pipeline", "model"},
+    "mutants": {"vocabulary", "model"},
+    "adapters": {"vocabulary", "history", "pipeline", "model", "mutants"},
     "broker": {"vocabulary", "filters", "model", "spec", "adapters.hostile"},
     "judging": {"vocabulary", "oracle", "spec", "history", "adapters.base"},
     "steps": {"vocabulary", "history", "judging", "spec", "adapters.base", "adapters.finding"}

@@ -8,14 +8,14 @@ import attrs
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.vocabulary.capabilities import Capability
 
-__all__ = ["Fault", "Faults"]
+__all__ = ["Faults", "Seeded"]
 
 Bus = type[SeededBus]
 _Bus = TypeVar("_Bus", bound=SeededBus)
 
 
 @attrs.frozen(kw_only=True)
-class Fault:
+class Seeded:
     """One way to break one rule.
 
     Attributes:
@@ -52,7 +52,7 @@ class Faults:
     """
 
     def __init__(self) -> None:
-        self._found: list[Fault] = []
+        self._found: list[Seeded] = []
 
     def __call__(
         self,
@@ -68,7 +68,7 @@ class Faults:
         """The decorator of one faulty bus."""
 
         def collect(bus: type[_Bus]) -> type[_Bus]:
-            fault = Fault(
+            fault = Seeded(
                 id=identity,
                 rule=rule,
                 summary=summary,
@@ -83,6 +83,6 @@ class Faults:
 
         return collect
 
-    def all(self) -> tuple[Fault, ...]:
+    def all(self) -> tuple[Seeded, ...]:
         """What was collected."""
         return tuple(self._found)

@@ -4,7 +4,7 @@ from typing import Final
 
 from busproof.adapters.base import Observed
 from busproof.adapters.seeded.bus import SeededBus
-from busproof.adapters.seeded.fault import Fault, Faults
+from busproof.adapters.seeded.fault import Faults, Seeded
 from busproof.adapters.seeded.limiting import KB
 from busproof.adapters.seeded.queues import Queue
 from busproof.vocabulary.commands import Schedule, Send
@@ -165,4 +165,4 @@ class _AnyState(SeededBus):
         return ANY
 
 
-FAULTS: Final[tuple[Fault, ...]] = faulty.all()
+FAULTS: Final[tuple[Seeded, ...]] = faulty.all()

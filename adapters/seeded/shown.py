@@ -12,7 +12,6 @@ from busproof.adapters.seeded import (
     shown_duplicates,
     shown_filters,
     shown_forwarding,
-    shown_keys,
     shown_life,
     shown_limits,
     shown_locks,
@@ -32,12 +31,11 @@ from busproof.adapters.seeded import (
     shown_transactions,
     shown_transfers,
 )
-from busproof.adapters.seeded.runs import Run
+from busproof.mutants.runs import Run
 
 __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
-    **shown_keys.SHOWN,
     **shown_transactions.SHOWN,
     **shown_life.SHOWN,
     **shown_sessions.SHOWN,

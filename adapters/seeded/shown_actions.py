@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import Run, receive, send
+from busproof.mutants.runs import Run, receive, send
 from busproof.vocabulary.commands import AddRule, CreateSubscription, CreateTopic
 from busproof.vocabulary.subscription_rules import TrueFilter
 

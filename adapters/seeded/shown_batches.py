@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import QUEUE, Run, complete, create, receive, send
+from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
 from busproof.vocabulary.commands import (
     BeginTransaction,
     ReceiveBatch,

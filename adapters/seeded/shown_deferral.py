@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.adapters.seeded.runs import (
+from busproof.mutants.runs import (
     QUEUE,
     Run,
     abandon,

@@ -7,7 +7,7 @@ found by the scenarios, which wait for it, and are listed without a run.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import (
+from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
     QUEUE,

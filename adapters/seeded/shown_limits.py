@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.adapters.seeded.runs import QUEUE, Run, create, receive, schedule, send
+from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
 from busproof.vocabulary.commands import AcceptSession, BeginTransaction, SetSessionState
 
 __all__ = ["SHOWN"]

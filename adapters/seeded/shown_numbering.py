@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.adapters.seeded.runs import QUEUE, Run, abandon, create, home, receive, send
+from busproof.mutants.runs import QUEUE, Run, abandon, create, home, receive, send
 from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from busproof.adapters.seeded.runs import Run, create, send
+from busproof.mutants.runs import Run, create, send
 from busproof.vocabulary.commands import CreateQueue, CreateTopic, DeleteQueue
 
 __all__ = ["READINGS", "SHOWN"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import (
+from busproof.mutants.runs import (
     QUEUE,
     Request,
     Run,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.adapters.seeded.runs import QUEUE, Run, create, receive, send
+from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.vocabulary.commands import UpdateQueue
 from busproof.vocabulary.entity_settings import EntityStatus
 

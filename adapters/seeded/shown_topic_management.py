@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import PARTITIONS, Run, create, receive, send, wait
+from busproof.mutants.runs import PARTITIONS, Run, create, receive, send, wait
 from busproof.vocabulary.commands import (
     BringPartitionUp,
     CreateSubscription,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.adapters.seeded.runs import Run, create, receive, send
+from busproof.mutants.runs import Run, create, receive, send
 from busproof.vocabulary.commands import BeginTransaction, CommitTransaction, RollBackTransaction
 
 __all__ = ["SHOWN"]

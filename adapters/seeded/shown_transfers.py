@@ -7,7 +7,7 @@ scenarios wait for.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.adapters.seeded.runs import (
+from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
     Run,

@@ -92,8 +92,7 @@ class Job:
 
     def counterpart(self) -> Request:
         """The same run on the same bus without the fault."""
-        bus = fault_named(self.fault).counterpart
-        return attrs.evolve(self.request(), adapter=f"{bus.__module__}:{bus.__qualname__}")
+        return attrs.evolve(self.request(), adapter=fault_named(self.fault).conforming)
 
 
 def _where_it_holds(rule: Rule) -> tuple[str, str]:

@@ -14,8 +14,6 @@ from corrupting import CORRUPTIONS, History
 from busproof.adapters.faults import FAULTS, Fault
 from busproof.adapters.faults import fault as fault_named
 from busproof.adapters.model import ModelAdapter
-from busproof.adapters.seeded.runs import PARTITIONS, play
-from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.history.records import Oracle
 from busproof.history.words import event_words
 from busproof.judging.judge import vantage_of
@@ -23,6 +21,7 @@ from busproof.judging.overlap import Judged, judged
 from busproof.judging.parts import parts
 from busproof.judging.topics import impossible_topic
 from busproof.judging.workload import Habits, work
+from busproof.mutants.runs import PARTITIONS, play
 from busproof.oracle.state import fresh_namespace
 from busproof.oracle.step import accept
 from busproof.spec import load
@@ -69,7 +68,7 @@ def profile(partitions: int = 16, fault: str = "") -> Profile:
         partitions=partitions,
         edition=EDITION if fault else None,
         tier=tier,
-        readings=READINGS.get(fault, {}),
+        readings=fault_named(fault).readings if fault and fault != NO_FAULT else {},
     )
 
 
@@ -162,7 +161,7 @@ def timed(fault: Fault) -> list[Event]:
     bus = fault.bus()
     bus.start(profile(PARTITIONS, fault.id))
     later, virtual, events = 1_000, 0, []
-    for event in play(bus, SHOWN[fault.id]):
+    for event in play(bus, fault.run):
         later += 1
         if isinstance(event.command, AdvanceClock):
             virtual += event.command.duration
@@ -212,7 +211,7 @@ def test_every_fault_is_seen_among_what_others_do(fault: Fault) -> None:
     something else, depends on every other request, so that nothing is done beside it.
     """
     vantage = attrs.evolve(fault.bus().declaration.vantage, clock=Clock.REAL)
-    asked = SHOWN[fault.id]
+    asked = fault.run
     crowded = len(asked) >= 100
     held_to = profile(PARTITIONS, fault.id)
     of_all = fault.rule.startswith(OF_THE_NAMESPACE) or held_to.tier is Tier.PREMIUM

@@ -8,13 +8,12 @@ from random import Random
 import attrs
 from corrupting import CORRUPTIONS, History
 
-from busproof.adapters.faults import FAULTS, SeededBus
+from busproof.adapters.faults import FAULTS
 from busproof.adapters.model import HOSTILE_SLACK, ModelAdapter
-from busproof.adapters.seeded.runs import PARTITIONS, play
-from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Started
 from busproof.judging.workload import Habits, work
+from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Event, Indeterminate
 from busproof.vocabulary.profile import Profile, profile_for
@@ -147,11 +146,11 @@ def seeded(*, faulty: bool, rules: Container[str]) -> Iterator[Case]:
     or that need a client library are left out, and so are those of other rules.
     """
     for fault in FAULTS:
-        if fault.id in READINGS or fault.needs or fault.rule not in rules:
+        if fault.readings or fault.needs or fault.rule not in rules:
             continue
         bus = fault.bus() if faulty else fault.counterpart()
         bus.start(profile())
-        events = tuple(play(bus, SHOWN[fault.id]))
+        events = tuple(play(bus, fault.run))
         broken = frozenset({fault.rule}) if faulty else frozenset[str]()
         yield Case(fault.id if faulty else WITHOUT + fault.id, events, broken)
 
@@ -165,7 +164,7 @@ def faults_header() -> Header:
     return Header(
         adapter="faulty",
         profile=profile(),
-        capabilities=tuple(sorted(SeededBus().declaration.capabilities)),
+        capabilities=tuple(sorted(ModelAdapter().declaration.capabilities)),
     )
 
 

@@ -2,30 +2,11 @@
 
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 
-from busproof.adapters.base import Adapter
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    CancelScheduled,
-    Command,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    Schedule,
-    Send,
-    Settlement,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Event, Received, ReceivedSeveral, Scheduled
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
+from busproof import vocabulary as v
 
 __all__ = [
     "DEAD",
@@ -44,6 +25,7 @@ __all__ = [
     "create",
     "dead_letter",
     "defer",
+    "down",
     "home",
     "over",
     "play",
@@ -51,6 +33,7 @@ __all__ = [
     "renew",
     "schedule",
     "send",
+    "up",
     "wait",
 ]
 
@@ -66,17 +49,17 @@ REASON: Final = "unreadable"
 class Settling:
     """Settle the message that the receive with this number was given, counted from 0."""
 
-    kind: type[Settlement | RenewLock]
+    kind: type[v.Settlement | v.RenewLock]
     receive: int
     queue: str = QUEUE
     within: str | None = None
 
-    def asked(self, token: str) -> Command:
+    def asked(self, token: str) -> v.Command:
         """The request, once the lock is known."""
-        if issubclass(self.kind, RenewLock):
-            return RenewLock(queue=self.queue, lock_token=token)
-        if self.kind is DeadLetter:
-            return DeadLetter(
+        if issubclass(self.kind, v.RenewLock):
+            return v.RenewLock(queue=self.queue, lock_token=token)
+        if self.kind is v.DeadLetter:
+            return v.DeadLetter(
                 queue=self.queue, lock_token=token, reason=REASON, transaction=self.within
             )
         return self.kind(queue=self.queue, lock_token=token, transaction=self.within)
@@ -90,10 +73,10 @@ class ByNumber:
     session_id: str | None = None
     delete: bool = False
 
-    def asked(self, given: list[MessageView]) -> ReceiveDeferred:
+    def asked(self, given: list[v.MessageView]) -> v.ReceiveDeferred:
         """The request, once the sequence numbers are known."""
-        mode = ReceiveMode.RECEIVE_AND_DELETE if self.delete else ReceiveMode.PEEK_LOCK
-        return ReceiveDeferred(
+        mode = v.ReceiveMode.RECEIVE_AND_DELETE if self.delete else v.ReceiveMode.PEEK_LOCK
+        return v.ReceiveDeferred(
             queue=QUEUE,
             sequence_numbers=tuple(given[each].sequence_number or 0 for each in self.receives),
             mode=mode,
@@ -107,9 +90,9 @@ class Cancelling:
 
     scheduled: int
 
-    def asked(self, numbers: list[int]) -> CancelScheduled:
+    def asked(self, numbers: list[int]) -> v.CancelScheduled:
         """The request, once the number is known."""
-        return CancelScheduled(queue=QUEUE, sequence_number=numbers[self.scheduled])
+        return v.CancelScheduled(queue=QUEUE, sequence_number=numbers[self.scheduled])
 
 
 @attrs.frozen
@@ -117,16 +100,16 @@ class Over:
     """Ask over another connection."""
 
     connection: str
-    request: Command | Settling | ByNumber | Cancelling
+    request: v.Command | Settling | ByNumber | Cancelling
 
 
-Request = Command | Settling | ByNumber | Cancelling | Over
+Request = v.Command | Settling | ByNumber | Cancelling | Over
 Run = tuple[Request, ...]
 
 
-def create(*, queue: str = QUEUE, **settings: Any) -> CreateQueue:
+def create(*, queue: str = QUEUE, **settings: Any) -> v.CreateQueue:
     """Create the queue."""
-    return CreateQueue(queue=queue, **settings)
+    return v.CreateQueue(queue=queue, **settings)
 
 
 def send(
@@ -136,17 +119,21 @@ def send(
     seconds: int = 60,
     queue: str = QUEUE,
     **properties: Any,
-) -> Send:
+) -> v.Send:
     """Send a message; `within` names a transaction, `seconds` is the sender's timeout."""
-    message = Message(body=body, **properties)
-    return Send(queue=queue, message=message, transaction=within, timeout=seconds * MICROSECONDS)
+    message = v.Message(body=body, **properties)
+    return v.Send(
+        queue=queue, message=message, transaction=within, timeout=seconds * v.MICROSECONDS
+    )
 
 
-def schedule(body: str, seconds: int, *, within: str | None = None, **properties: Any) -> Schedule:
+def schedule(
+    body: str, seconds: int, *, within: str | None = None, **properties: Any
+) -> v.Schedule:
     """Schedule a message to come so many seconds from now."""
-    message = Message(body=body, **properties)
-    delay = seconds * MICROSECONDS
-    return Schedule(queue=QUEUE, message=message, delay=delay, transaction=within)
+    message = v.Message(body=body, **properties)
+    delay = seconds * v.MICROSECONDS
+    return v.Schedule(queue=QUEUE, message=message, delay=delay, transaction=within)
 
 
 def cancel(scheduled: int) -> Cancelling:
@@ -154,30 +141,32 @@ def cancel(scheduled: int) -> Cancelling:
     return Cancelling(scheduled)
 
 
-def receive(session_id: str | None = None, *, delete: bool = False, queue: str = QUEUE) -> Receive:
+def receive(
+    session_id: str | None = None, *, delete: bool = False, queue: str = QUEUE
+) -> v.Receive:
     """Receive a message."""
-    mode = ReceiveMode.RECEIVE_AND_DELETE if delete else ReceiveMode.PEEK_LOCK
-    return Receive(queue=queue, session_id=session_id, mode=mode)
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE if delete else v.ReceiveMode.PEEK_LOCK
+    return v.Receive(queue=queue, session_id=session_id, mode=mode)
 
 
 def complete(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
     """Complete what the receive with this number was given; `within` names a transaction."""
-    return Settling(Complete, receive, queue, within)
+    return Settling(v.Complete, receive, queue, within)
 
 
 def abandon(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
     """Abandon what the receive with this number was given; `within` names a transaction."""
-    return Settling(Abandon, receive, queue, within)
+    return Settling(v.Abandon, receive, queue, within)
 
 
 def dead_letter(receive: int, queue: str = QUEUE) -> Settling:
     """Dead-letter what the receive with this number was given."""
-    return Settling(DeadLetter, receive, queue)
+    return Settling(v.DeadLetter, receive, queue)
 
 
 def defer(receive: int) -> Settling:
     """Set aside what the receive with this number was given."""
-    return Settling(Defer, receive)
+    return Settling(v.Defer, receive)
 
 
 def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:
@@ -187,27 +176,56 @@ def by_number(*receives: int, session_id: str | None = None, delete: bool = Fals
 
 def renew(receive: int) -> Settling:
     """Renew the lock of what the receive with this number was given."""
-    return Settling(RenewLock, receive)
+    return Settling(v.RenewLock, receive)
 
 
-def wait(seconds: int) -> AdvanceClock:
+def down(partition: int, queue: str = QUEUE) -> v.TakePartitionDown:
+    """Take a partition down."""
+    return v.TakePartitionDown(queue=queue, partition=partition)
+
+
+def up(partition: int, queue: str = QUEUE) -> v.BringPartitionUp:
+    """Bring a partition up."""
+    return v.BringPartitionUp(queue=queue, partition=partition)
+
+
+def wait(seconds: int) -> v.AdvanceClock:
     """Let time pass."""
-    return AdvanceClock(duration=seconds * MICROSECONDS)
+    return v.AdvanceClock(duration=seconds * v.MICROSECONDS)
 
 
-def over(connection: str, request: Command | Settling | ByNumber) -> Over:
+def over(connection: str, request: v.Command | Settling | ByNumber) -> Over:
     """Ask over another connection than the usual one."""
     return Over(connection, request)
 
 
 def home(key: str) -> int:
-    """The partition that a key selects in the seeded bus."""
+    """The partition that a key selects where the policy is round robin."""
     return zlib.crc32(key.encode()) % PARTITIONS
 
 
-def play(adapter: Adapter, run: Iterable[Request]) -> Iterator[Event]:
+class Observed(Protocol):
+    """What came of a command."""
+
+    @property
+    def outcome(self) -> v.Outcome:
+        """What the client sees."""
+
+    @property
+    def witness(self) -> v.Witness | None:
+        """What an observer inside the bus saw besides."""
+
+
+class Bus(Protocol):
+    """Whatever can be asked one command after another."""
+
+    def do(self, command: v.Command, connection: str) -> Observed:
+        """Ask one command over the named connection."""
+
+
+def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
     """Ask one request after another and tell what came of each."""
-    given: list[MessageView] = []
+    given: list[v.MessageView] = []
     numbers: list[int] = []
     for request in run:
         connection, wanted = "c1", request
@@ -221,13 +239,13 @@ def play(adapter: Adapter, run: Iterable[Request]) -> Iterator[Event]:
             token = given[wanted.receive].lock_token or "none"
             wanted = wanted.asked(token)
         observed = adapter.do(wanted, connection)
-        if isinstance(observed.outcome, Received):
+        if isinstance(observed.outcome, v.Received):
             given.append(observed.outcome.message)
-        if isinstance(observed.outcome, Scheduled):
+        if isinstance(observed.outcome, v.Scheduled):
             numbers.append(observed.outcome.sequence_number or 0)
-        if isinstance(observed.outcome, ReceivedSeveral):
+        if isinstance(observed.outcome, v.ReceivedSeveral):
             given.extend(observed.outcome.messages)
-        yield Event(
+        yield v.Event(
             connection=connection,
             command=wanted,
             outcome=observed.outcome,

@@ -1,0 +1,126 @@
+"""What a mutant is, and how a module of mutants collects its own."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.rules import RULES, Rules
+from busproof.model.state import Namespace
+from busproof.mutants.runs import Run
+
+__all__ = ["Family", "Mutant", "memory"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Kept = TypeVar("Kept")
+
+AS_USUAL: Final[Mapping[str, str]] = {}
+
+
+@attrs.frozen(kw_only=True)
+class Mutant:
+    """The model with one function replaced, so that it breaks one rule.
+
+    Attributes:
+        id: a slug.
+        rule: id of the rule that is broken; a test of that very rule must kill the mutant.
+        summary: what it does wrong, in a sentence.
+        family: name of the module that has it.
+        rules: the model's rules with the fault.
+        run: the shortest run that shows the fault, in a namespace of `runs.PARTITIONS` partitions.
+        readings: those other than the default ones under which `run` shows it to the judge.
+        needs: the capabilities that it declares beyond those of the model.
+        deep: whether it shows only in a longer or a rarer run of commands.
+        equivalent: why no test can tell it from a conforming bus; empty if one can.
+        literal: whether no single answer breaks a rule, and only a scenario's own words tell it
+            apart: something that has to come at a time that nobody states never comes.
+    """
+
+    id: str
+    rule: v.RuleId
+    summary: str
+    family: str
+    rules: Rules
+    run: Run
+    readings: Mapping[str, str] = AS_USUAL
+    needs: frozenset[v.Capability] = frozenset()
+    deep: bool = False
+    equivalent: str = ""
+    literal: bool = False
+
+
+class Family:
+    """Collects the mutants of one module, in their order.
+
+    The function that is put in a rule's place may call the rule itself as `RULES.family.rule`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name.rpartition(".")[2]
+        self._found: list[Mutant] = []
+
+    def __call__(
+        self,
+        rule: v.RuleId,
+        replaces: str,
+        run: Run,
+        *,
+        also: Mapping[str, Callable[..., Any]] | None = None,
+        **more: Any,
+    ) -> Callable[[Function], Function]:
+        """Return the decorator of a function that breaks a rule.
+
+        Its name becomes the mutant's id, its docstring says what is wrong.
+
+        Args:
+            rule: id of the rule that is broken.
+            replaces: the function of the model in whose place it is put, as `family.function`; none
+                if the fault is not in the bus.
+            run: the shortest run that shows it.
+            also: other functions that are replaced, each with what comes in its place.
+            more: other attributes of the mutant.
+        """
+
+        def collect(function: Function) -> Function:
+            places = {replaces: function} if replaces else {}
+            mutant = Mutant(
+                id=function.__name__.replace("_", "-"),
+                rule=rule,
+                summary=function.__doc__ or "",
+                family=self._name,
+                rules=replaced({**places, **(also or {})}),
+                run=run,
+                **more,
+            )
+            self._found.append(mutant)
+            return function
+
+        return collect
+
+    def all(self) -> tuple[Mutant, ...]:
+        """Return what was collected."""
+        return tuple(self._found)
+
+
+def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:
+    """Return the model's rules with other functions in some places."""
+    rules = RULES
+    for place, function in places.items():
+        family, _, name = place.partition(".")
+        changed = attrs.evolve(getattr(rules, family), **{name: function})
+        rules = attrs.evolve(rules, **{family: changed})
+    return rules
+
+
+_MEMORIES: Final[WeakKeyDictionary[Namespace, Any]] = WeakKeyDictionary()
+
+
+def memory(namespace: Namespace, kind: Callable[[], Kept]) -> Kept:
+    """Return what a mutant keeps besides the state; it is new in each namespace.
+
+    A refusal does not take it back.
+    """
+    kept: Kept = _MEMORIES.setdefault(namespace, kind())
+    return kept
