@@ -1,0 +1,487 @@
+"""Mutants of PART: outages of partitions, front ends with caches, peeks."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
+from busproof.model.values import DIRECT, EntityKind, Key, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import (
+    PARTITIONS,
+    QUEUE,
+    Run,
+    complete,
+    create,
+    down,
+    home,
+    over,
+    receive,
+    send,
+    up,
+    wait,
+)
+
+__all__ = ["MUTANTS"]
+
+Switch = v.TakePartitionDown | v.BringPartitionUp
+View = v.MessageView
+mutant = Family(__name__)
+
+OTHER: Final = "other"
+ALL_DOWN: Final[Run] = tuple(map(down, range(PARTITIONS)))
+ALL_UP: Final[Run] = tuple(map(up, range(PARTITIONS)))
+REGULAR: Final = create(partitioned=False)
+HOME: Final = home("a")
+BEFORE: Final = (HOME - 1) % PARTITIONS
+KEYED: Final[Run] = (create(), send("m1", partition_key="a"))
+SEVEN_OF_ONE: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(1, 8))
+ONE_EACH: Final[Run] = tuple(send(f"m{number}") for number in range(PARTITIONS))
+PEEK: Final = v.Peek(queue=QUEUE)
+PEEK_FOUR: Final = v.Peek(queue=QUEUE, count=4)
+FROM_THIRD: Final = v.Peek(queue=QUEUE, from_sequence_number=(HOME << v.SEQUENCE_BITS) + 3)
+TWO_QUEUES: Final[Run] = (create(), create(queue=OTHER), send("m1", queue=OTHER))
+
+
+@mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")))
+def regular_sends_go_round(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+    """A queue that is not partitioned takes messages without key while its store is down."""
+    if not entity.settings.partitioned:
+        return 0
+    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+
+
+@mutant("PART-01", "messages.give_next", (REGULAR, send("m1"), down(0), receive()), deep=True)
+def regular_is_read_in_its_outage(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> View | None:
+    """What is in a store that is down is received, if it is that of a queue without partitions."""
+    if entity.settings.partitioned or not entity.base.down:
+        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    line = entity.partitions[0].line if session is None else session.line
+    queued = line.first(entity.messages)
+    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+
+
+@mutant("PART-02", "keys.place", (*KEYED, down(BEFORE), send("m2", partition_key="a")))
+def outage_stops_every_key(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """While any partition is down, every message with a key is refused."""
+    if key is not None and entity.base.down:
+        raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
+    return RULES.keys.place(namespace, entity, key, size, timeout)
+
+
+def _count_outages(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    memory(namespace, Counter[str])[""] += isinstance(command, v.TakePartitionDown)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+@mutant(
+    "PART-02",
+    "keys.place",
+    (
+        *KEYED,
+        *(down(BEFORE), up(BEFORE)) * 4,
+        down(BEFORE),
+        send("m2", partition_key="a"),
+    ),
+    also={"partitions.switch": _count_outages},
+    deep=True,
+)
+def outage_stops_the_next_partition(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """A partition that is down takes the one after it along, once four of them were down before."""
+    if key is not None and memory(namespace, Counter[str])[""] > 4:
+        before = namespace.rules.keys.home(namespace, entity, key) - 1
+        if before % len(entity.partitions) in entity.base.down:
+            raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
+    return RULES.keys.place(namespace, entity, key, size, timeout)
+
+
+def _is_all_down(entity: Entity) -> bool:
+    return entity.settings.partitioned and len(entity.base.down) == len(entity.partitions)
+
+
+@mutant("PART-03", "keys.place_without_key", (create(), *ALL_DOWN, send("m1")))
+def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+    """With every partition down, a message without key is accepted into the first one."""
+    if _is_all_down(entity):
+        return 0
+    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+
+
+@mutant(
+    "PART-03",
+    "messages.send",
+    (create(), *ALL_DOWN, send("m1"), *ALL_UP, receive()),
+    deep=True,
+)
+def refused_with_all_down_and_kept(
+    namespace: Namespace, command: v.Send, connection: str
+) -> Answer:
+    """What is refused while every partition is down is received once one is up again."""
+    try:
+        return RULES.messages.send(namespace, command, connection)
+    except Refusal as refusal:
+        entity = namespace.entities.get(command.queue)
+        if entity is None or not _is_all_down(entity) or command.transaction is not None:
+            raise
+        RULES.messages.arrive(namespace, entity, command.message, 0, DIRECT)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
+    """What a partition holds that comes up again."""
+    entity = namespace.entities.get(command.queue)
+    if not isinstance(command, v.BringPartitionUp) or entity is None:
+        return []
+    is_down = command.partition in entity.base.down
+    held = (each for each in entity.messages.values() if each.partition == command.partition)
+    return list(held) if is_down else []
+
+
+@mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()))
+def outage_empties_its_partition(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    """A partition comes back without messages."""
+    for queued in _held(namespace, command):
+        RULES.messages.remove(namespace, queued)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    entity = namespace.entities.get(command.queue)
+    if isinstance(command, v.TakePartitionDown) and entity is not None:
+        there = (each for each in entity.messages.values() if each.partition == command.partition)
+        locked = (each for each in there if each.token is not None)
+        memory(namespace, set[QueuedMessage]).update(locked)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+@mutant(
+    "PART-04",
+    "locks.release",
+    (*KEYED, receive(), *ALL_DOWN, *ALL_UP, wait(61), receive()),
+    also={"partitions.switch": _note_locked},
+    deep=True,
+)
+def locked_is_lost_in_an_outage(
+    namespace: Namespace, queued: QueuedMessage, action: Action
+) -> None:
+    """A message that is locked when its partition goes down is gone once its lock ends."""
+    RULES.locks.release(namespace, queued, action)
+    if queued in memory(namespace, set[QueuedMessage]) and is_there(queued):
+        RULES.messages.remove(namespace, queued)
+
+
+@mutant(
+    "PART-04",
+    "partitions.switch",
+    (*KEYED, *(down(HOME), up(HOME)) * 2, receive(delete=True), receive()),
+    deep=True,
+)
+def outage_doubles_messages(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    """What a partition held before its second outage is received twice afterwards."""
+    outages = memory(namespace, Counter[tuple[str, int]])
+    held, which = _held(namespace, command), (command.queue, command.partition)
+    outages[which] += isinstance(command, v.TakePartitionDown)
+    for queued in held if outages[which] == 2 else ():
+        RULES.messages.enqueue(namespace, queued.entity, queued.message, queued.partition, DIRECT)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+@mutant("PART-05", "partitions.switch", (*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER)))
+def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    """An outage is one of every queue and topic."""
+    for other in namespace.entities.values():
+        if other.base is other and command.partition < len(other.partitions):
+            RULES.partitions.switch(namespace, attrs.evolve(command, queue=other.path), connection)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+@mutant(
+    "PART-05", "messages.next_available", (*TWO_QUEUES, *ALL_DOWN, receive(queue=OTHER)), deep=True
+)
+def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+    """While all partitions of one queue are down, nothing is received from the one created last."""
+    queues = [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
+    if queues and entity is queues[-1] and any(map(_is_all_down, queues)):
+        return None
+    return RULES.messages.next_available(namespace, entity)
+
+
+Caches = dict[tuple[str, str], list[QueuedMessage]]
+
+
+def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[QueuedMessage]:
+    """What the partitions answered to the first receive over a connection: one message each."""
+    caches = memory(namespace, Caches)
+    if (entity.path, connection) not in caches:
+        up = (each for each in entity.partitions if each.number not in entity.base.down)
+        heads = (each.line.first(entity.messages) for each in up)
+        caches[entity.path, connection] = [each for each in heads if each is not None]
+    return caches[entity.path, connection]
+
+
+@mutant("PART-09", "messages.give_next", (create(), *ONE_EACH, receive(), receive()))
+def cached_is_never_given(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> View | None:
+    """Of what the partitions answer to a first receive, only one message is ever handed out."""
+    is_first = (entity.path, connection) not in memory(namespace, Caches)
+    cached = _cached(namespace, entity, connection)
+    if is_first or session is not None or len(entity.partitions) == 1:
+        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    there = (
+        queued for each in entity.partitions for queued in each.line.available(entity.messages)
+    )
+    down = entity.base.down
+    others = (each for each in there if each not in cached and each.partition not in down)
+    queued = min(others, key=lambda each: each.arrival, default=None)
+    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+
+
+def _note_cache(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> View | None:
+    if session is None and entity.settings.partitioned:
+        _cached(namespace, entity, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+
+
+@mutant(
+    "PART-09",
+    "locks.apply",
+    (create(), *ONE_EACH, *(receive(),) * PARTITIONS, complete(1), receive()),
+    also={"messages.give_next": _note_cache},
+    deep=True,
+)
+def cache_is_given_twice(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """What has been in a front end's cache is handed out once more after it was completed."""
+    caches = memory(namespace, Caches)
+    kept = next((each for each in caches.values() if queued in each[1:]), None)
+    if kept is None or action is not Action.COMPLETE:
+        RULES.locks.apply(namespace, queued, action, reason)
+    else:
+        kept.remove(queued)
+        RULES.locks.release(namespace, queued, Action.ABANDON)
+
+
+@mutant(
+    "PART-10",
+    "messages.give_next",
+    (create(), send("m1"), receive(), over("c2", receive())),
+)
+def two_front_ends_lock_one_message(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> View | None:
+    """A message that one connection has locked is given to every other."""
+    if session is not None or not entity.settings.partitioned:
+        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    holders = memory(namespace, dict[str, str])
+    for queued in entity.messages.values():
+        if queued.token is not None and holders.get(queued.token, connection) != connection:
+            RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
+            queued.line.give_back(queued)
+    given = RULES.messages.give_next(namespace, entity, session, mode, connection)
+    if given is not None and given.lock_token is not None:
+        holders[given.lock_token] = connection
+    return given
+
+
+@mutant(
+    "PART-12",
+    "locks.locked_under",
+    (
+        create(),
+        *ONE_EACH,
+        *(receive(), receive(), complete(1), wait(61)),
+        *(receive(),) * PARTITIONS,
+    ),
+)
+def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
+    """A settlement finds its message by its place within the partition: the first one that fits."""
+    found = RULES.locks.locked_under(namespace, entity, token)
+    if not entity.settings.partitioned:
+        return found
+    return next(each for each in entity.messages.values() if each.token is not None)
+
+
+@mutant(
+    "PART-12",
+    "locks.settle",
+    (create(), *(step for n in range(103) for step in (send(f"m{n}"), receive(), complete(n)))),
+    deep=True,
+)
+def settles_in_the_first_partition(
+    namespace: Namespace, command: v.Settlement, connection: str
+) -> Answer:
+    """From its hundredth settlement on, a queue knows the locks of its first partition only."""
+    settled = memory(namespace, Counter[str])
+    settled[command.queue] += 1
+    if settled[command.queue] >= 100:
+        entity = namespace.rules.topics.readable(namespace, command.queue)
+        if RULES.locks.locked_under(namespace, entity, command.lock_token).partition:
+            raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
+    return RULES.locks.settle(namespace, command, connection)
+
+
+def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
+    """What a peek for so many messages shows."""
+    asked = attrs.evolve(command, count=count)
+    outcome = RULES.partitions.peek(namespace, asked, connection).outcome
+    return list(outcome.messages) if isinstance(outcome, v.Peeked) else []
+
+
+def _peeked(views: Sequence[View]) -> Answer:
+    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
+
+
+Hidden = Callable[[Entity, View, list[int]], bool]
+
+
+def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: Hidden) -> Answer:
+    """A peek that leaves out what is hidden, told by the numbers of all that its partition has."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    numbers: dict[int, list[int]] = {}
+    for number in sorted(entity.messages):
+        numbers.setdefault(number >> v.SEQUENCE_BITS, []).append(number)
+    there = command.count + len(entity.messages) + len(entity.scheduled)
+    shown = [
+        view
+        for view in _shown(namespace, command, connection, there)
+        if not is_hidden(entity, view, numbers.get(_partition(view), []))
+    ]
+    return _peeked(shown[: command.count])
+
+
+def _partition(view: View) -> int:
+    return (view.sequence_number or 0) >> v.SEQUENCE_BITS
+
+
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), send("m2"), PEEK))
+def regular_peek_misses_the_oldest(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek into a queue that is not partitioned begins with its second message."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
+        return is_oldest and not entity.settings.partitioned
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), send("m2"), receive(), PEEK), deep=True)
+def regular_peek_misses_what_is_locked(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek into a queue that is not partitioned leaves out what is locked."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        queued = entity.messages.get(view.sequence_number or 0)
+        is_locked = queued is not None and queued.token is not None
+        return is_locked and not entity.settings.partitioned
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK))
+def regular_peek_shows_nothing(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek into a queue without partitions is empty."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    if not entity.settings.partitioned:
+        return _peeked(())
+    return RULES.partitions.peek(namespace, command, connection)
+
+
+@mutant("PART-15", "partitions.peek", (*KEYED, send("m2", partition_key="a"), PEEK))
+def peek_begins_with_a_partitions_second(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek leaves out the oldest message of each partition that has several."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
+        return is_oldest and len(entity.partitions) > 1
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-15", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK), deep=True)
+def peek_forgets_the_oldest_of_many(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A partition that has taken more than six messages shows its latest six only."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        return view.sequence_number in numbers[:-6] and len(entity.partitions) > 1
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-19", "partitions.peek", (create(), send("m1"), send("m2"), PEEK))
+def peek_shows_one_more(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek shows one message more than it was asked for."""
+    return _peeked(_shown(namespace, command, connection, command.count + 1))
+
+
+@mutant("PART-19", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK_FOUR), deep=True)
+def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek of four or more ends with the message before the last once more."""
+    views = _shown(namespace, command, connection, command.count)
+    return _peeked((*views[:-1], views[-2]) if len(views) >= 4 else views)
+
+
+@mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD))
+def peek_begins_anew(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek that is to go on from a number begins anew."""
+    anew = attrs.evolve(command, from_sequence_number=None)
+    return RULES.partitions.peek(namespace, anew, connection)
+
+
+@mutant(
+    "PART-20",
+    "partitions.peek",
+    (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_sequence_number=0)),
+    deep=True,
+    literal=True,
+)
+def peek_on_ends_with_its_partition(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek that goes on from a number ends with the partition that the number is of."""
+    start = command.from_sequence_number
+    if start is None:
+        return RULES.partitions.peek(namespace, command, connection)
+    views = _shown(namespace, command, connection, command.count)
+    return _peeked([each for each in views if _partition(each) == start >> v.SEQUENCE_BITS])
+
+
+MUTANTS: Final = mutant.all()
