@@ -6,12 +6,14 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, partitions
+from busproof.mutants import dead_letters, expiry, keys, partitions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
+    *dead_letters.MUTANTS,
+    *expiry.MUTANTS,
     *keys.MUTANTS,
     *partitions.MUTANTS,
 )

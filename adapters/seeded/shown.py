@@ -7,7 +7,6 @@ from busproof.adapters.seeded import (
     shown_actions,
     shown_added,
     shown_batches,
-    shown_dead,
     shown_deferral,
     shown_duplicates,
     shown_filters,
@@ -24,7 +23,6 @@ from busproof.adapters.seeded import (
     shown_settlements,
     shown_sizes,
     shown_statuses,
-    shown_time_to_live,
     shown_topic_management,
     shown_topics,
     shown_transactions,
@@ -39,7 +37,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_life.SHOWN,
     **shown_sessions.SHOWN,
     **shown_settlements.SHOWN,
-    **shown_dead.SHOWN,
     **shown_locks.SHOWN,
     **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
@@ -55,7 +52,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_statuses.SHOWN,
     **shown_topic_management.SHOWN,
     **shown_numbering.SHOWN,
-    **shown_time_to_live.SHOWN,
     **shown_sizes.SHOWN,
     **shown_limits.SHOWN,
     **shown_quotas.SHOWN,
@@ -68,6 +64,5 @@ READINGS: Final[Mapping[str, Mapping[str, str]]] = {
     **shown_topic_management.READINGS,
     **shown_sizes.READINGS,
     **shown_quotas.READINGS,
-    **shown_time_to_live.READINGS,
 }
 """The readings, other than the default ones, under which the judge alone sees a fault."""

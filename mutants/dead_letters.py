@@ -1,0 +1,355 @@
+"""Mutants of DLQ: delivery counts, dead-letter queues, and dead-lettering on request."""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.life_cycle import Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import (
+    DEAD,
+    PARTITIONS,
+    Run,
+    abandon,
+    create,
+    dead_letter,
+    down,
+    home,
+    receive,
+    send,
+    up,
+    wait,
+)
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+CREATED: Final = create(max_delivery_count=2)
+LOCKED: Final[Run] = (CREATED, send("m1", message_id="1", partition_key="a"), receive())
+AGAIN: Final[Run] = (*LOCKED, abandon(0), receive())
+SPENT: Final[Run] = (*AGAIN, abandon(1))
+FROM_DEAD: Final = receive(queue=DEAD)
+BURIED: Final[Run] = (*LOCKED, dead_letter(0))
+FOUND_DEAD: Final[Run] = (*BURIED, FROM_DEAD)
+BEGIN: Final = v.BeginTransaction(transaction="t")
+EXPIRED: Final = "TTLExpiredException"
+
+
+@mutant("DLQ-01", "messages.give", AGAIN)
+def delivery_count_stays(
+    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
+) -> v.MessageView:
+    """Every delivery of a message bears the count 1."""
+    given = RULES.messages.give(namespace, queued, mode)
+    return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
+
+
+@mutant("DLQ-01", "locks.end", (*LOCKED, wait(61), receive()), deep=True)
+def lost_lock_not_counted(namespace: Namespace, queued: QueuedMessage) -> None:
+    """A delivery whose lock expired does not make the next count higher."""
+    before = queued.failed
+    namespace.journal.touch(queued)
+    queued.failed -= 1
+    RULES.locks.end(namespace, queued)
+    if queued.token is not None:
+        queued.failed = before
+
+
+@mutant("DLQ-02", "dead_letters.has_failed_too_often", (*SPENT, receive()))
+def delivered_once_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
+    """A message has one delivery more than permitted."""
+    entity = queued.entity
+    return entity.dead_letters is not None and queued.failed > entity.settings.max_delivery_count
+
+
+@mutant(
+    "DLQ-02",
+    "locks.end",
+    (*LOCKED, wait(61), receive(), wait(61), receive()),
+    deep=True,
+)
+def expired_never_spent(namespace: Namespace, queued: QueuedMessage) -> None:
+    """A message whose last permitted lock expires is delivered on and on."""
+    failed = queued.failed
+    namespace.journal.touch(queued)
+    queued.failed = 0
+    RULES.locks.end(namespace, queued)
+    queued.failed = failed
+
+
+@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), literal=True)
+def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    """A message that was delivered as often as permitted is gone."""
+    if reason == "MaxDeliveryCountExceeded":
+        RULES.messages.remove(namespace, queued)
+    else:
+        RULES.dead_letters.dead_letter(namespace, queued, reason)
+
+
+@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD))
+def spent_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    """It is dead-lettered for another reason."""
+    is_spent = reason == "MaxDeliveryCountExceeded"
+    RULES.dead_letters.dead_letter(namespace, queued, EXPIRED if is_spent else reason)
+
+
+@mutant("DLQ-03", "dead_letters.has_failed_too_often", AGAIN)
+def dead_too_early(namespace: Namespace, queued: QueuedMessage) -> bool:
+    """A message is dead-lettered one delivery too early."""
+    most = max(queued.entity.settings.max_delivery_count - 1, 1)
+    return queued.entity.dead_letters is not None and queued.failed >= most
+
+
+@mutant("DLQ-05", "dead_letters.dead_letter", FOUND_DEAD)
+def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    """A message that is dead-lettered is gone."""
+    RULES.messages.remove(namespace, queued)
+
+
+@mutant("DLQ-14", "dead_letters.dead_letter", (*BURIED, receive()))
+def dead_letter_stays(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    """A message that is dead-lettered can be received again."""
+    entity, message, partition = queued.entity, queued.message, queued.partition
+    transit = DIRECT._replace(reason=reason)
+    namespace.rules.dead_letters.bury(namespace, entity, message, partition, transit)
+    queued.state = State.ACTIVE
+    queued.line.give_back(queued)
+
+
+@mutant("DLQ-05", "locks.settle", FOUND_DEAD)
+def reason_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """A dead letter tells another reason than its receiver gave."""
+    if isinstance(command, v.DeadLetter):
+        command = attrs.evolve(command, reason="none")
+    return RULES.locks.settle(namespace, command, connection)
+
+
+def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
+    """The message that a settlement names, whatever has become of its lock."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    number = command.lock_token.partition("/")[0]
+    return entity.messages.get(int(number)) if number.isdecimal() else None
+
+
+@mutant("LOCK-06", "locks.settle", (*LOCKED, wait(61), dead_letter(0)), deep=True)
+def dead_lettered_after_expiry(
+    namespace: Namespace, command: v.Settlement, connection: str
+) -> Answer:
+    """A lock that has expired still dead-letters its message."""
+    queued = _named(namespace, command)
+    lost = queued is not None and queued.token is None and queued.entity.dead_letters is not None
+    if queued is None or not lost or not isinstance(command, v.DeadLetter):
+        return RULES.locks.settle(namespace, command, connection)
+    RULES.dead_letters.dead_letter(namespace, queued, command.reason)
+    return Answer(DONE)
+
+
+@mutant("LOCK-06", "locks.settle", (*BURIED, dead_letter(0)))
+def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """A message can be dead-lettered twice, to no effect."""
+    used = memory(namespace, set[str])
+    if not isinstance(command, v.DeadLetter):
+        return RULES.locks.settle(namespace, command, connection)
+    if command.lock_token in used:
+        return Answer(DONE)
+    answer = RULES.locks.settle(namespace, command, connection)
+    used.add(command.lock_token)
+    return answer
+
+
+@mutant("DLQ-06", "dead_letters.bury", FOUND_DEAD)
+def dead_letter_changed(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """A dead letter has lost its MessageId."""
+    changed = attrs.evolve(message, message_id=None)
+    RULES.dead_letters.bury(namespace, entity, changed, partition, transit)
+
+
+@mutant(
+    "DLQ-09",
+    "locks.release",
+    (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD, abandon(2, DEAD), FROM_DEAD),
+    deep=True,
+)
+def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A dead letter that was given back as often as its entity permits is gone."""
+    RULES.locks.release(namespace, queued, action)
+    is_dead_letter = queued.entity.dead_letters is None and is_there(queued)
+    if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
+        RULES.messages.remove(namespace, queued)
+
+
+@mutant("DLQ-07", "locks.release", (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD))
+def dead_letter_not_given_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A dead letter that is abandoned is gone."""
+    RULES.locks.release(namespace, queued, action)
+    if queued.entity.dead_letters is None and action is Action.ABANDON:
+        RULES.messages.remove(namespace, queued)
+
+
+@mutant(
+    "DLQ-12",
+    "messages.next_available",
+    (
+        create(),
+        *(send(f"m{number}") for number in range(PARTITIONS)),
+        *(receive(),) * PARTITIONS,
+        *map(dead_letter, range(PARTITIONS)),
+        *(FROM_DEAD,) * PARTITIONS,
+    ),
+)
+def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+    """Only the dead letters of the first partition are ever given."""
+    if entity.dead_letters is not None:
+        return RULES.messages.next_available(namespace, entity)
+    is_down = 0 in entity.base.down
+    return None if is_down else entity.partitions[0].line.first(entity.messages)
+
+
+@mutant(
+    "DLQ-12", "partitions.switch", (*BURIED, down(home("a")), up(home("a")), FROM_DEAD), deep=True
+)
+def dead_letters_lost_in_outage(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
+) -> Answer:
+    """What a partition holds of dead letters is gone when it has been unavailable."""
+    base = namespace.entities.get(command.queue)
+    for entity in tuple(namespace.entities.values()):
+        if entity.base is base and entity.kind is EntityKind.DEAD_LETTERS:
+            held = tuple(entity.messages.values())
+            for queued in (each for each in held if each.partition == command.partition):
+                RULES.messages.remove(namespace, queued)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+@mutant("DLQ-10", "locks.apply", (*FOUND_DEAD, dead_letter(1, DEAD)))
+def dead_lettered_again(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A dead letter can be dead-lettered, and is gone then."""
+    again = action is Action.DEAD_LETTER and queued.entity.dead_letters is None
+    RULES.locks.apply(namespace, queued, Action.COMPLETE if again else action, reason)
+
+
+def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
+    """Take a message although it is for a dead-letter queue."""
+    entity, message = namespace.rules.topics.readable(namespace, command.queue), command.message
+    rules = namespace.rules
+    if command.transaction is not None:
+        return rules.transactions.send(namespace, entity, (message,), command.transaction)
+    key = rules.keys.effective_key(namespace, entity, message)
+    partition = rules.keys.place(namespace, entity, key, message.size or 0, command.timeout)
+    rules.messages.enqueue(namespace, entity, message, partition, DIRECT)
+    return Answer(DONE, partition)
+
+
+@mutant("DLQ-11", "messages.send", (CREATED, send("m2", queue=DEAD, partition_key="a")))
+def sent_to_dead_letters(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A message can be sent to a dead-letter queue."""
+    if v.is_dead_letter_queue(command.queue):
+        return _sent_anywhere(namespace, command)
+    return RULES.messages.send(namespace, command, connection)
+
+
+@mutant(
+    "DLQ-11",
+    "messages.send",
+    (CREATED, BEGIN, send("m2", queue=DEAD, partition_key="a", within="t")),
+    deep=True,
+)
+def sent_to_dead_letters_in_transaction(
+    namespace: Namespace, command: v.Send, connection: str
+) -> Answer:
+    """In a transaction a message can be sent to a dead-letter queue."""
+    if v.is_dead_letter_queue(command.queue) and command.transaction is not None:
+        return _sent_anywhere(namespace, command)
+    return RULES.messages.send(namespace, command, connection)
+
+
+@mutant(
+    "DLQ-04",
+    "dead_letters.has_failed_too_often",
+    (
+        create(),
+        send("m1"),
+        *(step for number in range(10) for step in (receive(), abandon(number))),
+        receive(),
+    ),
+)
+def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
+    """Where a queue does not say, a message has 11 deliveries."""
+    by_default = queued.entity.settings.max_delivery_count == 10 and queued.failed == 10
+    return not by_default and RULES.dead_letters.has_failed_too_often(namespace, queued)
+
+
+@mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD))
+def no_dead_letters_at_first(namespace: Namespace, path: str) -> Entity:
+    """A dead-letter queue does not exist before its first message."""
+    entity = RULES.topics.readable(namespace, path)
+    unused = not any(each.arrivals for each in entity.partitions)
+    if entity.dead_letters is None and unused:
+        raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
+    return entity
+
+
+def _first(namespace: Namespace) -> Entity:
+    """The oldest entity that has a dead-letter queue."""
+    return next(each for each in namespace.entities.values() if each.dead_letters is not None)
+
+
+def _read_from_first(namespace: Namespace, path: str) -> Entity:
+    entity = RULES.topics.readable(namespace, path)
+    if entity.kind is EntityKind.DEAD_LETTERS:
+        return _first(namespace).dead_letters or entity
+    return entity
+
+
+@mutant(
+    "DLQ-08",
+    "dead_letters.bury",
+    (
+        create(),
+        create(queue="r"),
+        send("m1", queue="r"),
+        receive(queue="r"),
+        dead_letter(0, "r"),
+        FROM_DEAD,
+    ),
+    also={"topics.readable": _read_from_first},
+    deep=True,
+)
+def one_grave_for_all(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """All queues share one dead-letter queue."""
+    first = _first(namespace)
+    partition %= len(first.partitions)
+    RULES.dead_letters.bury(namespace, first, message, partition, transit)
+
+
+@mutant("DLQ-14", "locks.settle", (*LOCKED, wait(61), dead_letter(0), FROM_DEAD), deep=True)
+def refused_and_buried(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """Dead-lettering with a lost lock is refused, and yet puts a copy among the dead letters."""
+    try:
+        return RULES.locks.settle(namespace, command, connection)
+    except Refusal as refusal:
+        queued = _named(namespace, command)
+        if queued is None or not isinstance(command, v.DeadLetter):
+            raise
+        if queued.entity.dead_letters is None or command.transaction is not None:
+            raise
+        transit = DIRECT._replace(reason=command.reason)
+        namespace.rules.dead_letters.bury(
+            namespace, queued.entity, queued.message, queued.partition, transit
+        )
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+MUTANTS: Final = mutant.all()

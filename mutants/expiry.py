@@ -1,0 +1,302 @@
+"""Mutants of TTL: how long messages live, and what becomes of them then."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.life_cycle import Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
+from busproof.model.values import EntityKind, InTransit, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import (
+    DEAD,
+    QUEUE,
+    Run,
+    abandon,
+    complete,
+    create,
+    dead_letter,
+    defer,
+    down,
+    home,
+    receive,
+    schedule,
+    send,
+    up,
+    wait,
+)
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+SHORT: Final = 5 * v.MICROSECONDS
+LONG: Final = 60 * v.MICROSECONDS
+LETTERS: Final = create(dead_letter_expired=True)
+REASON: Final = "TTLExpiredException"
+ACCEPT: Final = v.AcceptSession(queue=QUEUE, session_id="a")
+SUBSCRIPTION: Final[Run] = (
+    v.CreateTopic(topic="t"),
+    v.CreateSubscription(topic="t", subscription="s", time_to_live=SHORT),
+)
+SUBSCRIBED: Final = "t/subscriptions/s"
+
+
+def mortal(life: int = SHORT, **properties: Any) -> v.Send:
+    """Send a message with a time to live."""
+    return send("m1", time_to_live=life, **properties)
+
+
+KEPT: Final[Run] = (create(), mortal(), receive(), wait(6))
+DIES: Final[Run] = (create(), mortal(), wait(6), receive())
+FOUND_DEAD: Final[Run] = (LETTERS, mortal(), wait(6), receive(queue=DEAD))
+
+
+@mutant("TTL-01", "expiry.end", DIES)
+def expired_given(namespace: Namespace, queued: QueuedMessage) -> None:
+    """A message is received although its time to live is over."""
+
+
+@mutant(
+    "TTL-01",
+    "expiry.end",
+    (create(requires_session=True), mortal(session_id="a"), ACCEPT, wait(6), receive("a")),
+    deep=True,
+)
+def expired_given_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
+    """The holder of a session is given a message whose time to live is over."""
+    if queued.session is None:
+        RULES.expiry.end(namespace, queued)
+
+
+def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
+    """Half as much time from now."""
+    return None if expires_at is None else namespace.now + (expires_at - namespace.now) // 2
+
+
+@mutant("TTL-02", "expiry.expires_at", (create(), mortal(LONG), wait(40), receive()))
+def dies_early(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A message is dropped when half its time to live is over."""
+    return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, message, transit))
+
+
+@mutant(
+    "TTL-02",
+    "locks.release",
+    (create(), mortal(LONG), receive(), abandon(0), receive()),
+    deep=True,
+)
+def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A message that has a time to live is dropped when its lock ends."""
+    if queued.expires_at is not None:
+        namespace.journal.touch(queued)
+        queued.expires_at = namespace.now
+    RULES.locks.release(namespace, queued, action)
+
+
+@mutant("TTL-02", "expiry.expires_at", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))
+def dead_lettered_early(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A message is dead-lettered for its age when half its time to live is over."""
+    expires_at = RULES.expiry.expires_at(namespace, entity, message, transit)
+    return _sooner(namespace, expires_at) if entity.settings.dead_letter_expired else expires_at
+
+
+def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None:
+    """When a message expires that lives so long from now on; a dead letter never does."""
+    return None if life is None or entity.owner is not entity else namespace.now + life
+
+
+@mutant(
+    "TTL-03",
+    "expiry.expires_at",
+    (create(time_to_live=SHORT), send("m1"), wait(6), receive()),
+)
+def entity_lifetime_ignored(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A message without a time to live lives for ever, whatever its entity says."""
+    if message.time_to_live is None:
+        return None
+    return RULES.expiry.expires_at(namespace, entity, message, transit)
+
+
+@mutant(
+    "TTL-03",
+    "expiry.expires_at",
+    (*SUBSCRIPTION, send("m1", queue="t"), wait(6), receive(queue=SUBSCRIBED)),
+    deep=True,
+)
+def subscription_lifetime_ignored(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A copy without a time to live lives for ever, whatever its subscription says."""
+    if entity.kind is EntityKind.SUBSCRIPTION:
+        return _lives(namespace, entity, message.time_to_live)
+    return RULES.expiry.expires_at(namespace, entity, message, transit)
+
+
+@mutant(
+    "TTL-04",
+    "expiry.expires_at",
+    (create(time_to_live=SHORT), mortal(LONG), wait(6), receive()),
+)
+def longer_lifetime_wins(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A message lives for longer than its entity says if it asks for that."""
+    if message.time_to_live is not None:
+        return _lives(namespace, entity, message.time_to_live)
+    return RULES.expiry.expires_at(namespace, entity, message, transit)
+
+
+@mutant(
+    "TTL-04",
+    "expiry.expires_at",
+    (create(time_to_live=LONG), mortal(), wait(6), receive()),
+)
+def shorter_lifetime_ignored(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A message lives as long as its entity says although it asks for less."""
+    if entity.settings.time_to_live is not None:
+        return _lives(namespace, entity, entity.settings.time_to_live)
+    return RULES.expiry.expires_at(namespace, entity, message, transit)
+
+
+def _is_expired(namespace: Namespace, queued: QueuedMessage) -> bool:
+    return queued.expires_at is not None and queued.expires_at <= namespace.now
+
+
+def _refused_when_expired(action: Action) -> Callable[..., None]:
+    """A settlement of this kind comes too late for a message that has expired."""
+
+    def apply(namespace: Namespace, queued: QueuedMessage, asked: Action, reason: str) -> None:
+        if asked is action and _is_expired(namespace, queued):
+            raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
+        RULES.locks.apply(namespace, queued, asked, reason)
+
+    return apply
+
+
+@mutant("TTL-05", "locks.apply", (*KEPT, complete(0)))
+def expired_not_settled(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A message that expires while it is locked cannot be completed any more."""
+    _refused_when_expired(Action.COMPLETE)(namespace, queued, action, reason)
+
+
+@mutant("TTL-05", "locks.apply", (*KEPT, dead_letter(0)), deep=True)
+def expired_not_dead_lettered_by_hand(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A message that expires while it is locked cannot be dead-lettered any more."""
+    _refused_when_expired(Action.DEAD_LETTER)(namespace, queued, action, reason)
+
+
+def _released_young(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    if _is_expired(namespace, queued):
+        namespace.journal.touch(queued)
+        queued.expires_at = None
+    RULES.locks.release(namespace, queued, action)
+
+
+@mutant("TTL-06", "locks.release", (*KEPT, abandon(0), receive()))
+def expired_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A message that expires while it is locked is given again once it is abandoned."""
+    by_hand = action is Action.ABANDON
+    (_released_young if by_hand else RULES.locks.release)(namespace, queued, action)
+
+
+@mutant("TTL-06", "locks.release", (*KEPT, wait(60), receive()), deep=True)
+def expired_comes_back_by_itself(
+    namespace: Namespace, queued: QueuedMessage, action: Action
+) -> None:
+    """A message that expires while it is locked is given again once its lock has expired."""
+    by_itself = action is Action.LOCK_ENDS
+    (_released_young if by_itself else RULES.locks.release)(namespace, queued, action)
+
+
+@mutant(
+    "TTL-07",
+    "expiry.expire",
+    (LETTERS, mortal(), wait(6), receive(), receive(queue=DEAD)),
+    literal=True,
+)
+def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
+    """An expired message is dropped although its entity dead-letters such messages."""
+    RULES.messages.consume(namespace, queued, Action.EXPIRE)
+
+
+@mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD)
+def expired_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    """An expired message is a dead letter for the reason of those delivered too often."""
+    told = "MaxDeliveryCountExceeded" if reason == REASON else reason
+    RULES.dead_letters.dead_letter(namespace, queued, told)
+
+
+@mutant("TTL-08", "expiry.expire", (create(), mortal(), wait(6), receive(queue=DEAD)))
+def expired_is_dead_lettered(namespace: Namespace, queued: QueuedMessage) -> None:
+    """An expired message becomes a dead letter although its entity does not ask for that."""
+    RULES.dead_letters.dead_letter(namespace, queued, REASON)
+
+
+@mutant(
+    "TTL-10",
+    "expiry.end",
+    (LETTERS, mortal(), receive(), defer(0), wait(6), receive(queue=DEAD)),
+)
+def deferred_expires(namespace: Namespace, queued: QueuedMessage) -> None:
+    """A deferred message is dead-lettered when its time to live is over."""
+    if queued.state is State.DEFERRED and queued.entity.messages.get(queued.number) is queued:
+        RULES.dead_letters.dead_letter(namespace, queued, REASON)
+    else:
+        RULES.expiry.end(namespace, queued)
+
+
+def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    memory(namespace, dict[ScheduledMessage, int])[scheduled] = namespace.now
+    RULES.scheduling.plan(namespace, scheduled)
+
+
+@mutant(
+    "TTL-12",
+    "scheduling.activate",
+    (create(), schedule("m1", 9, time_to_live=SHORT), wait(10), receive()),
+    also={"scheduling.plan": _note_begin},
+    literal=True,
+)
+def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """The time to live of a scheduled message runs from when it was scheduled."""
+    own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
+    life = min((each for each in (own, lives) if each is not None), default=None)
+    begun = memory(namespace, dict[ScheduledMessage, int])[scheduled]
+    there = scheduled.entity.scheduled.get(scheduled.number) is scheduled
+    if life is not None and there and begun + life <= namespace.now:
+        RULES.scheduling.drop(namespace, scheduled, Action.CANCEL)
+    else:
+        RULES.scheduling.activate(namespace, scheduled)
+
+
+@mutant(
+    "TTL-13",
+    "expiry.end",
+    (create(), mortal(partition_key="a"), down(home("a")), wait(6), up(home("a")), receive()),
+    readings={"OUTAGE-CLOCK": "runs"},
+    deep=True,
+)
+def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> None:
+    """A message does not grow older while its partition is down."""
+    if queued.partition in queued.entity.base.down:
+        namespace.journal.touch(queued)
+        queued.expires_at = None
+    else:
+        RULES.expiry.end(namespace, queued)
+
+
+MUTANTS: Final = mutant.all()
