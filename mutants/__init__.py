@@ -6,13 +6,15 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import dead_letters, expiry, keys, partitions
+from busproof.mutants import batches, dead_letters, duplicates, expiry, keys, partitions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
+    *batches.MUTANTS,
     *dead_letters.MUTANTS,
+    *duplicates.MUTANTS,
     *expiry.MUTANTS,
     *keys.MUTANTS,
     *partitions.MUTANTS,

@@ -1,0 +1,438 @@
+"""Mutants of BATCH: several messages in one request, sent or received."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.life_cycle import Action
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.values import Key, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import QUEUE, Run, complete, create, down, home, receive, send
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+MB: Final = 1024 * 1024
+MANY: Final = 20
+"""A batch of more messages is a large one."""
+BODIES: Final = tuple(f"m{number}" for number in range(1, MANY + 3))
+KEY: Final[dict[str, Any]] = {"partition_key": "a"}
+COPY: Final[dict[str, Any]] = {"message_id": "x", **KEY}
+
+
+def batch(*bodies: str, within: str | None = None, **properties: Any) -> v.SendBatch:
+    """Send several messages that are alike."""
+    messages = tuple(v.Message(body=body, **properties) for body in bodies)
+    return v.SendBatch(queue=QUEUE, messages=messages, transaction=within)
+
+
+def batch_of(*messages: v.Message) -> v.SendBatch:
+    """Send several messages."""
+    return v.SendBatch(queue=QUEUE, messages=messages)
+
+
+def several(count: int) -> v.ReceiveBatch:
+    """Receive several messages."""
+    return v.ReceiveBatch(queue=QUEUE, count=count)
+
+
+TWO: Final = batch("m1", "m2", **KEY)
+TWO_KEYS: Final = batch_of(
+    v.Message(body="m1", partition_key="a"), v.Message(body="m2", partition_key="b")
+)
+CONFLICT: Final = batch_of(
+    v.Message(body="m1", session_id="b"), v.Message(body="m2", session_id="b", partition_key="c")
+)
+SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1, 6)))
+BEGIN: Final = v.BeginTransaction(transaction="t")
+DETECTING: Final = create(duplicate_detection=True)
+TAKE: Final = receive(delete=True)
+
+Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
+
+
+def _sent(namespace: Namespace, command: v.SendBatch, connection: str, choose: Choose) -> Answer:
+    """Answer as to the whole batch, of which only what is chosen is sent."""
+    if not command.messages:
+        return RULES.batches.send_batch(namespace, command, connection)
+    chosen = tuple(choose(command.messages))
+    return RULES.batches.send_batch(namespace, attrs.evolve(command, messages=chosen), connection)
+
+
+@mutant("BATCH-01", "batches.send_batch", (create(), TWO, TAKE, receive()))
+def batch_takes_the_first_only(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """Of a batch only the first message arrives."""
+    return _sent(namespace, command, connection, lambda messages: messages[:1])
+
+
+@mutant(
+    "BATCH-01",
+    "batches.send_batch",
+    (create(), batch(*BODIES, **KEY), *(TAKE,) * len(BODIES)),
+    deep=True,
+)
+def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    """Of a batch of more than 20 messages the last one is lost."""
+    most = len(command.messages) - (len(command.messages) > MANY)
+    return _sent(namespace, command, connection, lambda messages: messages[:most])
+
+
+@mutant("BATCH-02", "batches.send_batch", (create(), CONFLICT, receive()), deep=True)
+def refused_batch_stays_in_part(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """What a batch had before the message that is refused stays, though the batch is refused."""
+    if command.transaction is not None or not command.messages:
+        return RULES.batches.send_batch(namespace, command, connection)
+    namespace.rules.limits.check_batch(namespace, command.messages)
+    for message in command.messages:
+        one = v.Send(queue=command.queue, message=message, timeout=command.timeout)
+        mark = namespace.journal.mark()
+        try:
+            answer = namespace.rules.messages.send(namespace, one, connection)
+        except Refusal as refusal:
+            namespace.journal.refuse(mark)
+            return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    return answer
+
+
+@mutant("BATCH-03", "batches.send_batch", (create(), TWO, receive()))
+def batch_reversed(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    """The messages of a batch arrive last one first."""
+    return _sent(namespace, command, connection, lambda messages: messages[::-1])
+
+
+@mutant(
+    "BATCH-03",
+    "batches.send_batch",
+    (create(), batch(*BODIES[:6], **KEY), receive()),
+    deep=True,
+)
+def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    """The first message of a batch of more than 5 arrives behind the others."""
+    if len(command.messages) <= MANY // 4:
+        return RULES.batches.send_batch(namespace, command, connection)
+    return _sent(namespace, command, connection, lambda found: (*found[1:], found[0]))
+
+
+def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    together = memory(namespace, set[str])
+    together.add(command.queue)
+    try:
+        return RULES.batches.send_batch(namespace, command, connection)
+    finally:
+        together.clear()
+
+
+@mutant(
+    "BATCH-04",
+    "keys.place",
+    (
+        create(),
+        send("m0", **KEY),
+        batch("m1", "m2", "m3", **KEY),
+        *(receive(),) * 4,
+    ),
+    also={"batches.send_batch": _note_batch},
+)
+def batch_by_turns(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """The messages of a batch go to the partitions by turns."""
+    if memory(namespace, set[str]):
+        return RULES.keys.place_without_key(namespace, entity, size, timeout)
+    return RULES.keys.place(namespace, entity, key, size, timeout)
+
+
+def _any_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
+    """Messages with several keys may go together."""
+
+
+@mutant(
+    "BATCH-01",
+    "batches.send_batch",
+    (create(), TWO_KEYS, TAKE, receive()),
+    also={"batches.check_keys": _any_keys},
+    deep=True,
+)
+def two_keys_half_acknowledged(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """A batch with two keys is accepted, and only the messages with the first key arrive."""
+    entity = namespace.rules.topics.sendable(namespace, command.queue)
+
+    def key_of(message: v.Message) -> Key | None:
+        return RULES.keys.effective_key(namespace, entity, message)
+
+    def with_first_key(messages: tuple[v.Message, ...]) -> Sequence[v.Message]:
+        return [each for each in messages if key_of(each) == key_of(messages[0])]
+
+    return _sent(namespace, command, connection, with_first_key)
+
+
+@mutant("BATCH-06", "batches.check_keys", (create(partitioned=False), TWO_KEYS))
+def regular_batch_needs_one_key(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
+) -> None:
+    """A regular queue refuses a batch whose messages have different keys."""
+    if len({(each.session_id, each.partition_key) for each in messages}) > 1:
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")
+    RULES.batches.check_keys(namespace, entity, messages)
+
+
+@mutant(
+    "BATCH-07",
+    "limits.check_batch",
+    (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY)),
+)
+def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
+    """A batch may be as large as one likes."""
+
+
+@mutant(
+    "BATCH-08",
+    "batches.send_batch",
+    (create(), BEGIN, batch("m1", within="t", **KEY), receive()),
+)
+def batch_outside_transaction(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """A batch that is sent in a transaction arrives at once."""
+    alone = attrs.evolve(command, transaction=None)
+    return RULES.batches.send_batch(namespace, alone, connection)
+
+
+@mutant(
+    "BATCH-08",
+    "batches.send_batch",
+    (
+        create(),
+        BEGIN,
+        batch("m1", "m2", within="t", **KEY),
+        v.RollBackTransaction(transaction="t"),
+        receive(),
+    ),
+    deep=True,
+)
+def rolled_back_batch_leaves_one(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """The last message of a batch that is sent in a transaction arrives at once."""
+    answer = RULES.batches.send_batch(namespace, command, connection)
+    if command.transaction is not None and answer.refused is None:
+        last = v.Send(queue=command.queue, message=command.messages[-1])
+        namespace.rules.messages.send(namespace, last, connection)
+    return answer
+
+
+@mutant(
+    "BATCH-09",
+    "batches.send_batch",
+    (
+        DETECTING,
+        send("m1", **COPY),
+        TAKE,
+        batch_of(v.Message(body="m2", **COPY), v.Message(body="m3", message_id="y", **KEY)),
+        receive(),
+    ),
+)
+def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    """A batch with a copy of an earlier message is dropped whole."""
+    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    for message in command.messages:
+        key = RULES.keys.effective_key(namespace, entity, message)
+        if (key, message.message_id) in entity.duplicates:
+            return Answer(DONE)
+    return RULES.batches.send_batch(namespace, command, connection)
+
+
+Known = dict[str, frozenset[Any]]
+
+
+def _note_known(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+    entity, known = namespace.entities.get(command.queue), memory(namespace, Known)
+    known[command.queue] = frozenset(() if entity is None else entity.duplicates)
+    try:
+        return RULES.batches.send_batch(namespace, command, connection)
+    finally:
+        known.clear()
+
+
+@mutant(
+    "BATCH-09",
+    "duplicates.is_duplicate",
+    (DETECTING, batch("m1", "m2", **COPY), TAKE, receive()),
+    also={"batches.send_batch": _note_known},
+    deep=True,
+)
+def copies_within_a_batch_arrive(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """A message that stands twice in a batch arrives twice."""
+    known = memory(namespace, Known).get(entity.path)
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    return is_copy and (known is None or (key, message.message_id) in known)
+
+
+@mutant(
+    "BATCH-10",
+    "batches.send_batch",
+    (
+        create(max_size=1),
+        batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY),
+    ),
+)
+def batch_taken_as_far_as_there_is_room(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """Of a batch that does not fit in as much is taken as there is room for."""
+    mark = namespace.journal.mark()
+    try:
+        return RULES.batches.send_batch(namespace, command, connection)
+    except Refusal as refusal:
+        if refusal.error is not v.Error.QUOTA_EXCEEDED:
+            raise
+        namespace.journal.refuse(mark)
+        fewer = command.messages[:-1]
+        if not fewer:
+            return Answer(DONE)
+        shorter = attrs.evolve(command, messages=fewer)
+        return batch_taken_as_far_as_there_is_room(namespace, shorter, connection)
+
+
+@mutant(
+    "BATCH-11",
+    "keys.place",
+    (create(), send("m0", **KEY), down(home("a")), batch("m1", **KEY)),
+    also={"batches.send_batch": _note_batch},
+)
+def batch_goes_round_an_outage(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """While its key's partition is down a batch goes to another one."""
+    try:
+        return RULES.keys.place(namespace, entity, key, size, timeout)
+    except Refusal as refusal:
+        if "KEY-03" not in refusal.rules or not memory(namespace, set[str]):
+            raise
+        return RULES.keys.place_without_key(namespace, entity, size, timeout)
+
+
+@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)))
+def one_more_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """A receive of several is given one more than it asked for."""
+    more = attrs.evolve(command, count=command.count + 1)
+    return RULES.batches.receive_batch(namespace, more, connection)
+
+
+Views = tuple[v.MessageView, ...]
+
+
+def _given(
+    namespace: Namespace,
+    command: v.ReceiveBatch,
+    connection: str,
+    change: Callable[[Views], Views],
+) -> Answer:
+    """Answer with what is made of the messages that were given."""
+    answer = RULES.batches.receive_batch(namespace, command, connection)
+    if isinstance(answer.outcome, v.ReceivedSeveral):
+        answer.outcome = v.ReceivedSeveral(messages=change(answer.outcome.messages))
+    return answer
+
+
+@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(3)), deep=True)
+def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """A receive that is given several messages is given the first one twice."""
+
+    def change(given: Views) -> Views:
+        return (*given[:-1], given[0]) if len(given) > 2 else given
+
+    return _given(namespace, command, connection, change)
+
+
+@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(3)))
+def newest_first_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """What comes together comes in reverse order."""
+    return _given(namespace, command, connection, lambda given: given[::-1])
+
+
+@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(4)), deep=True)
+def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """Of more than three messages that come together the second is left out."""
+
+    def change(given: Views) -> Views:
+        return (given[0], *given[2:]) if len(given) > 3 else given
+
+    return _given(namespace, command, connection, change)
+
+
+@mutant("BATCH-14", "batches.receive_batch", (*SENT, several(3)))
+def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """Messages that come together have one lock."""
+
+    def change(given: Views) -> Views:
+        return tuple(attrs.evolve(each, lock_token=given[0].lock_token) for each in given)
+
+    return _given(namespace, command, connection, change)
+
+
+def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    def note(given: Views) -> Views:
+        memory(namespace, list[set[str | None]]).append({each.lock_token for each in given})
+        return given
+
+    return _given(namespace, command, connection, note)
+
+
+@mutant(
+    "BATCH-14",
+    "locks.apply",
+    (*SENT, several(3), complete(0), complete(1)),
+    also={"batches.receive_batch": _note_tokens},
+    deep=True,
+)
+def settling_one_settles_all(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """Completing one of the messages that came together completes the others."""
+    together = next(
+        (each for each in memory(namespace, list[set[str | None]]) if queued.token in each),
+        set[str | None](),
+    )
+    others = [each for each in queued.entity.messages.values() if each.token in together]
+    RULES.locks.apply(namespace, queued, action, reason)
+    for other in others if action is Action.COMPLETE else ():
+        if is_there(other):
+            RULES.locks.apply(namespace, other, action, reason)
+
+
+@mutant("FEAT-06", "batches.send_batch", (create(), TWO))
+def partitioned_takes_no_batch(
+    namespace: Namespace, command: v.SendBatch, connection: str
+) -> Answer:
+    """A partitioned queue takes no batches."""
+    if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION)
+    return RULES.batches.send_batch(namespace, command, connection)
+
+
+@mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)))
+def partitioned_gives_nothing_at_once(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str
+) -> Answer:
+    """A receive of several from a partitioned queue is refused."""
+    if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION)
+    return RULES.batches.receive_batch(namespace, command, connection)
+
+
+MUTANTS: Final = mutant.all()

@@ -1,0 +1,270 @@
+"""Mutants of DUP: what duplicate detection remembers, where, and for how long."""
+
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action
+from busproof.model.rules import RULES
+from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
+from busproof.model.values import EntityKind, Key, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+Name = tuple[Key | None, str]
+DAY: Final = 86_400
+TAKE: Final = receive(delete=True)
+BOTH: Final[Run] = (TAKE, TAKE)
+BEGIN: Final = v.BeginTransaction(transaction="t")
+UNIQUE: Final = create(duplicate_detection=True)
+OUTAGE: Final[Run] = (down(home("x")), up(home("x")))
+
+
+def x(body: str, **properties: Any) -> v.Send:
+    """Send a message whose MessageId is x."""
+    return send(body, message_id="x", **properties)
+
+
+def window(seconds: int) -> v.CreateQueue:
+    """Create the queue with a window of its own."""
+    return create(duplicate_detection=True, duplicate_window=seconds * v.MICROSECONDS)
+
+
+TWO_QUEUES: Final[Run] = (UNIQUE, create(queue="other", duplicate_detection=True))
+IN_OTHER: Final[Run] = (x("m2", queue="other"), receive(delete=True, queue="other"))
+
+
+def _remember(namespace: Namespace, entity: Entity, name: Name, until: int) -> None:
+    entry = DuplicateEntry(entity, name, until)
+    namespace.journal.put(entity.duplicates, name, entry)
+    entry.index()
+
+
+def _forget(namespace: Namespace, entity: Entity, message_id: str | None = None) -> None:
+    """Forget a MessageId, or all of them."""
+    for name in tuple(entity.duplicates):
+        if message_id in (None, name[1]):
+            namespace.journal.drop(entity.duplicates, name)
+
+
+@mutant("DUP-01", "duplicates.forget", (UNIQUE, x("m1"), wait(601), x("m2"), *BOTH))
+def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
+    """A MessageId is remembered for good."""
+
+
+@mutant(
+    "DUP-01",
+    "duplicates.remember",
+    (
+        UNIQUE,
+        x("m1"),
+        wait(300),
+        send("m2", message_id="y"),
+        wait(301),
+        x("m3"),
+        *BOTH,
+        TAKE,
+    ),
+    deep=True,
+)
+def window_prolonged_by_each_message(namespace: Namespace, entity: Entity, name: Name) -> None:
+    """Each message that is sent with any MessageId prolongs the window of all others."""
+    for known in (*entity.duplicates, name):
+        RULES.duplicates.remember(namespace, entity, known)
+
+
+@mutant("DUP-02", "duplicates.remember", (UNIQUE, x("m1"), wait(500), x("m2"), *BOTH))
+def default_window_of_minutes(namespace: Namespace, entity: Entity, name: Name) -> None:
+    """The window is 5 minutes by default."""
+    lasts = min(entity.settings.duplicate_window, 300 * v.MICROSECONDS)
+    _remember(namespace, entity, name, namespace.now + lasts)
+
+
+@mutant("DUP-03", "duplicates.check_window", (window(10), x("m1"), wait(15), x("m2"), *BOTH))
+def short_windows(namespace: Namespace, window: int) -> None:
+    """A duplicate window can be shorter than 20 seconds."""
+    RULES.duplicates.check_window(namespace, max(window, 20 * v.MICROSECONDS))
+
+
+@mutant(
+    "DUP-03",
+    "duplicates.check_window",
+    (window(8 * DAY), x("m1"), wait(7 * DAY + 1), x("m2"), *BOTH),
+)
+def long_windows(namespace: Namespace, window: int) -> None:
+    """A duplicate window can be longer than 7 days."""
+    RULES.duplicates.check_window(namespace, min(window, 20 * v.MICROSECONDS))
+
+
+@mutant(
+    "DUP-04",
+    "duplicates.is_duplicate",
+    (
+        UNIQUE,
+        x("m1", partition_key="a"),
+        send("m2", message_id="y", partition_key="a"),
+        *BOTH,
+    ),
+)
+def alike_messages_dropped(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """A message with another MessageId is dropped if its PartitionKey is that of the latest one."""
+    held = [each.message.partition_key for each in entity.messages.values()]
+    alike = bool(held) and message.partition_key == held[-1] is not None
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    return is_copy or (alike and entity.settings.duplicate_detection)
+
+
+@mutant(
+    "DUP-05",
+    "duplicates.is_duplicate",
+    (
+        create(duplicate_detection=True, partitioned=False),
+        x("m1", partition_key="a"),
+        x("m2", partition_key="b"),
+        *BOTH,
+    ),
+)
+def keys_told_apart_on_regular(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """On a regular queue, a message with another PartitionKey is no copy."""
+    held = (each.message.partition_key for each in entity.messages.values())
+    same = entity.settings.partitioned or message.partition_key in held
+    return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
+
+
+@mutant("DUP-07", "locks.apply", (UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE))
+def forgotten_when_completed(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A message that was completed is not remembered."""
+    RULES.locks.apply(namespace, queued, action, reason)
+    if action is Action.COMPLETE and queued.message.message_id is not None:
+        _forget(namespace, queued.entity, queued.message.message_id)
+
+
+@mutant(
+    "DUP-08",
+    "messages.send",
+    (UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE),
+)
+def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A message that was refused in an outage is remembered."""
+    try:
+        return RULES.messages.send(namespace, command, connection)
+    except Refusal as refusal:
+        entity = namespace.entities.get(command.queue)
+        if entity is None or not entity.base.down or command.transaction is not None:
+            raise
+        key = RULES.keys.effective_key(namespace, entity, command.message)
+        RULES.duplicates.is_duplicate(namespace, entity, command.message, key)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant(
+    "DUP-09",
+    "partitions.switch",
+    (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH),
+    deep=True,
+)
+def outage_forgets(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
+) -> Answer:
+    """An outage makes the bus forget all MessageIds."""
+    entity = namespace.entities.get(command.queue)
+    if entity is not None and isinstance(command, v.BringPartitionUp):
+        _forget(namespace, entity)
+    return RULES.partitions.switch(namespace, command, connection)
+
+
+@mutant(
+    "DUP-10",
+    "transactions.roll_back",
+    (
+        UNIQUE,
+        BEGIN,
+        x("m1", within="t"),
+        v.RollBackTransaction(transaction="t"),
+        x("m2"),
+        TAKE,
+    ),
+    deep=True,
+)
+def rolled_back_remembered(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """What was rolled back is remembered."""
+    transaction = namespace.transactions.get(command.transaction)
+    answer = RULES.transactions.roll_back(namespace, command, connection)
+    for sent in () if transaction is None else transaction.sends:
+        RULES.duplicates.is_duplicate(namespace, sent.entity, sent.message, sent.key)
+    return answer
+
+
+def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
+    committing = memory(namespace, set[str])
+    committing.add(command.transaction)
+    try:
+        return RULES.transactions.commit(namespace, command, connection)
+    finally:
+        committing.clear()
+
+
+@mutant(
+    "DUP-11",
+    "duplicates.is_duplicate",
+    (
+        UNIQUE,
+        x("m1"),
+        BEGIN,
+        x("m2", within="t"),
+        v.CommitTransaction(transaction="t"),
+        *BOTH,
+    ),
+    also={"transactions.commit": _note_commit},
+)
+def copies_kept_in_transactions(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """In a transaction no message is a copy."""
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    return is_copy and not memory(namespace, set[str])
+
+
+def _queues(namespace: Namespace) -> list[Entity]:
+    return [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
+
+
+@mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), *IN_OTHER))
+def copies_detected_anywhere(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """A MessageId is remembered for all queues together."""
+    anywhere = any((key, message.message_id) in each.duplicates for each in _queues(namespace))
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    return is_copy or (anywhere and entity.settings.duplicate_detection)
+
+
+@mutant(
+    "DUP-13",
+    "duplicates.is_duplicate",
+    (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER),
+    deep=True,
+)
+def copies_detected_in_the_first_queue(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """What a namespace's first queue has taken and given is a copy in every other one."""
+    first = _queues(namespace)[0] if _queues(namespace) else entity
+    taken = not first.messages and (key, message.message_id) in first.duplicates
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    return is_copy or (taken and first is not entity and entity.settings.duplicate_detection)
+
+
+MUTANTS: Final = mutant.all()
