@@ -38,6 +38,7 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Seeded
 from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.errors import UsageError
+from busproof.model.rules import RULES, Rules
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import Run
 
@@ -55,6 +56,7 @@ class Fault:
     bus: Callable[[], Adapter]
     counterpart: Callable[[], Adapter]
     conforming: str
+    rules: Rules
     run: Run
     readings: Mapping[str, str]
     needs: frozenset[v.Capability]
@@ -81,6 +83,7 @@ def _of_mutant(mutant: Mutant) -> Fault:
         bus=partial(kind, library=library, rules=mutant.rules),
         counterpart=partial(ModelAdapter, library=library),
         conforming="model?library=true" if library else "model",
+        rules=mutant.rules,
         run=mutant.run,
         readings=mutant.readings,
         needs=mutant.needs,
@@ -99,6 +102,7 @@ def _of_seeded(seeded: Seeded) -> Fault:
         bus=seeded.bus,
         counterpart=seeded.counterpart,
         conforming=f"{SeededBus.__module__}:{SeededBus.__qualname__}",
+        rules=RULES,
         run=SHOWN[seeded.id],
         readings=READINGS.get(seeded.id, {}),
         needs=seeded.needs,

@@ -70,7 +70,7 @@ def _entity(connection: Connection, path: str) -> str:
     """The path of an entity as the model knows it."""
     bus = connection.hub.bus
     known = bus.path(path)
-    if bus.is_model and bus.entity(known) is None:
+    if bus.is_trusted and bus.entity(known) is None:
         raise Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
     return known
 
@@ -99,7 +99,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     bus = connection.hub.bus
     entity = bus.entity(path)
     closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
-    if bus.is_model and (closed or is_dead_letter_queue(path)):
+    if bus.is_trusted and (closed or is_dead_letter_queue(path)):
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
@@ -112,7 +112,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Listen", path)
     bus = connection.hub.bus
     entity = bus.entity(path)
-    if bus.is_model and (entity is None or entity.kind is EntityKind.TOPIC):
+    if bus.is_trusted and (entity is None or entity.kind is EntityKind.TOPIC):
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
     settled = link.remote_snd_settle_mode == SETTLED
     mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
@@ -123,7 +123,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     needed = (
         entity is not None and entity.settings.requires_session and not path.endswith(DEAD_LETTERS)
     )
-    if bus.is_model and needed:
+    if bus.is_trusted and needed:
         raise Refusal(
             "amqp:not-allowed",
             f"'{path}' requires sessions: it is not possible to receive from it without one "

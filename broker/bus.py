@@ -18,6 +18,7 @@ from busproof.broker.traffic import Traffic
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, act, forget, new_namespace, step
 from busproof.model.journal import Change
+from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings
 
@@ -43,10 +44,11 @@ class Bus:
         seed: of its choices.
         clock: whether time passes by itself or by request.
         monotonic: tells the time of a real clock, in seconds.
+        rules: the model's, or those of a mutant.
     """
 
-    is_model = True
-    """Whether its namespace tells all that there is to know."""
+    is_trusted = True
+    """Whether our broker goes by what its namespace holds, and refuses by itself what it will."""
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Bus:
         seed: int = 0,
         clock: str = v.Clock.REAL,
         monotonic: Callable[[], float] = time.monotonic,
+        rules: Rules = RULES,
     ) -> None:
         self._policy, self._seed = policy, seed
         random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
@@ -70,7 +73,7 @@ class Bus:
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         hostile = policy == "hostile"
         self._timers = WrongTimers(self._step, random, punctual=punctual) if hostile else None
-        self.namespace: Namespace = new_namespace(profile)
+        self.namespace: Namespace = new_namespace(profile, rules)
         self.namespace.choices = self._choices
         self.listeners: list[Heard] = []
         """Each is told what every step has changed, once it is sure."""
@@ -103,7 +106,8 @@ class Bus:
 
     def anew(self, profile: v.Profile) -> "Bus":
         """An empty namespace that is held to this profile; its choices are others than here."""
-        return Bus(profile, self._policy, self._seed + 1, self.clock, self._monotonic)
+        rules, seed = self.namespace.rules, self._seed + 1
+        return type(self)(profile, self._policy, seed, self.clock, self._monotonic, rules)
 
     def resume(self, epoch: int) -> None:
         """Go on with what the namespace holds, as though time had passed since and nothing else.

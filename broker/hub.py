@@ -72,7 +72,7 @@ class Hub:
         self.stage = Stage(bus)
         self.keys = keys
         self.max_message = limits.message or _largest(bus)
-        self.contents = Contents(lasting=not bus.is_model)
+        self.contents = Contents(lasting=not bus.is_trusted)
         self.tallies = self._listening()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
         """Makes the namespace anew with which the broker began."""
@@ -113,7 +113,7 @@ class Hub:
         self.bus = bus
         self.stage = Stage(bus)
         self.max_message = self.limits.message or _largest(bus)
-        self.contents = Contents(self.era, lasting=not bus.is_model)
+        self.contents = Contents(self.era, lasting=not bus.is_trusted)
         self.tallies = self._listening()
         self.statuses = Statuses()
         self.stated.clear()
@@ -163,7 +163,7 @@ class Hub:
         What a rule's action has changed is not as it was kept either.
         """
         kept = self.contents.get(view.body)
-        if kept is not None and self.bus.is_model and RULE_NAME not in view.properties:
+        if kept is not None and self.bus.is_trusted and RULE_NAME not in view.properties:
             return kept
         return remade(view, kept)
 
@@ -184,7 +184,7 @@ class Hub:
     def changed(self) -> None:
         """Something happened; whoever waits is served before long."""
         self.note()
-        if not self._called and self._waiting and (self._stirred or not self.bus.is_model):
+        if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
             self.loop.call_soon(self._serve)
 
@@ -214,7 +214,7 @@ class Hub:
         self._called = False
         stirred, self._stirred = self._stirred, set()
         for place in list(self._waiting):
-            if place[0] in stirred or not self.bus.is_model:
+            if place[0] in stirred or not self.bus.is_trusted:
                 self._serve_place(place)
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
@@ -237,7 +237,7 @@ class Hub:
         if not self._waiting:
             return
         self.bus.keep_time()
-        if self._stirred or not self.bus.is_model:
+        if self._stirred or not self.bus.is_trusted:
             self.changed()
 
     def note(self) -> None:

@@ -53,7 +53,7 @@ class Metrics(Collector):
         """All but what the process says of itself."""
         yield from _of_the_broker(self._hub)
         yield from _of_the_traffic(self._hub)
-        if self._hub.bus.is_model:
+        if self._hub.bus.is_trusted:
             yield from _of_entities(self._hub)
         if self._hub.saver is not None:
             yield from _of_the_store(self._hub)

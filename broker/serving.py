@@ -12,12 +12,13 @@ from busproof.broker.attaching import attach
 from busproof.broker.bus import Bus
 from busproof.broker.config import Configuration, Created
 from busproof.broker.engine import Connection
-from busproof.broker.foreign import ForeignBus, Implementation
+from busproof.broker.faulty import FaultyBus
 from busproof.broker.hub import Hub
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.listening import SPARE, SPARE_FOR_HTTP, guarded
 from busproof.broker.tokens import Keys
 from busproof.errors import UsageError
+from busproof.model.rules import RULES, Rules
 from busproof.spec import load
 from busproof.vocabulary.addressing import created_path, destinations
 from busproof.vocabulary.commands import AddRule, CreateQueue, CreateSubscription, RemoveRule
@@ -42,7 +43,7 @@ def bus_for(
     policy: str = "round-robin",
     seed: int = 0,
     clock: str = "real",
-    instead: Implementation | None = None,
+    rules: Rules = RULES,
 ) -> Bus:
     """A bus with the entities that a configuration names.
 
@@ -51,7 +52,7 @@ def bus_for(
         policy: how the model chooses where it may.
         seed: of its choices.
         clock: whether time passes by itself or by request.
-        instead: what decides, if not the model.
+        rules: the model's, or those of a mutant.
 
     Raises:
         UsageError: an edition, a reading or an entity that cannot be had.
@@ -63,9 +64,8 @@ def bus_for(
         readings=configuration.readings,
         partitions=configuration.partitions,
     )
-    bus = Bus(profile, policy, seed, clock)
-    if instead is not None:
-        bus = ForeignBus(instead, profile, clock)
+    kind = Bus if rules is RULES else FaultyBus
+    bus = kind(profile, policy, seed, clock, rules=rules)
     create(bus, configuration)
     return bus
 

@@ -111,7 +111,7 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     """
     entity = bus.namespace.entities[path]
     applied, told = APPLIED[kind_of(entity)], settings_of(bus, entity)
-    for name in FIXED if bus.is_model else ():
+    for name in FIXED if bus.is_trusted else ():
         if name in applied and name in said and not _same(said[name], told.get(name, "")):
             raise atom.Unreadable(
                 f"{name} of '{path}' is {told.get(name, 'not set')} and cannot be changed here; "

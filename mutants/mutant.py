@@ -11,7 +11,7 @@ from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.mutants.runs import Run
 
-__all__ = ["Family", "Mutant", "memory"]
+__all__ = ["Family", "Mutant", "memory", "replaced"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kept = TypeVar("Kept")

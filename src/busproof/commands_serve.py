@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from busproof import __version__
 from busproof.broker.limits import MEANINGS
 from busproof.errors import UsageError
@@ -15,10 +17,10 @@ from busproof.protecting import Protection, add_options
 from busproof.saying import say, write_aside
 
 if TYPE_CHECKING:
-    from busproof.adapters.base import Adapter
     from busproof.broker.hub import Hub
     from busproof.broker.limits import Limits
     from busproof.broker.serving import Broker
+    from busproof.model.rules import Rules
 
 __all__ = ["add_parser", "run"]
 
@@ -91,18 +93,19 @@ def _check_store(args: argparse.Namespace) -> None:
         raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
-def _fault(args: argparse.Namespace) -> "Adapter | None":
-    """The bus that is served in the model's place."""
-    if args.adapter == "model":
-        return None
-    from busproof.adapters.faults import SeededBus, make  # noqa: PLC0415
+def _rules(args: argparse.Namespace) -> "Rules":
+    """The rules that are served: the model's, or those of a mutant."""
+    from busproof.adapters.faults import fault  # noqa: PLC0415
+    from busproof.model.rules import RULES  # noqa: PLC0415
 
+    if args.adapter == "model":
+        return RULES
     if not args.adapter.startswith(FAULTY):
         raise UsageError(f"--adapter is {args.adapter!r}; served are model and {FAULTY}FAULT-ID")
     if args.policy != "round-robin":
         raise UsageError("--policy is the model's; a seeded fault has none")
-    fault = args.adapter.removeprefix(FAULTY)
-    return SeededBus() if fault == NO_FAULT else make(fault)
+    named = args.adapter.removeprefix(FAULTY)
+    return attrs.evolve(RULES) if named == NO_FAULT else fault(named).rules
 
 
 def run(args: argparse.Namespace) -> int:
@@ -127,12 +130,12 @@ async def _serve(args: argparse.Namespace) -> int:
     configuration = read_configuration(args.config) if args.config else Configuration()
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
-    fault = _fault(args)
+    rules = _rules(args)
     told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
-        return bus_for(configuration, **chosen, instead=fault)
+        return bus_for(configuration, **chosen, rules=rules)
 
     ended = asyncio.Event()
     kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)

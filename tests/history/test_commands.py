@@ -8,7 +8,7 @@ from exploring import explored
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from busproof.adapters.faults import SeededBus
+from busproof.adapters.model import ModelAdapter
 from busproof.errors import HistoryError
 from busproof.history.commands import (
     Asked,
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path) -> None:
 
 def test_every_command_has_a_sentence_that_means_it() -> None:
     """Whatever an exploration asks."""
-    events = explored(SeededBus(), sequences=80).events
+    events = explored(ModelAdapter(), sequences=80).events
     restored = Event(command=RestoreQueue(queue="q", max_size=2), outcome=Done())
     assert {*get_args(Command)} == {RestoreQueue, *(type(event.command) for event in events)}
     events = [*events, restored]

@@ -3,7 +3,8 @@
 import attrs
 
 from busproof.adapters.base import Adapter
-from busproof.adapters.faults import SeededBus, fault
+from busproof.adapters.faults import fault
+from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Scenario
 from busproof.judging.differing import answers_alike
 from busproof.spec import load
@@ -28,36 +29,38 @@ def recorded(adapter: Adapter, *commands: Command) -> Scenario:
 
 
 def test_a_bus_answers_as_itself_whatever_it_held_before():
-    scenario = recorded(SeededBus(), *ASKED)
-    bus = SeededBus()
+    scenario = recorded(ModelAdapter(), *ASKED)
+    bus = ModelAdapter()
     assert answers_alike(bus, PROFILE, scenario)
     assert answers_alike(bus, PROFILE, scenario)
 
 
 def test_one_other_outcome_is_a_difference():
-    scenario = recorded(SeededBus(), *ASKED)
+    scenario = recorded(ModelAdapter(), *ASKED)
     assert not answers_alike(fault("mismatch-accepted").bus(), PROFILE, scenario)
 
 
 def test_a_fault_that_is_not_come_to_makes_no_difference():
-    scenario = recorded(SeededBus(), ASKED[0], Peek(queue="q"))
+    scenario = recorded(ModelAdapter(), ASKED[0], Peek(queue="q"))
     assert answers_alike(fault("mismatch-accepted").bus(), PROFILE, scenario)
 
 
 def test_another_partition_alone_is_a_difference():
     scenario = recorded(
-        SeededBus(), CreateQueue(queue="q"), Send(queue="q", message=Message(body="m1"))
+        ModelAdapter(), CreateQueue(queue="q"), Send(queue="q", message=Message(body="m1"))
     )
     *first, last = scenario.events
     assert last.witness is not None
     other = attrs.evolve(
         last, witness=attrs.evolve(last.witness, partition=last.witness.partition + 1)
     )
-    assert not answers_alike(SeededBus(), PROFILE, attrs.evolve(scenario, events=(*first, other)))
+    assert not answers_alike(
+        ModelAdapter(), PROFILE, attrs.evolve(scenario, events=(*first, other))
+    )
 
 
 def test_nothing_is_asked_where_nothing_was_recorded():
-    class Unasked(SeededBus):
+    class Unasked(ModelAdapter):
         def start(self, profile):
             raise AssertionError(f"nothing has to begin with {profile}")
 
@@ -65,8 +68,8 @@ def test_nothing_is_asked_where_nothing_was_recorded():
 
 
 def test_a_bus_that_breaks_does_not_answer():
-    class Broken(SeededBus):
+    class Broken(ModelAdapter):
         def do(self, command, connection):
             raise KeyError(command, connection)
 
-    assert not answers_alike(Broken(), PROFILE, recorded(SeededBus(), *ASKED))
+    assert not answers_alike(Broken(), PROFILE, recorded(ModelAdapter(), *ASKED))

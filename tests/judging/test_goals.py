@@ -4,7 +4,7 @@ import attrs
 import pytest
 from exploring import explored
 
-from busproof.adapters.faults import SeededBus
+from busproof.adapters.model import ModelAdapter
 from busproof.history.conformance import Conformance
 from busproof.history.records import EXPLORATION
 from busproof.judging.goals import GOALS
@@ -15,7 +15,7 @@ from busproof.vocabulary.profile import profile_for
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory):
-    return explored(SeededBus(), sequences=60).history(tmp_path_factory.mktemp("run"))
+    return explored(ModelAdapter(), sequences=60).history(tmp_path_factory.mktemp("run"))
 
 
 def of(told: Conformance, rule: str) -> tuple[str, str]:

@@ -10,7 +10,6 @@ import pytest
 from exploring import accusation, explored
 
 from busproof.adapters.base import Adapter
-from busproof.adapters.faults import AssigningBus, SeededBus
 from busproof.adapters.model import POLICIES, ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.judge import vantage_of
@@ -49,10 +48,8 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bus", [SeededBus, AssigningBus])
-def test_the_bus_without_a_fault_is_never_accused(bus: type[SeededBus]) -> None:
-    """It shares no rule with the model."""
-    assert [] == accusations(bus(), 0, (2000 if FULL else 40))
+def test_the_model_behind_a_client_library_is_never_accused() -> None:
+    assert [] == accusations(ModelAdapter(library=True), 0, (2000 if FULL else 40))
 
 
 @pytest.mark.slow

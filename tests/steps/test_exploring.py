@@ -6,7 +6,7 @@ from exploring import Spoiled, explored
 from hypothesis import Phase, settings
 
 from busproof.adapters.base import Observed
-from busproof.adapters.faults import SeededBus, make
+from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, UsageError
 from busproof.history.records import AGAIN, ScenarioVerdict, Started
@@ -21,13 +21,13 @@ from busproof.vocabulary.values import MICROSECONDS, Clock
 
 def test_a_seed_repeats_the_exploration() -> None:
     """And another one does not."""
-    assert explored(SeededBus(), seed=5).events == explored(SeededBus(), seed=5).events
-    assert explored(SeededBus(), seed=5).events != explored(SeededBus(), seed=6).events
+    assert explored(ModelAdapter(), seed=5).events == explored(ModelAdapter(), seed=5).events
+    assert explored(ModelAdapter(), seed=5).events != explored(ModelAdapter(), seed=6).events
 
 
 def test_as_many_sequences_are_made_up_as_were_asked_for() -> None:
     """Each from an empty namespace; hardly any is made up twice."""
-    found = explored(SeededBus(), sequences=25)
+    found = explored(ModelAdapter(), sequences=25)
     assert 25 == len(found.sequences)
     assert len({tuple(each) for each in found.sequences}) > 20
     assert ["passed"] == sorted({each.verdict.value for each in found.endings})
@@ -104,7 +104,7 @@ class Once:
 
 def test_a_failure_that_does_not_repeat_is_told_as_flaky(tmp_path) -> None:
     """It stays a violation, for it was seen."""
-    found = explored(Spoiled(SeededBus(), Once()), sequences=20)
+    found = explored(Spoiled(ModelAdapter(), Once()), sequences=20)
     (failure,) = found.exploration.found
     assert 0 == failure.again
     told = conformance(found.history(tmp_path), load())
@@ -120,7 +120,7 @@ def test_answers_that_never_come_end_nothing() -> None:
         lost = isinstance(command, Send | Receive) and asked % 5 == 0
         return Observed(Indeterminate()) if lost else observed
 
-    found = explored(Spoiled(SeededBus(), lose), sequences=20)
+    found = explored(Spoiled(ModelAdapter(), lose), sequences=20)
     assert [] == found.exploration.found
     assert [event for event in found.events if isinstance(event.outcome, Indeterminate)]
     assert max(len(each) for each in found.sequences) > 30
@@ -143,7 +143,7 @@ def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
             raise AdapterError("the child has ended")
         return observed
 
-    found = explored(Spoiled(SeededBus(), crash), sequences=40)
+    found = explored(Spoiled(ModelAdapter(), crash), sequences=40)
     assert [] == found.exploration.found
     errored = [each for each in found.endings if each.verdict is ScenarioVerdict.ERRORED]
     assert ["the child has ended"] * 3 == [each.detail for each in errored]
@@ -157,7 +157,7 @@ def test_what_was_declared_and_is_unsupported_is_errored() -> None:
     def unsupported(command: Command, _asked: int, observed: Observed) -> Observed:
         return Observed(Unsupported()) if isinstance(command, Send) else observed
 
-    found = explored(Spoiled(SeededBus(), unsupported), sequences=40)
+    found = explored(Spoiled(ModelAdapter(), unsupported), sequences=40)
     assert [] == found.exploration.found
     assert any("declared, yet unsupported" in each.detail for each in found.endings)
 
@@ -170,7 +170,7 @@ def test_an_interrupted_sequence_keeps_what_was_recorded() -> None:
             raise KeyboardInterrupt
         return observed
 
-    found = explored(Spoiled(SeededBus(), interrupt))
+    found = explored(Spoiled(ModelAdapter(), interrupt))
     assert found.ended is None
     assert 39 == len(found.events)
     assert len(found.endings) == len(found.sequences) - 1
@@ -182,7 +182,7 @@ def test_an_adapter_that_raises_anything_is_to_blame_itself() -> None:
     def fail(_command: Command, _asked: int, _observed: Observed) -> Observed:
         raise KeyError("orders")
 
-    found = explored(Spoiled(SeededBus(), fail))
+    found = explored(Spoiled(ModelAdapter(), fail))
     assert "the adapter raised KeyError: 'orders'" == found.endings[0].detail
 
 
@@ -204,7 +204,7 @@ def test_a_size_that_makes_no_sense_is_refused(name: str, minutes: str | None, s
 def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
     """The first sequences, and all that did not pass; a night of passes fills no disk."""
     monkeypatch.setattr("busproof.steps.exploring.KEPT", 2)
-    found = explored(SeededBus(), size="soak", seconds=3, sequences=None)
+    found = explored(ModelAdapter(), size="soak", seconds=3, sequences=None)
     assert 2 == len(found.sequences) < found.exploration.sequences
     broken = explored(make("property-lost"), size="soak", seconds=120, sequences=None, rules=1)
     assert broken.exploration.found
@@ -215,7 +215,7 @@ def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
 def test_a_soak_ends_when_its_time_is_over() -> None:
     """However many sequences that were."""
     assert 90 == size_named("soak", "1.5").seconds
-    found = explored(SeededBus(), size="soak", seconds=0.5, sequences=None)
+    found = explored(ModelAdapter(), size="soak", seconds=0.5, sequences=None)
     assert found.ended is not None
     assert found.ended.verdict is ScenarioVerdict.PASSED
     assert attrs.evolve(size_named("soak"), seconds=0).sequences is None
@@ -225,7 +225,7 @@ def test_time_passes_by_commands_where_the_clock_is_virtual() -> None:
     """And is recorded."""
     times = [
         e.command.duration
-        for e in explored(SeededBus(), sequences=30).events
+        for e in explored(ModelAdapter(), sequences=30).events
         if isinstance(e.command, AdvanceClock)
     ]
     assert max(times) > 30 * MICROSECONDS

@@ -2,10 +2,12 @@
 
 from typing import get_args
 
+import attrs
 import pytest
 from exploring import explored
 
-from busproof.adapters.faults import SeededBus
+from busproof.adapters.base import Declaration
+from busproof.adapters.model import ModelAdapter
 from busproof.spec import load
 from busproof.steps.generating import generators
 from busproof.steps.machine import scope_of, terms_of
@@ -26,11 +28,16 @@ SOME = [
 ]
 
 
-class Limited(SeededBus):
+class Limited(ModelAdapter):
     """A bus that declares less than it can do."""
 
     def __init__(self, capabilities: set[str]) -> None:
-        self.capabilities = frozenset(Capability(each) for each in capabilities)
+        super().__init__()
+        self._capabilities = frozenset(Capability(each) for each in capabilities)
+
+    @property
+    def declaration(self) -> Declaration:
+        return attrs.evolve(super().declaration, capabilities=self._capabilities)
 
 
 def test_every_command_has_a_row_in_the_table() -> None:
@@ -40,7 +47,7 @@ def test_every_command_has_a_row_in_the_table() -> None:
 
 def test_every_command_is_asked() -> None:
     """A row that never comes to anything would hide a command."""
-    asked = {type(event.command) for event in explored(SeededBus(), sequences=160).events}
+    asked = {type(event.command) for event in explored(ModelAdapter(), sequences=160).events}
     assert set(get_args(Command)) - {RestoreQueue} == asked  # asked for in Premium
 
 
@@ -57,14 +64,14 @@ def test_nothing_is_asked_that_was_not_declared(capabilities: set[str]) -> None:
 def test_no_transaction_is_asked_of_a_tier_without_rules_of_them() -> None:
     """The catalogue says which rules a tier has."""
     profile = profile_for(load(), tier=Tier.BASIC)
-    scope = scope_of(SeededBus(), terms_of(SeededBus(), profile))
+    scope = scope_of(ModelAdapter(), terms_of(ModelAdapter(), profile))
     assert Capability.TRANSACTIONS not in scope.capabilities
     assert Capability.OUTAGES in scope.capabilities
 
 
 def test_premium_is_asked_for_no_partitioned_queue() -> None:
     """It need not have any."""
-    found = explored(SeededBus(), profile=profile_for(load(), tier="premium"), sequences=12)
+    found = explored(ModelAdapter(), profile=profile_for(load(), tier="premium"), sequences=12)
     created = [e.command for e in found.events if isinstance(e.command, CreateQueue)]
     assert created
     assert not any(each.partitioned for each in created)

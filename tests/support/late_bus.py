@@ -5,14 +5,14 @@ from functools import partial
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Observed
-from busproof.adapters.seeded.bus import SeededBus
-from busproof.adapters.seeded.queues import Held, Planned, Queue
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import QueueDescription
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS
+from busproof.adapters.model import ModelAdapter
+from busproof.model import Answer, Namespace, RoundRobin, act
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+from busproof.model.values import DIRECT, InTransit
+from busproof.mutants.mutant import memory, replaced
 
 __all__ = [
     "LateCounts",
@@ -23,96 +23,121 @@ __all__ = [
     "NeverSchedules",
 ]
 
-LATE = 60 * MICROSECONDS
+LATE = 60 * v.MICROSECONDS
+Work = Callable[[Namespace], None]
+Pending = list[tuple[int, Work]]
+Counts = dict[Entity, tuple[int, v.QueueDescription]]
 
 
-class LateBus(SeededBus):
+def later(namespace: Namespace, work: Work, delay: int = LATE) -> None:
+    memory(namespace, Pending).append((namespace.now + delay, work))
+
+
+class LateBus(ModelAdapter):
     """Does some of its work a minute later."""
 
-    def start(self, profile: Profile) -> None:
-        super().start(profile)
-        self.pending: list[tuple[int, Callable[[], None]]] = []
-
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         observed = super().do(command, connection)
-        due = [work for when, work in self.pending if when <= self.now]
-        self.pending = [each for each in self.pending if each[0] > self.now]
-        for work in due:
-            work()
+        namespace = self._namespace
+        pending = memory(namespace, Pending)
+        due = [each for each in pending if each[0] <= namespace.now]
+        for each in due:
+            pending.remove(each)
+            act(namespace, RoundRobin(), each[1])
         return observed
 
-    def later(self, work: Callable[[], None], delay: int = LATE) -> None:
-        self.pending.append((self.now + delay, work))
+
+def activate_late(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    moment = scheduled.due + LATE
+    if namespace.now < moment:
+        scheduled.entity.look_at("due", moment, scheduled, scheduled.number)
+    else:
+        RULES.scheduling.activate(namespace, scheduled)
 
 
-class LateSchedules(LateBus):
+class LateSchedules(ModelAdapter):
     """Scheduled messages become active a minute after they are due."""
 
-    def is_due(self, queue: Queue, planned: Planned) -> bool:  # noqa: ARG002
-        return planned.due + LATE <= self.now
+    def __init__(self) -> None:
+        super().__init__(rules=replaced({"scheduling.activate": activate_late}))
+
+
+def forward_late(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    work = partial(
+        RULES.forwarding.forward,
+        source=source,
+        message=message,
+        partition=partition,
+        transit=transit,
+    )
+    later(namespace, work, LATE // 2)
 
 
 class LateForwarding(LateBus):
     """Messages are forwarded half a minute after they came; three hops take less than two."""
 
-    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
-        work = partial(self.go, self.hops, queue, destination, message, partition)
-        self.later(work, LATE // 2)
+    def __init__(self) -> None:
+        super().__init__(rules=replaced({"forwarding.forward": forward_late}))
 
-    def go(
-        self, hops: int, queue: Queue, destination: Queue, message: Message, partition: int
-    ) -> None:
-        before, self.hops = self.hops, hops
-        if self.queues.get(destination.name) is destination:
-            super().pass_on(queue, destination, message, partition)
-        else:
-            self.leave_behind(queue, message, partition, "DestinationNotFound")
-        self.hops = before
+
+def dead_letter_late(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    if reason not in ("MaxDeliveryCountExceeded", "TTLExpiredException"):
+        RULES.dead_letters.dead_letter(namespace, queued, reason)
+        return
+    entity = queued.entity
+    namespace.rules.messages.remove(namespace, queued)
+
+    def bury(namespace: Namespace) -> None:
+        if namespace.entities.get(entity.path) is entity:
+            transit = DIRECT._replace(reason=reason)
+            RULES.dead_letters.bury(namespace, entity, queued.message, queued.partition, transit)
+
+    later(namespace, bury)
 
 
 class LateDeadLetters(LateBus):
     """Messages become dead letters a minute after their last delivery, or after they died."""
 
-    def bury(self, queue: Queue, held: Held, reason: str) -> None:
-        if reason not in (self.reason_of_spent(), self.reason_of_dead()):
-            super().bury(queue, held, reason)
-            return
-        queue.messages.remove(held)
-        self.later(partial(self.bury_now, queue, held, reason))
-
-    def bury_now(self, queue: Queue, held: Held, reason: str) -> None:
-        if self.queues.get(queue.name) is queue:
-            queue.messages.append(held)
-            super().bury(queue, held, reason)
+    def __init__(self) -> None:
+        super().__init__(rules=replaced({"dead_letters.dead_letter": dead_letter_late}))
 
 
-class LateCounts(LateBus):
+def count_late(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+    answer = RULES.management.get_queue(namespace, command, connection)
+    told, earlier = answer.outcome.description, memory(namespace, Counts)
+    entity = namespace.entities[command.queue]
+    when, old = earlier.get(entity, (namespace.now - LATE, told))
+    if when + LATE <= namespace.now:
+        earlier[entity] = (namespace.now, told)
+        return answer
+    counts = {"message_count", "transfer_dead_letters"}
+    late = {name: getattr(old, name) for name in counts}
+    answer.outcome = v.Described(description=attrs.evolve(told, **late))
+    return answer
+
+
+class LateCounts(ModelAdapter):
     """Counts that are got of a queue are those of up to a minute ago."""
 
-    def start(self, profile: Profile) -> None:
-        super().start(profile)
-        self.earlier: dict[Queue, tuple[int, QueueDescription]] = {}
-
-    def described(self, queue: Queue) -> QueueDescription:
-        told = super().described(queue)
-        when, old = self.earlier.get(queue, (self.now - LATE, told))
-        if when + LATE <= self.now:
-            self.earlier[queue] = (self.now, told)
-            return told
-        return attrs.evolve(
-            told, message_count=old.message_count, transfer_dead_letters=old.transfer_dead_letters
-        )
+    def __init__(self) -> None:
+        super().__init__(rules=replaced({"management.get_queue": count_late}))
 
 
-class NeverSchedules(SeededBus):
+def never(*_: object, **__: object) -> None:
+    pass
+
+
+class NeverSchedules(ModelAdapter):
     """Nothing that is scheduled becomes active."""
 
-    def is_due(self, queue: Queue, planned: Planned) -> bool:  # noqa: ARG002
-        return False
+    def __init__(self) -> None:
+        super().__init__(rules=replaced({"scheduling.activate": never}))
 
 
-class NeverForwards(SeededBus):
+class NeverForwards(ModelAdapter):
     """Nothing that is forwarded arrives."""
 
-    def pass_on(self, queue: Queue, destination: Queue, message: Message, partition: int) -> None:
-        pass
+    def __init__(self) -> None:
+        super().__init__(rules=replaced({"forwarding.forward": never}))

@@ -1,0 +1,103 @@
+"""A mutant of the model, served as the model is: what it answers goes out, right or wrong.
+
+What our broker looks up in the state of a bus that it trusts, it asks this one for by commands, and
+it leaves every refusal to it.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.broker.bus import SERVED, Bus, Description
+from busproof.broker.refusals import refusal_of
+from busproof.model import Answer
+from busproof.model.values import EntityKind, EntitySettings
+
+__all__ = ["FaultyBus"]
+
+BY: Final = "administration"
+
+
+class FaultyBus(Bus):
+    """A bus with a fault."""
+
+    is_trusted = False
+
+    def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:
+        """Ask for as many at once, where there is room for several."""
+        if most == 1:
+            return super().given(command, most, connection)
+        several = v.ReceiveBatch(
+            queue=command.queue, count=most, mode=command.mode, session_id=command.session_id
+        )
+        outcome = self.ask(several, connection).outcome
+        if isinstance(outcome, v.ReceivedSeveral):
+            return [Answer(v.Received(message=each)) for each in outcome.messages]
+        return () if isinstance(outcome, v.Empty) else (Answer(outcome),)
+
+    def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
+        """Ask for a peek, from a number on only if that is not the first."""
+        command = v.Peek(
+            queue=queue, count=count, session_id=session_id, from_sequence_number=first or None
+        )
+        return self.ask(command, "peek")
+
+    def described(self, path: str) -> Description | None:
+        """Return what it tells of an entity.
+
+        Raises:
+            Refusal: it refuses to.
+        """
+        entity = self.entity(path)
+        if entity is None:
+            return None
+        of_topic = entity.kind is EntityKind.TOPIC
+        command = v.GetTopic(topic=path) if of_topic else v.GetQueue(queue=path)
+        outcome = self._looked_up(command, path)
+        return outcome.description if isinstance(outcome, v.Described | v.TopicDescribed) else None
+
+    def topics(self) -> list[str]:
+        """Return the topics that it lists.
+
+        Raises:
+            Refusal: it refuses to.
+        """
+        return self._listed(v.ListTopics(), "")
+
+    def subscriptions(self, topic: str) -> list[str]:
+        """Return the paths of the subscriptions that it lists.
+
+        Raises:
+            Refusal: it refuses to.
+        """
+        names = self._listed(v.ListSubscriptions(topic=topic), topic)
+        return [v.subscription_path(topic, name) for name in names]
+
+    def names(self) -> list[str]:
+        """Return the queues that it lists, and the topics and subscriptions that there are."""
+        outcome = self.ask(v.ListQueues(), BY).outcome
+        listed = outcome.names if isinstance(outcome, v.Listed) else ()
+        entities = self.namespace.entities.items()
+        others = (path for path, each in entities if each.kind in SERVED[1:])
+        return sorted({*listed, *others})
+
+    def ends(self, path: str, session_id: str) -> int:
+        """Return when the lock of a session ends, of which it may know nothing."""
+        entity = self.entity(path)
+        if entity is not None and session_id in entity.sessions:
+            return super().ends(path, session_id)
+        settings = EntitySettings() if entity is None else entity.settings
+        return self.now + settings.lock_duration
+
+    def forget(self, path: str) -> None:
+        """Do nothing: it may know a name for longer than it should."""
+
+    def _listed(self, command: v.ListTopics | v.ListSubscriptions, path: str) -> list[str]:
+        outcome = self._looked_up(command, path)
+        return sorted(outcome.names) if isinstance(outcome, v.Listed) else []
+
+    def _looked_up(self, command: v.Command, path: str) -> v.Outcome:
+        answer = self.ask(command, BY)
+        if (refusal := refusal_of(answer, path)) is not None:
+            raise refusal
+        return answer.outcome
