@@ -15,7 +15,6 @@ from busproof.adapters.seeded import (
     shown_life,
     shown_limits,
     shown_locks,
-    shown_management,
     shown_numbering,
     shown_partitions,
     shown_premium,
@@ -24,7 +23,6 @@ from busproof.adapters.seeded import (
     shown_sessions,
     shown_settlements,
     shown_sizes,
-    shown_statuses,
     shown_time_to_live,
     shown_topic_management,
     shown_topics,
@@ -52,8 +50,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_transfers.SHOWN,
     **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
-    **shown_management.SHOWN,
-    **shown_statuses.SHOWN,
     **shown_topic_management.SHOWN,
     **shown_numbering.SHOWN,
     **shown_partitions.SHOWN,
@@ -66,7 +62,6 @@ SHOWN: Final[dict[str, Run]] = {
 """In the order of the faults."""
 
 READINGS: Final[Mapping[str, Mapping[str, str]]] = {
-    **shown_management.READINGS,
     **shown_topic_management.READINGS,
     **shown_sizes.READINGS,
     **shown_quotas.READINGS,
