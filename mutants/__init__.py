@@ -6,7 +6,7 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, management
+from busproof.mutants import keys, management, topic_management
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -14,5 +14,6 @@ __all__ = ["MUTANTS", "Mutant"]
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *keys.MUTANTS,
     *management.MUTANTS,
+    *topic_management.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

@@ -10,7 +10,6 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action
-from busproof.model.management import parts
 from busproof.model.premium import PARTITIONS_SINCE
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
@@ -20,7 +19,9 @@ from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive,
 
 __all__ = [
     "AT_ONCE",
+    "LAST",
     "MUTANTS",
+    "REMEMBERING",
     "before_update",
     "change_fixed",
     "empty",
@@ -207,9 +208,7 @@ def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
     """Check a name, and delete the entity of this kind that has it."""
     known = namespace.entities.get(path)
     if known is not None and known.kind is kind:
-        for part in parts(known):
-            namespace.journal.drop(namespace.entities, part.path)
-        namespace.rules.quotas.count(namespace, known, -1)
+        namespace.rules.management.delete(namespace, known)
     RULES.management.check_name(namespace, path)
 
 
