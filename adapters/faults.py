@@ -25,7 +25,6 @@ from busproof.adapters.seeded import (
     faults_numbering,
     faults_partitions,
     faults_peeks,
-    faults_premium,
     faults_quotas,
     faults_scheduling,
     faults_sessions,
@@ -137,7 +136,6 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_seeded, faults_sizes.FAULTS),
     *map(_of_seeded, faults_limits.FAULTS),
     *map(_of_seeded, faults_quotas.FAULTS),
-    *map(_of_seeded, faults_premium.FAULTS),
 )
 """Every fault, by the family of its rule."""
 

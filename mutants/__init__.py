@@ -6,7 +6,7 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, management, topic_management
+from busproof.mutants import keys, management, premium, topic_management
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -15,5 +15,6 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *keys.MUTANTS,
     *management.MUTANTS,
     *topic_management.MUTANTS,
+    *premium.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

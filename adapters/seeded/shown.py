@@ -17,7 +17,6 @@ from busproof.adapters.seeded import (
     shown_locks,
     shown_numbering,
     shown_partitions,
-    shown_premium,
     shown_quotas,
     shown_scheduling,
     shown_sessions,
@@ -57,7 +56,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_sizes.SHOWN,
     **shown_limits.SHOWN,
     **shown_quotas.SHOWN,
-    **shown_premium.SHOWN,
 }
 """In the order of the faults."""
 
