@@ -6,7 +6,7 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import batches, dead_letters, duplicates, expiry, keys, partitions
+from busproof.mutants import batches, dead_letters, duplicates, expiry, keys, management, partitions, premium, topic_management
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -17,6 +17,9 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *duplicates.MUTANTS,
     *expiry.MUTANTS,
     *keys.MUTANTS,
+    *management.MUTANTS,
     *partitions.MUTANTS,
+    *premium.MUTANTS,
+    *topic_management.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

@@ -1,0 +1,230 @@
+"""Mutants of PREM: what Premium has instead of partitioned entities."""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.keys import SESSION_ID
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, Transaction
+from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
+from busproof.mutants.management import told
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import QUEUE, Run, create, receive, send
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+OLD: Final = v.RestoreQueue(queue=QUEUE)
+REGULAR: Final = create(partitioned=False)
+WITH_SESSIONS: Final = create(partitioned=False, requires_session=True)
+LARGE: Final = create(partitioned=False, max_size=80)
+GET: Final = v.GetQueue(queue=QUEUE)
+DELETE: Final = v.DeleteQueue(queue=QUEUE)
+KEYED: Final = send("m1", partition_key="a")
+IN_TRANSACTION: Final[Run] = (REGULAR, v.BeginTransaction(transaction="t"))
+
+
+@mutant("PREM-01", "premium.in_premium", (create(), GET))
+def premium_partitions(namespace: Namespace, asked: bool) -> bool:
+    """Premium creates partitioned queues."""
+    return asked
+
+
+def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
+    """Create a queue with the partitions that it is asked for."""
+    rules = namespace.rules
+    rules.management.check_name(namespace, command.queue)
+    size = rules.sizes.granted_size(namespace, command.max_size)
+    settings = EntitySettings.of(command, partitioned=True, max_size=size)
+    rules.management.create(namespace, command.queue, EntityKind.QUEUE, settings)
+    return Answer(DONE, rules=("MGMT-01",))
+
+
+@mutant("PREM-01", "management.create_queue", (create(requires_session=True), GET), deep=True)
+def premium_partitions_sessions(
+    namespace: Namespace, command: v.CreateQueue, connection: str
+) -> Answer:
+    """Premium creates partitioned queues that require sessions."""
+    if command.partitioned and command.requires_session:
+        return create_partitioned(namespace, command)
+    return RULES.management.create_queue(namespace, command, connection)
+
+
+def remember(namespace: Namespace, command: v.RestoreQueue, connection: str) -> Answer:
+    """Let a queue be there from before, and remember its name."""
+    memory(namespace, set[str]).add(command.queue)
+    return RULES.management.restore_queue(namespace, command, connection)
+
+
+def is_old(namespace: Namespace, path: str) -> bool:
+    """Whether a queue of this name was there from before."""
+    return path in memory(namespace, set[str])
+
+
+KNOWN: Final = {"management.restore_queue": remember}
+
+
+@mutant("PREM-03", "messages.send", (OLD, send("m1")), also=KNOWN)
+def old_takes_nothing(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A partitioned queue from before refuses what is sent."""
+    if is_old(namespace, command.queue):
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-03")
+    return RULES.messages.send(namespace, command, connection)
+
+
+@mutant("PREM-03", "messages.receive", (OLD, send("m1"), receive()), also=KNOWN)
+def old_gives_nothing(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
+    """A partitioned queue from before gives no message."""
+    if is_old(namespace, command.queue):
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-03")
+    return RULES.messages.receive(namespace, command, connection)
+
+
+@mutant(
+    "PREM-03",
+    "keys.effective_key",
+    (OLD, KEYED, send("m2", partition_key="a")),
+    also=KNOWN,
+    deep=True,
+)
+def old_forgets_keys(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+    """In a partitioned queue from before a key selects no partition."""
+    key = RULES.keys.effective_key(namespace, entity, message)
+    forgotten = key is not None and key.source != SESSION_ID and is_old(namespace, entity.path)
+    return None if forgotten else key
+
+
+@mutant("PREM-04", "management.get_queue", (OLD, GET), also=KNOWN)
+def old_told_regular(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+    """A partitioned queue from before is told to be regular."""
+    old = is_old(namespace, command.queue)
+    return told(namespace, command, lambda _: {"partitioned": False} if old else {})
+
+
+@mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), also=KNOWN)
+def old_not_listed(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
+    """A partitioned queue from before is not listed."""
+    outcome = RULES.management.list_queues(namespace, command, connection).outcome
+    names = outcome.names if isinstance(outcome, v.Listed) else ()
+    return Answer(v.Listed(names=tuple(each for each in names if not is_old(namespace, each))))
+
+
+@mutant("PREM-04", "management.delete", (OLD, DELETE), also=KNOWN)
+def old_never_deleted(namespace: Namespace, entity: Entity) -> None:
+    """A partitioned queue from before cannot be deleted."""
+    if is_old(namespace, entity.path):
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-04")
+    RULES.management.delete(namespace, entity)
+
+
+@mutant("PREM-06", "management.create_queue", (OLD, DELETE, create(), GET), also=KNOWN, deep=True)
+def old_comes_back(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+    """A partitioned queue from before that was deleted can be created again."""
+    if command.partitioned and is_old(namespace, command.queue):
+        return create_partitioned(namespace, command)
+    return RULES.management.create_queue(namespace, command, connection)
+
+
+@mutant("PREM-07", "sizes.granted_size", (LARGE,))
+def premium_as_standard(namespace: Namespace, asked: int | None) -> int:
+    """Premium has no queues of more than 5 GB."""
+    if asked is not None and asked > 5:
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-07")
+    return RULES.sizes.granted_size(namespace, asked)
+
+
+@mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
+def premium_size_forgotten(namespace: Namespace, asked: int | None) -> int:
+    """In Premium a queue has 1 GB, whatever it asked for."""
+    RULES.sizes.granted_size(namespace, asked)
+    return 1
+
+
+@mutant("PREM-08", "sizes.granted_size", (create(partitioned=False, max_size=6), GET))
+def any_size_in_premium(namespace: Namespace, asked: int | None) -> int:
+    """In Premium a queue can have any size."""
+    return asked or RULES.sizes.granted_size(namespace, asked)
+
+
+@mutant("PREM-09", "sizes.granted_size", (REGULAR, GET))
+def large_by_default_in_premium(namespace: Namespace, asked: int | None) -> int:
+    """In Premium a queue without a size has 5 GB."""
+    return RULES.sizes.granted_size(namespace, asked or 5)
+
+
+@mutant("PREM-10", "sizes.greatest_size", (create(partitioned=False, max_size=5), GET))
+def premium_size_multiplied(namespace: Namespace, entity: Entity) -> int:
+    """In Premium a queue is told to be 16 times as large."""
+    return RULES.sizes.greatest_size(namespace, entity) * namespace.profile.partitions
+
+
+@mutant("PREM-11", "management.create_queue", (WITH_SESSIONS,))
+def no_sessions_in_premium(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+    """In Premium no queue can require sessions."""
+    if command.requires_session:
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-11")
+    return RULES.management.create_queue(namespace, command, connection)
+
+
+@mutant(
+    "PREM-11",
+    "messages.send",
+    (WITH_SESSIONS, KEYED, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
+    deep=True,
+)
+def key_names_session(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """In Premium a PartitionKey stands for a missing SessionId."""
+    message = command.message
+    if message.session_id is None and message.partition_key is not None:
+        message = attrs.evolve(message, session_id=message.partition_key)
+    return RULES.messages.send(namespace, attrs.evolve(command, message=message), connection)
+
+
+@mutant("PREM-12", "messages.send", (REGULAR, KEYED))
+def key_refused_in_premium(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """In Premium a message with a PartitionKey is refused."""
+    if command.message.partition_key is not None:
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-12")
+    return RULES.messages.send(namespace, command, connection)
+
+
+@mutant("PREM-12", "messages.arrive", (REGULAR, KEYED, receive()))
+def key_dropped_in_premium(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """In Premium a message loses its PartitionKey."""
+    message = attrs.evolve(message, partition_key=None)
+    RULES.messages.arrive(namespace, entity, message, partition, transit)
+
+
+@mutant("PREM-13", "transactions.key_of", (*IN_TRANSACTION, send("m1", within="t")))
+def premium_transaction_needs_key(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """In Premium a transaction's messages need a key."""
+    if message.session_id is None and message.partition_key is None:
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-13")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant(
+    "PREM-13",
+    "transactions.key_of",
+    (*IN_TRANSACTION, *(send(key, within="t", partition_key=key) for key in ("a", "b"))),
+    deep=True,
+)
+def premium_transaction_of_one_key(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """In Premium all messages of a transaction need the same key."""
+    sent = (*(each.message for each in transaction.sends), message)
+    if len({(each.session_id, each.partition_key) for each in sent}) > 1:
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-13")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+MUTANTS: Final = mutant.all()
