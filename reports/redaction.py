@@ -3,8 +3,9 @@
 import getpass
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -64,11 +65,12 @@ def redacted(conformance: Conformance) -> Conformance:
     What a run was made of (names of queues, bodies, keys, scenarios) is not touched.
     """
     subject = conformance.subject
+    public = cache(redacted_text)  # hundreds of rules have the same cause
     return attrs.evolve(
         conformance,
         subject=attrs.evolve(subject, adapter=_adapter(subject.adapter)),
-        rules=tuple(_rule(rule) for rule in conformance.rules),
-        problems=tuple(redacted_text(problem) for problem in conformance.problems),
+        rules=tuple(_rule(rule, public) for rule in conformance.rules),
+        problems=tuple(public(problem) for problem in conformance.problems),
         known_failures=tuple(_known(known) for known in conformance.known_failures),
     )
 
@@ -89,11 +91,11 @@ def _link(link: str) -> str:
     return link if _WEB.match(link) else redacted_text(link)
 
 
-def _rule(rule: RuleVerdict) -> RuleVerdict:
+def _rule(rule: RuleVerdict, public: Callable[[str], str]) -> RuleVerdict:
     example = rule.counterexample
     return attrs.evolve(
         rule,
-        cause=redacted_text(rule.cause),
+        cause=public(rule.cause),
         counterexample=None if example is None else _example(example),
     )
 

@@ -1,12 +1,27 @@
 """Asking a list of commands again, of any adapter."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from busproof.adapters.base import Adapter
 from busproof.history.commands import Asked, resolved
+from busproof.judging.applicability import Terms
 from busproof.steps.machine import Sequence as Run
-from busproof.vocabulary.outcomes import Received
+from busproof.steps.machine import Watch
+from busproof.vocabulary.outcomes import Event, Received
 
-__all__ = ["replay"]
+__all__ = ["Replay", "replay"]
+
+
+class Replay(Watch):
+    """Records what comes of commands that are asked again."""
+
+    def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[Event], None]) -> None:
+        super().__init__(adapter, terms)
+        self._write = write
+
+    def record(self, event: Event) -> None:
+        """Write the event."""
+        self._write(event)
 
 
 def replay(run: Run, commands: Sequence[Asked]) -> None:

@@ -32,9 +32,7 @@ from busproof.steps.ending import (
     Undeclared,
     blaming_the_adapter,
 )
-from busproof.steps.exploring import Exploration
 from busproof.steps.harness import Bus, Recording
-from busproof.steps.machine import Watch
 from busproof.steps.options import (
     commands_of,
     option,
@@ -45,7 +43,6 @@ from busproof.steps.options import (
     timeout_of,
 )
 from busproof.steps.repeating import Repeating
-from busproof.steps.replaying import replay
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -187,6 +184,9 @@ class Run:
         """
         if self.size is None or self.seed is None:
             raise AssertionError("the exploration is selected only where it was asked for")
+        # Hypothesis takes a tenth of a second, which no scenario needs.
+        from busproof.steps.exploring import Exploration  # noqa: PLC0415
+
         exploration = Exploration(
             self.adapter, self.terms, size=self.size, start=self.seed, write=self.write
         )
@@ -203,9 +203,11 @@ class Run:
         """
         if self.commands is None:
             raise AssertionError("the replay is selected only where it was asked for")
+        from busproof.steps.replaying import Replay, replay  # noqa: PLC0415 - as above
+
         about = (self.commands.rule,) if self.commands.rule else ()
         self._begin_scenario("Replay", about)
-        replay(Replay(self).opened(), self.commands.commands)
+        replay(Replay(self.adapter, self.terms, self.write).opened(), self.commands.commands)
 
     def _begin_scenario(self, name: str, rules: tuple[RuleId, ...] = ()) -> None:
         self.steps = []
@@ -248,18 +250,6 @@ def _bounded(detail: str) -> str:
     if len(detail) <= LONGEST_DETAIL:
         return detail
     return f"{detail[:LONGEST_DETAIL]}… and {len(detail) - LONGEST_DETAIL} characters more"
-
-
-class Replay(Watch):
-    """Records what comes of commands that are asked again."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(run.adapter, run.terms)
-        self._run = run
-
-    def record(self, event: Event) -> None:
-        """Write the event."""
-        self._run.write(event)
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()

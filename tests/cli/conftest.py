@@ -1,4 +1,4 @@
-"""The real command, as a user starts it, and what it leaves behind."""
+"""The command as a user gives it, and what it leaves behind."""
 
 import json
 import os
@@ -9,12 +9,16 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, chdir
 from itertools import chain, pairwise
 from pathlib import Path
+from tempfile import TemporaryFile
+from unittest.mock import patch
 
 import attrs
 import pytest
 
+from busproof.cli import main
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.history.files import load
 from busproof.history.records import History
@@ -109,8 +113,29 @@ class Shell:
         self.environment |= {"COLUMNS": "200", self.mark.split("=")[0]: self.mark.split("=")[1]}
 
     def __call__(self, *arguments: str, **options: object) -> Ended:
-        """Run `busproof` with these arguments until it ends."""
-        return self.finish(self.start(*arguments, **options))
+        """Run `busproof` with these arguments until it ends.
+
+        In this process, which has imported what it needs, unless an option is for one of its own.
+        """
+        return self.finish(self.start(*arguments, **options)) if options else self._here(arguments)
+
+    def _here(self, arguments: tuple[str, ...]) -> Ended:
+        began = time.monotonic()
+        with ExitStack() as stack:
+            stack.enter_context(chdir(self.folder))
+            stack.enter_context(patch.dict(os.environ, self.environment, clear=True))
+            # Files of the system: the command may redirect what has a number.
+            nothing = stack.enter_context(Path(os.devnull).open())
+            out, err = (stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in "oe")
+            for name, file in (("stdin", nothing), ("stdout", out), ("stderr", err)):
+                stack.enter_context(patch.object(sys, name, file))
+            try:
+                code = main(arguments)
+            except SystemExit as ended:  # argparse ends the process itself
+                code = ended.code
+            seconds = time.monotonic() - began
+            told = [file.read() for file in (out, err) if not file.seek(0)]
+        return Ended(code=code, out=told[0], err=told[1], seconds=seconds)
 
     def start(
         self,
