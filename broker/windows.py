@@ -14,7 +14,7 @@ __all__ = ["FLOW", "LEAST_FRAME", "OPEN", "ROOM", "clamped"]
 
 OPEN, FLOW = 0x10, 0x13
 COUNTED: Final = {OPEN: (2,), BEGIN: (2,), FLOW: (1, 6)}
-"""Places of the size of frames, of the incoming window and of the link's credit among the fields."""
+"""Places among the fields of the size of frames, the incoming window and the link's credit."""
 ROOM: Final = 16
 """By how many bytes a transfer may grow at most."""
 LEAST_FRAME: Final = 512

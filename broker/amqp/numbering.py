@@ -6,6 +6,7 @@ share a session send two messages under one id, and then leave one out. Here the
 deliveries itself, and what it says of them is told under the ids that the client gave.
 """
 
+import struct
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,7 +22,9 @@ BODY: Final = 8
 NULL, TRUE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x56, 0x43, 0x52, 0x70
 SIZES: Final = {NULL: 1, TRUE: 1, 0x42: 1, ZERO: 1, SMALL: 2, BOOLEAN: 2, UINT: 5}
 """How many bytes numbers and booleans take."""
-BINARY8, LIST8, LIST32 = 0xA0, 0xC0, 0xD0
+BINARY8, LIST8 = 0xA0, 0xC0
+FLAGS: Final = (4, 5, 9)
+"""Places of `settled`, `more` and `aborted` among the fields of a transfer."""
 ALL: Final = 2**32
 
 
@@ -31,12 +34,12 @@ class _Session:
 
     Attributes:
         next: the id that the engine gives to the next delivery.
-        unfinished: the links by which a message has come in part; whether its id is another.
+        unfinished: the links by which a message has come in part, and the engine's id of it.
         given: the engine's id of a delivery to that of the client, where they differ.
     """
 
     next: int | None = None
-    unfinished: dict[int, bool] = attrs.field(factory=dict)
+    unfinished: dict[int, int] = attrs.field(factory=dict)
     given: dict[int, int] = attrs.field(factory=dict)
 
 
@@ -92,28 +95,33 @@ class Numbering:
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)
                 self._sessions[channel].unfinished.pop(value_at(frame, place), None)
-        except (IndexError, KeyError, TypeError, ValueError):
+        except (IndexError, KeyError, TypeError, ValueError, struct.error):
             pass  # the engine says what is wrong with it
         return None
 
     def _transfer(self, session: _Session, frame: bytes) -> bytes | None:
         fields, count = elements_of(frame, BODY + 3)
         place = end_of(frame, fields)
-        handle, said, after = value_at(frame, fields), value_at(frame, place), end_of(frame, place)
-        if not isinstance(said, int | None):
-            raise TypeError("a delivery-id is a number")
-        is_more, is_settled = _rest_of(frame, after, count)
-        if (changed := session.unfinished.pop(handle, None)) is None:
-            if session.next is None:
-                session.next = said
-            changed = said is not None and said != session.next
-            self.differs = self.differs or changed
-            if changed and not is_settled:
-                session.given[session.next] = said
-            session.next = (session.next + 1) % ALL
+        handle, after = value_at(frame, fields), end_of(frame, place)
+        said: int = value_at(frame, place)
+        is_known = handle in session.unfinished
+        if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
+            return None  # the engine says what is wrong with it
+        is_settled, is_more, is_aborted = _flags_of(frame, after, count)
+        if (number := session.unfinished.pop(handle, None)) is None:
+            number = said if session.next is None else session.next
+            if said != number:
+                self.differs = True
+                if not is_settled:
+                    session.given[number] = said
+            session.next = (number + 1) % ALL
+        if is_aborted:
+            session.given.pop(number, None)
         if is_more:
-            session.unfinished[handle] = changed
-        return _without_id(frame, place, after) if changed and said is not None else None
+            session.unfinished[handle] = number
+        if said is None or said == number:
+            return None
+        return _with_id(number, frame, place, after)
 
     def begun(self, frame: bytes) -> None:
         """The engine answers a Begin on a channel of its own."""
@@ -135,30 +143,32 @@ class Numbering:
         ids = [(first + each) % ALL for each in range(amount)]
         for begins, ends in _runs([session.given.pop(each, each) for each in ids]):
             body = b"\x41" + _uint(begins) + _uint(ends) + rest
-            size = (len(body) + 4).to_bytes(4, "big") + max(count, 3).to_bytes(4, "big")
-            yield (len(body) + 20).to_bytes(4, "big") + frame[4:11] + b"\xd0" + size + body
+            yield _framed(frame, max(count, 3), body)
 
 
-def _rest_of(frame: bytes, place: int, count: int) -> tuple[bool, bool]:
-    """Whether more of a message is to come, and whether its sender has settled it."""
-    found = [False, False]
-    for number in range(2, min(count, 6)):
-        if number >= 4:
-            found[number - 4] = value_at(frame, place) is True
+def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
+    """Whether the sender has settled a message, has more of it to send, and takes it back."""
+    found = dict.fromkeys(FLAGS, False)
+    for number in range(2, min(count, FLAGS[-1] + 1)):
+        if number in found:
+            found[number] = value_at(frame, place) is True
         place = end_of(frame, place)
-    return found[1], found[0]
+    return list(found.values())
 
 
-def _without_id(frame: bytes, place: int, after: int) -> bytes:
-    """The transfer without its delivery-id, which the engine then gives it."""
-    less = after - place - 1
-    size = (len(frame) - less).to_bytes(4, "big")
-    if frame[BODY + 3] == LIST32:
-        held = int.from_bytes(frame[12:16], "big") - less
-        inner = b"\xd0" + held.to_bytes(4, "big") + frame[16:place]
-    else:
-        inner = bytes((frame[11], frame[12] - less)) + frame[13:place]
-    return size + frame[4:11] + inner + b"\x40" + frame[after:]
+def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
+    """The transfer with another delivery-id."""
+    fields, count = elements_of(frame, BODY + 3)
+    last = end_of(frame, BODY + 3)
+    inner = frame[fields:place] + _uint(number) + frame[after:last]
+    return _framed(frame, count, inner, frame[last:])
+
+
+def _framed(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes:
+    """A frame like this one, with these fields."""
+    size = (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big")
+    length = (BODY + 12 + len(fields) + len(rest)).to_bytes(4, "big")
+    return b"".join((length, frame[4 : BODY + 3], b"\xd0", size, fields, rest))
 
 
 def _runs(ids: list[int]) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,7 @@ from busproof.broker.amqp.numbering import BEGIN, DISPOSITION, Numbering
 __all__ = ["FIELDS", "Outgoing"]
 
 FIELDS: Final = dict(zip(range(0x10, 0x19), (10, 8, 14, 11, 11, 6, 3, 1, 1), strict=True))
-"""How many fields each has: Open, Begin, Attach, Flow, Transfer, Disposition, Detach, End, Close."""
+"""How many fields each has, from Open to Close."""
 LIST8, LIST32 = 0xC0, 0xD0
 NULLS: Final = b"\x40" * max(FIELDS.values())
 HEADER: Final = 8

@@ -1,4 +1,4 @@
-"""Frames as clients of Python before 7.15 need them: with every field, and no larger than theirs."""
+"""Frames as clients of Python before 7.15 need them: with every field, and not too large."""
 
 import asyncio
 from typing import Any
@@ -9,13 +9,10 @@ from proton import Data, Message
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
 from busproof.broker.framing import AMQP_HEADER
-from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
-from .fuzzing import KEY, conversation
-from .inside import inside
-from .test_fuzz import hub_of
-from .test_wire import LOGIN
+from .fuzzing import KEY, Client, Links, conversation, frames_of, logged_in, met
+from .test_fuzz import Trial
 
 EMPTY = b"\x00\x00\x00\x08\x02\x00\x00\x00"
 CLOSE = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x18\x45"
@@ -24,13 +21,7 @@ FULL_CLOSE = b"\x00\x00\x00\x0f\x02\x00\x00\x00\x00\x53\x18\xc0\x02\x01\x40"
 
 def frames(said: bytes) -> list[bytes]:
     """The frames behind the header of the protocol."""
-    said = said[said.index(AMQP_HEADER) + len(AMQP_HEADER) :]
-    found = []
-    while said:
-        size = int.from_bytes(said[:4], "big")
-        found.append(said[:size])
-        said = said[size:]
-    return found
+    return frames_of(said[said.index(AMQP_HEADER) :])[1:]
 
 
 def performative(frame: bytes) -> tuple[int, list[Any]]:
@@ -45,6 +36,10 @@ def performative(frame: bytes) -> tuple[int, list[Any]]:
 
 def test_every_frame_has_all_its_fields() -> None:
     """Open, Begin, Attach, Flow, Transfer, Disposition, Detach and Close of a conversation."""
+
+    async def talked() -> tuple[bytes, bytes]:
+        return await conversation(Trial().hub, KEY)
+
     _, said = asyncio.run(talked())
     counts = {(code, len(fields)) for code, fields in map(performative, frames(said))}
     assert {
@@ -57,10 +52,6 @@ def test_every_frame_has_all_its_fields() -> None:
         (0x16, 3),
         (0x18, 1),
     } == counts
-
-
-async def talked() -> tuple[bytes, bytes]:
-    return await conversation(hub_of(), KEY)
 
 
 @pytest.mark.parametrize("cut", range(1, 32))
@@ -82,3 +73,51 @@ def test_long_list_is_filled() -> None:
     attach = (len(body) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + body
     [filled] = frames(AMQP_HEADER + outgoing.feed(attach))
     assert (0x12, 14) == (performative(filled)[0], len(performative(filled)[1]))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "told"), [(None, 262_144), (2**32 - 1, 262_144), (65_536, 65_536), (512, 512)]
+)
+def test_frames_are_no_larger_than_both_ends_take(theirs: int | None, told: int) -> None:
+    """The older client of Python sends no message that is larger, if the broker names more."""
+    size = b"" if theirs is None else b"\x40\x70" + theirs.to_bytes(4, "big")
+    body = b"\x00\x53\x10\xc0" + bytes([len(size) + 4, 3 if size else 1]) + b"\xa1\x01c" + size
+    opening = (len(body) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + body
+
+    async def opened() -> bytes:
+        connection, wire = met(Trial().hub, 1)
+        connection.data_received(raw.SASL + raw.ANONYMOUS + raw.AMQP + opening)
+        connection.connection_lost(None)
+        return bytes(wire.said)
+
+    [answer] = [each for each in frames(asyncio.run(opened())) if performative(each)[0] == 0x10]
+    assert told == performative(answer)[1][2]
+
+
+@pytest.mark.parametrize("most", [512, 520, 528, 540, 600, 65_536])
+def test_full_transfers_are_no_larger_than_the_client_takes(most: int) -> None:
+    """A message of many frames: each that its lists fit into has them in full."""
+
+    async def received() -> list[bytes]:
+        trial = Trial()
+        connection, wire = met(trial.hub, 1)
+        client = Client(connection, wire, logged_in(KEY))
+        client.engine.max_frame_size = most
+        session = client.endpoint.session()
+        session.open()
+        links = Links(session)
+        links.sender("out", "q")
+        links.receiver("in", "q")
+        client.talk()
+        links.send("out", bytes(Message(b"x" * 100_000, inferred=True).encode()))
+        client.talk()
+        await asyncio.sleep(0)
+        client.talk()
+        connection.connection_lost(None)
+        return frames(bytes(wire.said))
+
+    found = [each for each in asyncio.run(received()) if performative(each)[0] == 0x14]
+    assert 100_000 < sum(map(len, found))
+    assert most >= max(map(len, found))
+    if most >= 544:
+        assert {11} == {len(performative(each)[1]) for each in found}
