@@ -16,6 +16,8 @@ LIST8, LIST32 = 0xC0, 0xD0
 NULLS: Final = b"\x40" * max(FIELDS.values())
 HEADER: Final = 8
 """Bytes of the header of the protocol, and of that of a frame."""
+PROTOCOL: Final = int.from_bytes(b"AMQP", "big")
+"""What the header of the protocol has where a frame has its size."""
 
 
 class Outgoing:
@@ -28,7 +30,6 @@ class Outgoing:
     def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
         self._rest = b""
-        self._begun = False
         self.most = 2**32 - 1
         """How many bytes a frame may have, as the client says."""
 
@@ -37,15 +38,14 @@ class Outgoing:
         if self._rest:
             data = self._rest + data
         place, written, length = 0, list[bytes](), len(data)
-        if not self._begun and length >= HEADER:
-            written.append(data[:HEADER])
-            place, self._begun = HEADER, True
         while place + HEADER <= length:
-            end = place + int.from_bytes(data[place : place + 4], "big")
+            size = int.from_bytes(data[place : place + 4], "big")
+            end = place + (HEADER if size == PROTOCOL else size)
             if end > length:
                 break
             frame = data[place:end]
-            if len(frame) == HEADER:
+            if len(frame) == HEADER or frame[10] not in FIELDS:
+                # A header, nothing but a sign of life, or SASL where a client begins it once more.
                 written.append(frame)
             elif (code := frame[10]) == DISPOSITION and self._numbering.differs:
                 written.extend(self._full(each, code) for each in self._numbering.told(frame))

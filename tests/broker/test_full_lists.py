@@ -64,6 +64,13 @@ def test_frames_may_come_in_parts(cut: int) -> None:
     )
 
 
+def test_what_is_no_performative_goes_out_as_it_is() -> None:
+    """As when a client begins with SASL once more, and the engine goes along."""
+    mechanisms = b"\x00\x00\x00\x0d\x02\x01\x00\x00\x00\x53\x40\xc0\x00"
+    said = AMQP_HEADER + raw.SASL + mechanisms + AMQP_HEADER
+    assert said + FULL_CLOSE == Outgoing(Numbering()).feed(said + CLOSE)
+
+
 def test_long_list_is_filled() -> None:
     """One of 250 bytes that has no room for its missing fields becomes one with a long size."""
     outgoing = Outgoing(Numbering())
