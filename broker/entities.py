@@ -336,12 +336,8 @@ class Entities:
         }
         if tier == "Premium":
             said["MessagingUnits"] = "1"
-        return atom.entry(
-            "sbemulatorns",
-            self._url("$namespaceinfo"),
-            moment,
-            atom.written("NamespaceInfo", said, None),
-        )
+        info = atom.written("NamespaceInfo", said, None)
+        return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
 
     def _moment(self) -> str:
         now = self._hub.now_ms() / 1000
