@@ -205,10 +205,12 @@ def _filter_element(given: Filter) -> ET.Element:
 
 
 def _value_element(pair: ET.Element, value: Any) -> None:
-    kinds = {bool: "boolean", int: "long", float: "double", str: "string"}
+    kinds = {bool: "boolean", int: "int", float: "double", str: "string"}
+    kind = "long" if isinstance(value, int) and abs(value) >= 2**31 else kinds[type(value)]
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    element = ET.SubElement(pair, "Value", {"i:type": f"l28:{kinds[type(value)]}"})
-    element.set("xmlns:l28", XSD)
+    # Clients of JavaScript take what stands behind the fifth character for the type.
+    element = ET.SubElement(pair, "Value", {"i:type": f"d6p1:{kind}"})
+    element.set("xmlns:d6p1", XSD)
     element.text = text
 
 

@@ -4,7 +4,7 @@ Added: `EnablePartitioning` of queues and topics; `Tier`, `Edition`, `Readings`,
 `AuthorizationRules` of the namespace.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -66,6 +66,19 @@ NAMESPACE: Final = (
     "Partitions",
     "AuthorizationRules",
 )
+CONNECTIONS: Final = "MaxAllowedConnections"
+WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
+    "AutoDeleteOnIdle": ("P10675199DT2H48M5.4775807S",),
+    "ClientAffineProperties": (),
+    "DeadLetteringOnFilterEvaluationExceptions": ("true",),
+    "EnableBatchedOperations": None,
+    "EnableExpress": ("false",),
+    "MaxMessageSizeInKilobytes": ("256",),
+    "Status": ("Active",),
+    "SupportOrdering": None,
+    "UserMetadata": None,
+}
+"""Properties that others write, and the texts by which they ask for nothing; `None`: by any."""
 LONGEST_LOCK, LONGEST_WINDOW, LONGEST_LIFE = 300, 604_800, 922_337_203_686
 MB_IN_GB: Final = 1024
 
@@ -74,7 +87,7 @@ MB_IN_GB: Final = 1024
 class Configuration:
     """What a broker begins with.
 
-    `places` says where each thing that is created is written.
+    `places` says where each thing that is created is written, and `warnings` what has no effect.
     """
 
     tier: str = Tier.STANDARD
@@ -84,6 +97,7 @@ class Configuration:
     keys: tuple[Key, ...] = DEFAULT_KEYS
     created: list[Created] = attrs.field(factory=list)
     places: dict[Created, str] = attrs.field(factory=dict)
+    warnings: list[str] = attrs.field(factory=list)
 
     def create(self, command: Created, written: Value) -> None:
         """Have something created that is written here."""
@@ -98,10 +112,11 @@ def read_configuration(path: Path) -> Configuration:
         UsageError: it cannot be read, or says something that is not known; the line is named.
     """
     found = Configuration()
-    top = read(path).fields(("UserConfig",))
+    top = read(path).fields(("UserConfig", "$schema"))
     if "UserConfig" not in top:
         raise read(path).wrong("an object with the field UserConfig")
-    user = top["UserConfig"].fields(("Namespaces", "Logging"))
+    user = top["UserConfig"].fields(("Namespaces", "Logging", CONNECTIONS))
+    _warn(user, (CONNECTIONS,), found)
     namespaces = user["Namespaces"].items() if "Namespaces" in user else []
     if len(namespaces) != 1:
         raise top["UserConfig"].wrong(f"one namespace in Namespaces, not {len(namespaces)}")
@@ -110,7 +125,8 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _namespace(value: Value, found: Configuration) -> None:
-    fields = value.fields(NAMESPACE)
+    fields = value.fields((*NAMESPACE, CONNECTIONS))
+    _warn(fields, (CONNECTIONS,), found)
     if "Tier" in fields:
         found.tier = Tier(fields["Tier"].one_of([each.value for each in Tier]))
     if "Edition" in fields:
@@ -148,16 +164,31 @@ def _named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:
     return name, fields
 
 
-def _properties(fields: dict[str, Value], known: tuple[str, ...]) -> dict[str, Value]:
+def _properties(
+    fields: dict[str, Value], known: tuple[str, ...], found: Configuration
+) -> dict[str, Value]:
     if "Properties" not in fields:
         return {}
-    given = fields["Properties"].fields(known)
-    return {name: value for name, value in given.items() if not value.is_null}
+    others = [name for name in WITHOUT_EFFECT if name not in known]
+    given = fields["Properties"].fields((*known, *others))
+    given = {name: value for name, value in given.items() if not value.is_null}
+    _warn(given, others, found)
+    return given
+
+
+def _warn(given: dict[str, Value], names: Iterable[str], found: Configuration) -> None:
+    """Say which of these properties have no effect."""
+    for name in names:
+        asks_for_nothing = WITHOUT_EFFECT.get(name, ())
+        if name in given and asks_for_nothing is not None:
+            value = given[name]
+            if value.written not in asks_for_nothing:
+                found.warnings.append(f"{value.place}: {name} has no effect here")
 
 
 def _queue(value: Value, found: Configuration) -> None:
     name, fields = _named(value)
-    given = _properties(fields, QUEUE)
+    given = _properties(fields, QUEUE, found)
     found.create(
         CreateQueue(
             queue=name,
@@ -181,7 +212,7 @@ def _queue(value: Value, found: Configuration) -> None:
 
 def _topic(value: Value, found: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
-    given = _properties(fields, (*LASTING, "EnablePartitioning"))
+    given = _properties(fields, (*LASTING, "EnablePartitioning"), found)
     found.create(
         CreateTopic(
             topic=name,
@@ -200,7 +231,7 @@ def _topic(value: Value, found: Configuration) -> None:
 
 def _subscription(value: Value, topic: str, found: Configuration) -> None:
     name, fields = _named(value, "Rules")
-    given = _properties(fields, SUBSCRIPTION)
+    given = _properties(fields, SUBSCRIPTION, found)
     found.create(
         CreateSubscription(
             topic=topic,

@@ -29,7 +29,8 @@ DEFAULTS: Final = {
     "EntityAvailabilityStatus": "Available",
 }
 """What is told of each entity and does not come from the model."""
-
+OF_SUBSCRIPTIONS: Final = {"DeadLetteringOnFilterEvaluationExceptions": "true"}
+"""What is told of subscriptions beside it; clients of JavaScript cannot do without."""
 
 TOLD: Final = {
     "partitioned": "EnablePartitioning",
@@ -74,7 +75,8 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         "TransferMessageCount": 0,
         "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
-    told = {**DEFAULTS, **said, **settings_of(bus, entity), **times}
+    own = OF_SUBSCRIPTIONS if entity.kind is EntityKind.SUBSCRIPTION else {}
+    told = {**DEFAULTS, **own, **said, **settings_of(bus, entity), **times}
     if entity.base.down:
         told["EntityAvailabilityStatus"] = "Limited"
     told["MessageCount"] = str(len(entity.messages) + letters + later)

@@ -12,6 +12,8 @@ from proton import Collector, Data, Event, Link, ProtonException, Terminus, Tran
 from proton import Connection as Endpoint
 
 from busproof.broker import native
+from busproof.broker.amqp.numbering import Numbering
+from busproof.broker.amqp.performatives import Outgoing
 from busproof.broker.framing import Frames, Handshake
 from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
@@ -19,6 +21,7 @@ from busproof.broker.proving import Proving
 from busproof.broker.refusals import Refusal, too_many, unauthorized
 from busproof.broker.tokens import Claim
 from busproof.broker.turns import Turns
+from busproof.broker.windows import LEAST_FRAME, ROOM
 from busproof.broker.wire import Wire
 
 if TYPE_CHECKING:
@@ -69,7 +72,9 @@ class Connection(asyncio.Protocol):
         self.replies: dict[tuple[str, str], Any] = {}
         """Kind of node and reply address to the node that sends replies there."""
         self._attach = attach
-        self._frames = Frames(hub.limits.frame)
+        numbering = Numbering()
+        self._frames = Frames(hub.limits.frame, numbering)
+        self._outgoing = Outgoing(numbering)
         self._batch = False
         self._pumping = False
         self._pieces = deque[tuple[bytes, bool]]()
@@ -206,11 +211,17 @@ class Connection(asyncio.Protocol):
                 connection=self.name,
                 seconds=round(time.monotonic() - self._since, 3),
                 error=None if exc is None else type(exc).__name__,
+                **self._reason(),
             )
         self._wire.lose()
         self._engine.unbind()
         self._endpoint.free()
         self._collector.release()
+
+    def _reason(self) -> dict[str, str | None]:
+        """The error by which the client has ended the connection, or the engine has."""
+        error = _readable(lambda: self._endpoint.remote_condition or self._engine.condition)
+        return {} if error is None else {"condition": error.name, "said": error.description}
 
     @property
     def paused(self) -> bool:
@@ -250,7 +261,7 @@ class Connection(asyncio.Protocol):
             data = self._engine.peek(waiting)
             if not data:
                 return
-            self._wire.write(bytes(data))
+            self._wire.write(self._outgoing.feed(bytes(data)))
             self._engine.pop(len(data))
         if self._wire.is_open and self._engine.pending() < 0:
             self.drop()
@@ -352,6 +363,10 @@ class Connection(asyncio.Protocol):
     def _opened(self, _: Event) -> None:
         client = _readable(lambda: self._endpoint.remote_container)
         self.hub.journal.info("connection-opened", connection=self.name, client=client)
+        most = self._engine.remote_max_frame_size
+        self._outgoing.most = most + (ROOM if most >= LEAST_FRAME + ROOM else 0)
+        # Some send no message that is larger than a frame, unless both ends agree on its size.
+        self._engine.max_frame_size = min(self.hub.limits.frame, self._outgoing.most)
         self._endpoint.open()
 
     def _ended(self, _: Event) -> None:
@@ -442,7 +457,7 @@ def _is_unreadable(error: Exception) -> bool:
     )
 
 
-def _readable(read: Callable[[], str | None]) -> str | None:
+def _readable(read: Callable[[], Any]) -> Any:
     """What a client calls something, which need not be a text."""
     try:
         return read()

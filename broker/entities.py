@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 from busproof.broker import atom
@@ -38,6 +38,8 @@ XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
 LONGEST_PATH: Final = 260
 """How long the name of a queue or topic may be, in characters."""
+UNQUOTED: Final = "/$!'()*+,;:@&=~"
+"""What an address shows as it is, beside letters and digits."""
 HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
 READ_ONLY: Final = {
     "AccessedAt",
@@ -67,11 +69,13 @@ class Entities:
         self._times: dict[str, tuple[str, str]] = {}
         """Path to when an entity was created and last changed."""
         self._begun = self._moment()
+        self._base = ""
+        """The address by which the client that is being answered knows the broker."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
         url = urlsplit(request.target)
-        path = unquote(url.path).strip("/")
+        path, self._base = unquote(url.path).strip("/"), request.base
         if (refused := self.admit(request)) is not None:
             return refused
         try:
@@ -155,6 +159,8 @@ class Entities:
             raise atom.Unreadable(
                 f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are taken."
             )
+        if (SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
+            raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
         if "if-match" in request.headers:
             return self._updated(self._known(path), description.kind, said)
         command = creation(path, description.kind, said, version)
@@ -233,7 +239,7 @@ class Entities:
 
     def _entry(self, path: str) -> bytes:
         description = self._description(path)
-        return atom.entry(title(path), f"/{path}", self._moment(), description)
+        return atom.entry(title(path), self._url(path), self._moment(), description)
 
     def _description(self, path: str) -> ET.Element:
         created, updated = self._times.get(path, (self._begun, self._begun))
@@ -251,21 +257,22 @@ class Entities:
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
-        return self._feed("subscriptions", self._hub.bus.subscriptions(self._known(path)), query)
+        names = self._hub.bus.subscriptions(self._known(path))
+        return self._feed(f"{path}/Subscriptions", names, query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
         page = page_of(names, query)
-        found = [(title(name), f"/{name}", self._description(name)) for name in page]
-        return atom.feed(what, f"/{what}", self._moment(), found)
+        found = [(title(name), self._url(name), self._description(name)) for name in page]
+        return atom.feed(what, f"{self._base}/{quote(what)}", self._moment(), found)
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
         rules = {each.name: each for each in self._found_rules(path)}
         page = page_of(sorted(rules), query)
         moment = self._moment()
         found = [
-            (name, f"/{path}/rules/{name}", atom.rule_element(rules[name], moment)) for name in page
+            (name, self._url(path, name), atom.rule_element(rules[name], moment)) for name in page
         ]
-        return atom.feed("rules", f"/{path}/rules", moment, found)
+        return atom.feed("rules", self._url(path), moment, found)
 
     def _found_rules(self, path: str) -> tuple[SubscriptionRule, ...]:
         topic, subscription = self._subscription(path)
@@ -308,7 +315,14 @@ class Entities:
     def _rule_entry(self, path: str, rule: SubscriptionRule) -> bytes:
         moment = self._moment()
         element = atom.rule_element(rule, moment)
-        return atom.entry(rule.name, f"/{path}/rules/{rule.name}", moment, element)
+        return atom.entry(rule.name, self._url(path, rule.name), moment, element)
+
+    def _url(self, path: str, rule: str | None = None) -> str:
+        """The address of an entity or a rule, by which clients of JavaScript find out its name."""
+        topic, _, subscription = self._hub.bus.path(path).partition(SUBSCRIPTIONS)
+        parts = [topic, *(["Subscriptions", subscription] if subscription else [])]
+        parts += [] if rule is None else ["Rules", rule]
+        return f"{self._base}/{quote('/'.join(parts), safe=UNQUOTED)}"
 
     def _namespace(self) -> bytes:
         tier = self._hub.bus.namespace.profile.tier.value.capitalize()
@@ -322,9 +336,8 @@ class Entities:
         }
         if tier == "Premium":
             said["MessagingUnits"] = "1"
-        return atom.entry(
-            "sbemulatorns", "/$namespaceinfo", moment, atom.written("NamespaceInfo", said, None)
-        )
+        info = atom.written("NamespaceInfo", said, None)
+        return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
 
     def _moment(self) -> str:
         now = self._hub.now_ms() / 1000

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
+from busproof.broker.amqp.numbering import BEGIN, DETACH, TRANSFER, Numbering
 from busproof.broker.encoding import binary
 from busproof.broker.tokens import Claim, Keys, TokenError
-from busproof.broker.windows import BEGIN, FLOW, clamped
+from busproof.broker.windows import FLOW, OPEN, clamped
 
 __all__ = [
     "AMQP_HEADER",
@@ -27,7 +28,7 @@ AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
 BATCH_FORMAT: Final = 0x80013700
 BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
-TRANSFER: Final = 0x14
+LOOKED_AT: Final = frozenset({OPEN, BEGIN, FLOW, TRANSFER, DETACH})
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
 OK, REFUSED = 0, 1
@@ -140,10 +141,12 @@ class Frames:
 
     Args:
         largest: how many bytes a frame may have.
+        numbering: how the engine numbers what the client sends.
     """
 
-    def __init__(self, largest: int) -> None:
+    def __init__(self, largest: int, numbering: Numbering) -> None:
         self._largest = largest
+        self._numbering = numbering
         self._received = bytearray()
         self._wanted = 0
         """How many bytes there have to be before the next frame is whole."""
@@ -172,23 +175,31 @@ class Frames:
                 return
             if end > len(data):
                 break
-            if data.find(BATCH_MARK, place, min(end, place + 128)) >= 0 and is_batch(
-                data[place:end]
-            ):
+            changed = self._changed(data, place, end)
+            batch = data.find(BATCH_MARK, place, min(end, place + 128)) >= 0
+            batch = batch and is_batch(data[place:end])
+            if batch or changed is not None:
                 if start < place:
                     yield data[start:place], False
-                yield data[place:end], True
-                start = end
-            elif _may_count(data, place, end) and (frame := clamped(data[place:end])) is not None:
-                if start < place:
-                    yield data[start:place], False
-                yield frame, False
+                yield changed or data[place:end], batch
                 start = end
             place = end
         size = int.from_bytes(data[place : place + 4], "big") if place + 4 <= len(data) else 4
         self._keep(data[place:], size)
         if start < place:
             yield data[start:place], False
+
+    def _changed(self, data: bytes, place: int, end: int) -> bytes | None:
+        """What the engine is given in the place of a frame, if it is to be given something else."""
+        code = place + data[place + 4] * 4 + 2
+        if code >= end or data[code] not in LOOKED_AT:
+            return None
+        if data[code] == TRANSFER and code == place + 10 and self._numbering.follows(data, place):
+            return None
+        frame = data[place:end]
+        if frame[4] == 2 and (numbered := self._numbering.take(frame)) is not None:
+            return numbered
+        return clamped(frame)
 
     def _gathered(self, data: bytes) -> bytes:
         """Return what came so far, once a frame may be whole; else nothing."""
@@ -206,12 +217,6 @@ class Frames:
     def _keep(self, rest: bytes, wanted: int) -> None:
         self._received += rest
         self._wanted = wanted
-
-
-def _may_count(data: bytes, place: int, end: int) -> bool:
-    """Whether a frame may give credit or a window."""
-    code = place + data[place + 4] * 4 + 2
-    return code < end and data[code] in (BEGIN, FLOW)
 
 
 def is_batch(frame: bytes) -> bool:

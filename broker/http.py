@@ -34,6 +34,13 @@ class Request:
     body: bytes
     peer: str = ""
     """The address that the client asks from."""
+    secure: bool = False
+    """Whether it asks by HTTPS."""
+
+    @property
+    def base(self) -> str:
+        """The address that the client knows this endpoint by."""
+        return f"http{'s' * self.secure}://{self.headers.get('host', 'localhost')}"
 
     @property
     def has_body(self) -> bool:
@@ -199,8 +206,9 @@ class Conversation:
             return None
         self.asks_for_no_body = event.method == b"HEAD"
         headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
-        peer = _peer_of(self.writer)
-        return Request(event.method.decode(), event.target.decode(), headers, b"", peer)
+        peer, tls = _peer_of(self.writer), self.writer.get_extra_info("ssl_object")
+        target = event.target.decode()
+        return Request(event.method.decode(), target, headers, b"", peer, tls is not None)
 
     async def _body(self) -> bytes:
         pieces, size, chunks = list[bytes](), 0, 0

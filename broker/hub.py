@@ -14,7 +14,7 @@ from busproof.broker.journal import Journal, Silent
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.messages import Content, Parsed, parse
 from busproof.broker.refusals import too_large
-from busproof.broker.remaking import remade
+from busproof.broker.remaking import changed, remade
 from busproof.broker.staging import Stage
 from busproof.broker.statuses import Statuses
 from busproof.broker.tallies import Tallies, records_of
@@ -163,8 +163,8 @@ class Hub:
         What a rule's action has changed is not as it was kept either.
         """
         kept = self.contents.get(view.body)
-        if kept is not None and self.bus.is_trusted and RULE_NAME not in view.properties:
-            return kept
+        if kept is not None and self.bus.is_trusted:
+            return changed(view, kept) if RULE_NAME in view.properties else kept
         return remade(view, kept)
 
     def wait(self, waiter: Waiter) -> None:

@@ -34,13 +34,16 @@ ACCEPTED: Final = Described(ulong(0x24), [])
 def received(
     connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytearray]
 ) -> bytes | None:
-    """The whole of what a client transfers, once it is there; `None` before.
+    """The whole of what a client transfers, once it is there; `None` before, and `None` again.
 
     What has come of a large message is kept in `parts` meanwhile.
 
     Raises:
         Refusal: more has come than is kept of messages whose end has not.
     """
+    if not native.is_readable(delivery):
+        # An event for each of its parts, where those of other links came between them.
+        return None
     data = native.content(link, delivery)
     most, is_partial = connection.hub.limits.unfinished, native.is_partial(delivery)
     if parts or is_partial:

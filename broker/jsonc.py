@@ -92,6 +92,11 @@ class Value:
         return f"{self._file}:{self._node.start_mark.line + 1}"
 
     @property
+    def written(self) -> str | None:
+        """A text, number or truth value as it is written; `None` of all else."""
+        return str(self._node.value) if isinstance(self._node, yaml.ScalarNode) else None
+
+    @property
     def is_null(self) -> bool:
         """Whether it is null, or an empty text, which say nothing."""
         return isinstance(self._node, yaml.ScalarNode) and (

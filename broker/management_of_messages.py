@@ -3,6 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
+import attrs
 from proton import Data, int32, timestamp
 
 from busproof.broker.asking import Asking, Said, several
@@ -30,7 +31,7 @@ from busproof.vocabulary.commands import (
     Schedule,
     Settlement,
 )
-from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.messages import Message, MessageState, MessageView
 from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
 from busproof.vocabulary.values import ReceiveMode
 
@@ -86,7 +87,8 @@ def receive_deferred(asking: Asking, said: Said) -> Reply:
         session_id=said.get("session-id"),
     )
     outcome = asking.ask(command, command.session_id).outcome
-    views = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    received = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    views = [attrs.evolve(view, state=MessageState.DEFERRED) for view in received]
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
 
 

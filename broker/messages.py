@@ -77,7 +77,6 @@ GIVEN_BY_THE_BUS: Final = frozenset(
         "x-opt-message-state",
         "x-opt-deadletter-source",
         "x-opt-lock-token",
-        SCHEDULED_TIME,
     }
 )
 """Annotations that say where a message is; those of another message's life are not taken over."""

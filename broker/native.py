@@ -23,6 +23,7 @@ __all__ = [
     "grant",
     "is_aborted",
     "is_partial",
+    "is_readable",
     "is_settled",
     "kind_of",
     "link_of",
@@ -50,6 +51,7 @@ link_of = cproton.pn_delivery_link
 state_of = cproton.pn_delivery_remote_state
 is_aborted = cproton.pn_delivery_aborted
 is_partial = cproton.pn_delivery_partial
+is_readable = cproton.pn_delivery_readable
 is_settled = cproton.pn_delivery_settled
 update = cproton.pn_delivery_update
 settle = cproton.pn_delivery_settle

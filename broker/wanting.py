@@ -71,8 +71,6 @@ def creation(
         )
     if kind == "SubscriptionDescription":
         place = path.lower().find(SUBSCRIPTIONS)
-        if place < 0:
-            raise atom.Unreadable(f"'{path}' is no address of a subscription.")
         return CreateSubscription(
             topic=path[:place],
             subscription=path[place + len(SUBSCRIPTIONS) :],

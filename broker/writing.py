@@ -14,7 +14,7 @@ from busproof.broker.encoding import (
     string_of,
     symbol_of,
 )
-from busproof.broker.messages import SCHEDULED_TIME, Content
+from busproof.broker.messages import Content
 from busproof.broker.sections import ANNOTATIONS, APPLICATION
 from busproof.vocabulary.messages import MessageState, MessageView
 
@@ -29,7 +29,6 @@ _SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
 _ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
 _LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
 _STATE = symbol_of("x-opt-message-state") + b"\x71"
-_DUE = symbol_of(SCHEDULED_TIME) + b"\x83"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
 
@@ -81,9 +80,9 @@ def _annotations(view: MessageView, content: Content, locked_until: int | None) 
     if view.sequence_number is not None:
         out += _SEQUENCE + long_of(view.sequence_number)
         count += 2
-    out += _DUE if view.state is MessageState.SCHEDULED else _ENQUEUED
-    out += long_of(content.enqueued)
-    count += 2
+    if view.state is not MessageState.SCHEDULED:
+        out += _ENQUEUED + long_of(content.enqueued)
+        count += 2
     if locked_until is not None:
         out += _LOCKED + long_of(locked_until)
         count += 2

@@ -108,7 +108,12 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     ),
     "exploration": (*(tests(path) for path in SEARCHED), benchmark("exploring")),
     "spark": (tests("tests/pipeline", jobs=3),),
-    "broker": (tests("tests/broker"), tests("tests/adapters/amqp"), busproof("audit --wire")),
+    "broker": (
+        tests("tests/broker"),
+        tests("tests/adapters/amqp"),
+        busproof("audit --wire"),
+        Step("clients tried", f"{BIN / 'python'} tools/clients_tried.py", ("tools",)),
+    ),
     "benchmarks": tuple(
         benchmark(path.stem)
         for path in sorted(ROOT.glob("benchmarks/*.py"))

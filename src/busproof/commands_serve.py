@@ -168,6 +168,8 @@ async def _serve(args: argparse.Namespace) -> int:
         loop.add_signal_handler(each, ended.set)
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, _renew, broker.hub)
+    for said in configuration.warnings:
+        warn(said)
     write_aside(_greeting(protection, broker, len(bus.names())))
     told.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()

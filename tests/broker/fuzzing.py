@@ -107,8 +107,10 @@ class Client:
                 self.connection.data_received(data)
             came = bytes(self.wire.said[self.read :])
             self.read = len(self.wire.said)
-            if came:
-                self.engine.push(came)
+            while came:
+                room = max(1, self.engine.capacity())
+                self.engine.push(came[:room])
+                came = came[room:]
 
 
 def met(hub: Hub, number: int, *, slow: bool = False) -> tuple[Connection, Wire]:

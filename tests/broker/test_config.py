@@ -158,6 +158,32 @@ def test_a_queue_says_how_long_messages_live_and_how_many_fit_in(path: Path) -> 
     assert queue.time_to_live is None
 
 
+def test_what_others_write_is_taken_and_named_if_it_has_no_effect(path: Path) -> None:
+    """With its line, as .NET Aspire and public configurations of the emulator have it."""
+    text = """{"$schema": "https://example.org/schema.json", "UserConfig": {"Namespaces": [{
+      "MaxAllowedConnections": 20,
+      "Queues": [{"Name": "q", "Properties": {
+        "AutoDeleteOnIdle": "P10675199DT2H48M5.4775807S", "EnableBatchedOperations": false,
+        "EnableExpress": false, "MaxMessageSizeInKilobytes": 256, "Status": "Active",
+        "UserMetadata": "mine", "ForwardTo": null}}],
+      "Topics": [{"Name": "t", "Properties": {
+        "AutoDeleteOnIdle": "PT5M",
+        "EnableExpress": true,
+        "Status": "Disabled"}, "Subscriptions": [{"Name": "s", "Properties": {
+          "ClientAffineProperties": {"ClientId": "c", "IsDurable": true},
+          "MaxMessageSizeInKilobytes": 1024}}]}]}]}}"""
+    found = configured(path, text)
+    assert [CreateQueue, CreateTopic, CreateSubscription] == [type(each) for each in found.created]
+    assert [
+        f"{path}:2: MaxAllowedConnections has no effect here",
+        f"{path}:8: AutoDeleteOnIdle has no effect here",
+        f"{path}:9: EnableExpress has no effect here",
+        f"{path}:10: Status has no effect here",
+        f"{path}:11: ClientAffineProperties has no effect here",
+        f"{path}:12: MaxMessageSizeInKilobytes has no effect here",
+    ] == found.warnings
+
+
 def test_a_bus_has_all_of_it(path: Path) -> None:
     """Whatever the order in which it is written."""
     bus = bus_for(configured(path, SAMPLE))

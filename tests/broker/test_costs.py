@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from proton import Delivery, Message
 
+from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.bus import Bus
 from busproof.broker.framing import AMQP_HEADER, Frames
 from busproof.broker.http import Answer as HttpAnswer
@@ -333,7 +334,7 @@ def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> N
 
 def test_message_in_many_tiny_transfers_costs_linear_time() -> None:
     """Each of its parts is added in place, and so is each byte of a frame."""
-    frames = Frames(1_048_576)
+    frames = Frames(1_048_576, Numbering())
     size = 600_000
     said = AMQP_HEADER + size.to_bytes(4, "big") + bytes([2, 0, 0, 0]) + b"x" * (size - 8)
     before = time.process_time()

@@ -22,6 +22,7 @@ ENTRY = (
     '<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">'
     '<{kind}Description xmlns="{space}"/></content></entry>'
 )
+ENTRIES, ID = "{http://www.w3.org/2005/Atom}entry", "{http://www.w3.org/2005/Atom}id"
 WRONG = (
     *(
         "",
@@ -110,6 +111,39 @@ def test_letters_of_names_do_not_differ_in_case(punctual: Served) -> None:
     status, body = asked(served, "GET", "topic/subscriptions")
     assert b">New<" in body
     assert 200 == asked(served, "DELETE", "topic/subscriptions/new")[0]
+
+
+@pytest.mark.slow
+def test_address_of_a_subscription_has_nothing_else(punctual: Served) -> None:
+    """A queue or topic there would be in no list of its kind; a subscription needs its topic."""
+    served = anew(punctual)
+    for kind in ("Queue", "Topic"):
+        for path in ("topic/Subscriptions/ghost", "none/subscriptions/ghost"):
+            assert 400 == asked(served, "PUT", path, kind)[0]
+    assert 400 == asked(served, "PUT", "ghost", "Subscription")[0]
+    assert b"ghost" not in asked(served, "GET", "$Resources/queues")[1]
+
+
+@pytest.mark.slow
+def test_answers_have_addresses_that_lead_to_what_they_tell(punctual: Served) -> None:
+    """Clients of JavaScript and .NET read the names of entities from them."""
+    served = anew(punctual)
+    asked(served, "PUT", "a%20b")
+    ids = {
+        "parted": f"{served.admin}/parted",
+        "A%20B": f"{served.admin}/a%20b",
+        "topic/subscriptions/all": f"{served.admin}/topic/Subscriptions/all",
+        "topic/subscriptions/all/rules/$Default": (
+            f"{served.admin}/topic/Subscriptions/all/Rules/$Default"
+        ),
+    }
+    for path, address in ids.items():
+        status, body = asked(served, "GET", path)
+        assert (200, address) == (status, ET.fromstring(body).findtext(ID))  # noqa: S314 - our own
+    listed = ET.fromstring(asked(served, "GET", "topic/subscriptions")[1])  # noqa: S314 - our own
+    assert [f"{served.admin}/topic/Subscriptions/{name}" for name in ("all", "some")] == [
+        each.text for each in listed.iterfind(f"{ENTRIES}/{ID}")
+    ]
 
 
 @pytest.mark.slow

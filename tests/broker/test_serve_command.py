@@ -181,3 +181,14 @@ def test_a_bus_that_is_not_the_model_is_served_too(start: Start) -> None:
             )
             receiver.complete_message(came)
             assert [] == receiver.receive_messages(1, max_wait_time=1)
+
+
+def test_what_has_no_effect_is_named_at_the_start(tmp_path: Path) -> None:
+    """With its file and its line; the broker serves all the same."""
+    path = tmp_path / "Config.json"
+    queue = '{"Name": "q", "Properties": {"AutoDeleteOnIdle": "PT5M"}}'
+    path.write_text(f'{{"UserConfig": {{"Namespaces": [{{"Queues": [{queue}]}}]}}}}')
+    served = running(launched("--port", "0", "--admin-port", "0", "--config", str(path)))
+    served.process.terminate()
+    served.process.communicate(timeout=20)
+    assert f"busproof: {path}:1: AutoDeleteOnIdle has no effect here\n" in served.said

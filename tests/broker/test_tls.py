@@ -22,6 +22,7 @@ from proton.utils import BlockingConnection
 from busproof.broker.certificates import Certificate
 from busproof.errors import UsageError
 
+from . import raw
 from .conftest import SETTINGS, Served, launched, running
 
 
@@ -141,6 +142,19 @@ def test_nothing_is_spoken_without_it(secured: Secured, files: Files) -> None:
         f"https://localhost:{port}/health", timeout=20, context=context
     ) as answer:
         assert 200 == answer.status
+
+
+@pytest.mark.slow
+def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files: Files) -> None:
+    """By HTTPS, and with the name that it knows the broker by."""
+    port = secured.served.admin.rpartition(":")[2]
+    token = raw.token(f"https://localhost:{port}/", "RootManageSharedAccessKey", "SAS_KEY_VALUE")
+    request = urllib.request.Request(
+        f"https://localhost:{port}/plain", headers={"Authorization": token}
+    )
+    context = ssl.create_default_context(cafile=str(files.authority))
+    with urllib.request.urlopen(request, timeout=20, context=context) as answer:  # noqa: S310 - ours
+        assert f"<id>https://localhost:{port}/plain</id>" in answer.read().decode()
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import time
 import pytest
 from azure.servicebus import ServiceBusMessage
 
+from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.framing import AMQP_HEADER, Frames
 from busproof.broker.windows import clamped
 
@@ -64,7 +65,7 @@ def test_credit_is_as_much_as_the_engine_counts(window: bytes, credit: bytes) ->
     """The frames before and behind are as they were."""
     usual = flow(b"\x52\x01", b"\x52\x01")
     changed = flow(window, credit).replace(GREATEST, COUNTED)
-    pieces = Frames(1_000).feed(AMQP_HEADER + usual + flow(window, credit) + usual)
+    pieces = Frames(1_000, Numbering()).feed(AMQP_HEADER + usual + flow(window, credit) + usual)
     assert [AMQP_HEADER + usual, changed, usual] == [piece for piece, _ in pieces]
 
 
@@ -72,7 +73,7 @@ def test_credit_is_as_much_as_the_engine_counts(window: bytes, credit: bytes) ->
 @pytest.mark.parametrize("behind", [b"", b"\2", b"\2\0\0\0", b"\2\0\0\0\0\x53\x13" * 500])
 def test_bytes_that_are_no_frame_end_the_stream(size: int, behind: bytes) -> None:
     """However many of them have come: they are handed on once, and nothing that follows is."""
-    frames = Frames(1_000)
+    frames = Frames(1_000, Numbering())
     usual = flow(b"\x52\x01", b"\x52\x01")
     nothing = size.to_bytes(4, "big") + behind
     pieces = [piece for piece, _ in frames.feed(AMQP_HEADER + usual + nothing)]

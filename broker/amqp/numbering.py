@@ -1,0 +1,186 @@
+"""Delivery-ids that do not follow on each other.
+
+AMQP wants the ids of a session's deliveries to count up by one, and Proton ends the connection of
+whoever breaks that. The service tolerates it, and clients of Python rely on that: threads that
+share a session send two messages under one id, and then leave one out. Here the engine numbers such
+deliveries itself, and what it says of them is told under the ids that the client gave.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof.broker.encoding import elements_of, end_of, value_at
+
+__all__ = ["BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
+
+BEGIN, TRANSFER, DISPOSITION, DETACH = 0x11, 0x14, 0x15, 0x16
+BODY: Final = 8
+"""Where the performative of a frame begins, if its header has no more than it must."""
+NULL, TRUE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x56, 0x43, 0x52, 0x70
+SIZES: Final = {NULL: 1, TRUE: 1, 0x42: 1, ZERO: 1, SMALL: 2, BOOLEAN: 2, UINT: 5}
+"""How many bytes numbers and booleans take."""
+BINARY8, LIST8 = 0xA0, 0xC0
+FLAGS: Final = (4, 5, 9)
+"""Places of `settled`, `more` and `aborted` among the fields of a transfer."""
+ALL: Final = 2**32
+
+
+@attrs.define
+class _Session:
+    """What a client has sent over one session.
+
+    Attributes:
+        next: the id that the engine gives to the next delivery.
+        unfinished: the links by which a message has come in part, and the engine's id of it.
+        given: the engine's id of a delivery to that of the client, where they differ.
+    """
+
+    next: int | None = None
+    unfinished: dict[int, int] = attrs.field(factory=dict)
+    given: dict[int, int] = attrs.field(factory=dict)
+
+
+class Numbering:
+    """The delivery-ids of a connection."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[int, _Session] = {}
+        """By the client's number of its channel."""
+        self._channels: dict[int, int] = {}
+        """The engine's number of a channel to the client's."""
+        self.differs = False
+        """Whether any id of the client was another than the engine's."""
+
+    def follows(self, data: bytes, place: int) -> bool:
+        """Whether the transfer that begins here is all of the delivery that is next, as most are.
+
+        Of one for which that is not so, or that is written unusually, `take` finds out more.
+        """
+        session = self._sessions.get(int.from_bytes(data[place + 6 : place + 8], "big"))
+        if session is None or session.unfinished or data[place + 11] != LIST8:
+            return False
+        try:
+            at = place + 14
+            at += SIZES.get(data[at], 0)
+            kind = data[at]
+            if kind == SMALL:
+                said = data[at + 1]
+            else:
+                said = int.from_bytes(data[at + 1 : at + 5], "big") if kind == UINT else 0
+            at += SIZES.get(kind, 0)
+            if said != session.next or kind == NULL or data[at] != BINARY8:
+                return False
+            at += 2 + data[at + 1]
+            # In the place of fields that are left out is the zero by which the message begins.
+            at += SIZES.get(data[at], 0)
+            at += SIZES.get(data[at], 0)
+            if data[at] in (TRUE, BOOLEAN):
+                return False
+        except IndexError:
+            return False
+        session.next = (said + 1) % ALL
+        return True
+
+    def take(self, frame: bytes) -> bytes | None:
+        """Look at a frame that came; returns what the engine is given instead, if anything."""
+        code, channel = frame[BODY + 2], int.from_bytes(frame[6:8], "big")
+        try:
+            if code == TRANSFER:
+                return self._transfer(self._sessions[channel], frame)
+            if code == BEGIN:
+                self._sessions[channel] = _Session()
+            elif code == DETACH:
+                place, _ = elements_of(frame, BODY + 3)
+                self._sessions[channel].unfinished.pop(value_at(frame, place), None)
+        except (IndexError, KeyError, TypeError, ValueError, struct.error):
+            pass  # the engine says what is wrong with it
+        return None
+
+    def _transfer(self, session: _Session, frame: bytes) -> bytes | None:
+        fields, count = elements_of(frame, BODY + 3)
+        place = end_of(frame, fields)
+        handle, after = value_at(frame, fields), end_of(frame, place)
+        said: int = value_at(frame, place)
+        is_known = handle in session.unfinished
+        if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
+            return None  # the engine says what is wrong with it
+        is_settled, is_more, is_aborted = _flags_of(frame, after, count)
+        if (number := session.unfinished.pop(handle, None)) is None:
+            number = said if session.next is None else session.next
+            if said != number:
+                self.differs = True
+                if not is_settled:
+                    session.given[number] = said
+            session.next = (number + 1) % ALL
+        if is_aborted:
+            session.given.pop(number, None)
+        if is_more:
+            session.unfinished[handle] = number
+        if said is None or said == number:
+            return None
+        return _with_id(number, frame, place, after)
+
+    def begun(self, frame: bytes) -> None:
+        """The engine answers a Begin on a channel of its own."""
+        place, _ = elements_of(frame, BODY + 3)
+        self._channels[int.from_bytes(frame[6:8], "big")] = value_at(frame, place)
+
+    def told(self, frame: bytes) -> Iterator[bytes]:
+        """A disposition of the engine, as one or several that name the client's own ids."""
+        session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
+        fields, count = elements_of(frame, BODY + 3)
+        if session is None or not session.given or frame[fields] != TRUE:
+            yield frame
+            return
+        place = fields + 1
+        first, after = value_at(frame, place), end_of(frame, place)
+        last = first if count < 3 or frame[after] == NULL else value_at(frame, after)
+        rest = frame[end_of(frame, after) if count > 2 else after :]
+        amount = (last - first) % ALL + 1
+        ids = [(first + each) % ALL for each in range(amount)]
+        for begins, ends in _runs([session.given.pop(each, each) for each in ids]):
+            body = b"\x41" + _uint(begins) + _uint(ends) + rest
+            yield _framed(frame, max(count, 3), body)
+
+
+def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
+    """Whether the sender has settled a message, has more of it to send, and takes it back."""
+    found = dict.fromkeys(FLAGS, False)
+    for number in range(2, min(count, FLAGS[-1] + 1)):
+        if number in found:
+            found[number] = value_at(frame, place) is True
+        place = end_of(frame, place)
+    return list(found.values())
+
+
+def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
+    """The transfer with another delivery-id."""
+    fields, count = elements_of(frame, BODY + 3)
+    last = end_of(frame, BODY + 3)
+    inner = frame[fields:place] + _uint(number) + frame[after:last]
+    return _framed(frame, count, inner, frame[last:])
+
+
+def _framed(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes:
+    """A frame like this one, with these fields."""
+    size = (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big")
+    length = (BODY + 12 + len(fields) + len(rest)).to_bytes(4, "big")
+    return b"".join((length, frame[4 : BODY + 3], b"\xd0", size, fields, rest))
+
+
+def _runs(ids: list[int]) -> Iterator[tuple[int, int]]:
+    """The ranges of ids that follow on each other."""
+    first = last = ids[0]
+    for each in ids[1:]:
+        if each != last + 1:
+            yield first, last
+            first = each
+        last = each
+    yield first, last
+
+
+def _uint(number: int) -> bytes:
+    return b"\x70" + number.to_bytes(4, "big")

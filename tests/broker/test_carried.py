@@ -1,0 +1,85 @@
+"""What a message carries when it is delivered, as the official client shows it."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from azure.servicebus import ServiceBusMessage as Message
+from azure.servicebus import ServiceBusMessageState
+from azure.servicebus.management import SqlRuleAction, SqlRuleFilter
+from proton import Message as ProtonMessage
+
+from . import raw
+from .conftest import Served
+from .test_administration import administration
+from .test_sdk_queues import sent, taken
+from .test_wire import LOGIN
+
+pytestmark = pytest.mark.slow
+
+
+def test_scheduled_message_tells_when_it_was_due(timeless: Served) -> None:
+    """While it waits, and when it has come; then it tells when it was enqueued, too."""
+    due = datetime.fromtimestamp(int(timeless.ask("/busproof/clock")["time"]) + 60, UTC)
+    sent(timeless, "plain", Message("later", scheduled_enqueue_time_utc=due))
+    with timeless.client() as client, client.get_queue_receiver("plain") as receiver:
+        (waiting,) = receiver.peek_messages(1)
+        assert (due, None) == (waiting.scheduled_enqueue_time_utc, waiting.enqueued_time_utc)
+        timeless.ask("/busproof/clock", advance=61)
+        (come,) = taken(receiver)
+        assert (due, due) == (come.scheduled_enqueue_time_utc, come.enqueued_time_utc)
+        receiver.complete_message(come)
+
+
+def test_deferred_message_says_that_it_is_one(served: Served) -> None:
+    """When it is received by its number, and when it is peeked at; before that it is active."""
+    sent(served, "plain", Message("aside"))
+    with served.client() as client, client.get_queue_receiver("plain") as receiver:
+        (message,) = taken(receiver)
+        receiver.defer_message(message)
+        number = message.sequence_number or 0
+        (peeked,) = receiver.peek_messages(1, sequence_number=number)
+        (deferred,) = receiver.receive_deferred_messages(number)
+        receiver.complete_message(deferred)
+    assert [
+        ServiceBusMessageState.ACTIVE,
+        ServiceBusMessageState.DEFERRED,
+        ServiceBusMessageState.DEFERRED,
+    ] == [message.state, peeked.state, deferred.state]
+
+
+def test_copy_that_an_action_changes_keeps_the_rest(served: Served, name: str) -> None:
+    """Its MessageId, which it may have been given, and properties that no filter knows."""
+    moment, number = datetime(2026, 1, 2, tzinfo=UTC), UUID(int=7)
+    with administration(served) as admin:
+        admin.create_topic(name)
+        admin.create_subscription(name, "s")
+        admin.delete_rule(name, "s", "$Default")
+        action = SqlRuleAction("SET colour = 'blue'; REMOVE size; SET sys.Label = 'changed'")
+        admin.create_rule(name, "s", "paint", filter=SqlRuleFilter("1 = 1"), action=action)
+        properties = {"colour": "red", "size": 3, "moment": moment, "number": number, "n": 1.5}
+        with served.client() as client:
+            with client.get_topic_sender(name) as sender:
+                message = Message("m", message_id="own", subject="sent", reply_to="back")
+                message.application_properties = dict(properties)
+                message.raw_amqp_message.properties.user_id = b"user"
+                sender.send_messages(message)
+            with raw.connected(served.port, **LOGIN) as connection:
+                bare = ProtonMessage(b"bare", inferred=True)
+                connection.create_sender(name).send(bare)
+            with client.get_subscription_receiver(name, "s") as receiver:
+                own, given = sorted(taken(receiver, 2), key=str, reverse=True)
+    milliseconds = int(moment.timestamp() * 1000)
+    assert {
+        b"colour": b"blue",
+        b"moment": milliseconds,
+        b"number": number,
+        b"n": 1.5,
+        b"RuleName": b"paint",
+    } == own.application_properties
+    assert ("changed", "back", "m") == (own.subject, own.reply_to, str(own))
+    assert own.raw_amqp_message.properties is not None
+    assert b"user" == own.raw_amqp_message.properties.user_id
+    assert ("bare", "changed") == (str(given), given.subject)
+    assert "own" == own.message_id
+    assert 32 == len(given.message_id or "")

@@ -1,0 +1,144 @@
+"""Clients whose deliveries are not numbered one by one, as threads that share a session do it."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
+from proton import Message
+
+from busproof.broker.amqp.numbering import Numbering
+
+from .conftest import Served
+from .fuzzing import KEY, Client, Links, logged_in, met
+from .test_full_lists import frames, performative
+from .test_fuzz import Trial
+from .test_sdk_queues import emptied, sent
+
+BEGIN = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x11\x45"
+MESSAGE = bytes(Message(b"body", inferred=True).encode())
+
+
+def transfer(
+    said: int | None, *, handle: int = 0, settled: bool = False, more: bool = False, data: bytes
+) -> bytes:
+    """A transfer as the client of Python writes it, with all fields."""
+    number = b"\x40" if said is None else b"\x70" + said.to_bytes(4, "big")
+    flags = (b"\x41" if settled else b"\x42") + (b"\x41" if more else b"\x42")
+    fields = b"\x52" + bytes([handle]) + number + b"\xa0\x01t\x43" + flags + b"\x40\x40\x42\x42\x42"
+    body = b"\x00\x53\x14\xc0" + bytes([len(fields) + 1, 11]) + fields + data
+    return (len(body) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + body
+
+
+def whole(*ids: int) -> list[bytes]:
+    """A message for each id."""
+    return [transfer(each, data=MESSAGE) for each in ids]
+
+
+def begun(said: int | None, handle: int = 0) -> bytes:
+    """The first part of a message."""
+    return transfer(said, handle=handle, more=True, data=MESSAGE[:4])
+
+
+def ended(said: int | None, handle: int = 0) -> bytes:
+    """The rest of it."""
+    return transfer(said, handle=handle, data=MESSAGE[4:])
+
+
+CASES = {
+    "in order": (whole(3, 4, 5), [3, 4, 5]),
+    "one twice and one left out": (whole(5, 5, 7), [5, 5, 7]),
+    "backwards": (whole(9, 8, 7), [9, 8, 7]),
+    "one left out for good": (whole(1, 4, 5, 6), [1, 4, 5, 6]),
+    "round the end": (whole(2**32 - 1, 2**32 - 1, 1), [2**32 - 1, 2**32 - 1, 1]),
+    "in parts": ([*whole(5), begun(5), ended(5), *whole(7)], [5, 5, 7]),
+    "in parts without ids": ([*whole(5), begun(5), ended(None), *whole(7)], [5, 5, 7]),
+    "parts of two at once": (
+        [*whole(5), begun(5), begun(5, 1), ended(5), ended(5, 1), *whole(8)],
+        [5, 5, 5, 8],
+    ),
+    "parts in order": (
+        [*whole(5), begun(6), begun(7, 1), ended(6), ended(7, 1), *whole(8, 8)],
+        [5, 6, 7, 8, 8],
+    ),
+    "settled by the sender": (
+        [*whole(5), transfer(5, settled=True, data=MESSAGE), *whole(7, 7)],
+        [5, 7, 7],
+    ),
+}
+
+
+async def settled(sent: list[bytes]) -> tuple[list[int], int]:
+    """The ids of what is accepted, and how many messages there are at last."""
+    trial = Trial()
+    connection, wire = met(trial.hub, 1)
+    client = Client(connection, wire, logged_in(KEY))
+    session = client.endpoint.session()
+    session.open()
+    links = Links(session)
+    links.sender("one", "q")
+    links.sender("other", "q")
+    client.talk()
+    for each in sent:
+        connection.data_received(each)
+    await asyncio.sleep(0)
+    connection.connection_lost(None)
+    ids = []
+    for code, fields in map(performative, frames(bytes(wire.said))):
+        if code == 0x15:
+            ids += range(fields[1], (fields[1] if fields[2] is None else fields[2]) + 1)
+    assert [] == trial.complaints
+    held = trial.hub.bus.namespace.entities["q"].partitions
+    return ids, sum(each.messages for each in held)
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
+@pytest.mark.parametrize("case", CASES)
+def test_deliveries_are_settled_by_the_ids_that_the_client_gave(case: str, at_once: bool) -> None:
+    """And each of them is a message, whatever its id."""
+    sent, ids = CASES[case]
+    pieces = [b"".join(sent)] if at_once else sent
+    expected = (ids, 4 if case == "settled by the sender" else len(ids))
+    assert expected == asyncio.run(settled(pieces))
+
+
+def test_message_that_is_taken_back_leaves_nothing() -> None:
+    """No disposition comes by which its id would be forgotten."""
+    numbering = Numbering()
+    aborted = ended(5).replace(b"\x42" + MESSAGE[4:], b"\x41" + MESSAGE[4:])
+    aborted = aborted.replace(b"\x42\x41" + MESSAGE[4:], b"\x41\x42" + MESSAGE[4:])
+    for frame in (BEGIN, *whole(5), begun(5), aborted):
+        numbering.take(frame)
+    disposition = b"\x00\x53\x15\xc0\x0a\x04\x41\x52\x06\x40\x41\x00\x53\x24\x45"
+    frame = (len(disposition) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + disposition
+    numbering.begun(b"\x00\x00\x00\x10\x02\x00\x00\x00\x00\x53\x11\xc0\x02\x01\x43")
+    assert [frame] == list(numbering.told(frame))
+
+
+@pytest.mark.slow
+def test_threads_that_share_a_receiver_renew_its_locks(served: Served) -> None:
+    """The official client gives two requests one id, and leaves out the next."""
+    sent(served, "plain", *[ServiceBusMessage(str(each)) for each in range(8)])
+    with served.client() as client, client.get_queue_receiver("plain") as receiver:
+        found: list[ServiceBusReceivedMessage] = []
+        while len(found) < 8:
+            found += receiver.receive_messages(8, 5)
+
+        def renew(message: ServiceBusReceivedMessage) -> int:
+            return sum(receiver.renew_message_lock(message) is not None for _ in range(20))
+
+        with ThreadPoolExecutor(8) as threads:
+            assert [20] * 8 == list(threads.map(renew, found))
+        for each in found:
+            receiver.complete_message(each)
+    assert [] == emptied(served, "plain")
+
+
+@pytest.mark.parametrize("broken", [b"\x00\x53\x14\x45", b"\x00\x53\x14\xc0", b"\x00\x53\x11\x43"])
+def test_frames_that_cannot_be_read_are_left_to_the_engine(broken: bytes) -> None:
+    """It says what is wrong with them."""
+    frame = (len(broken) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + broken
+    numbering = Numbering()
+    assert numbering.take(BEGIN) is None
+    assert not numbering.follows(frame, 0)
+    assert numbering.take(frame) is None

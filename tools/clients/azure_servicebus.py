@@ -1,0 +1,144 @@
+"""A round with Microsoft's client of Python, of whatever version: one line for each step.
+
+It runs in an environment of its own, so it needs nothing of the project. The environment says where
+the broker is: BUSPROOF_CONNECTION, BUSPROOF_ADMIN, BUSPROOF_CA; with BUSPROOF_TLS, AMQP is spoken
+over TLS, because versions before 7.12 know nothing else.
+"""
+
+import os
+import re
+from datetime import datetime, timedelta
+
+from azure.servicebus import (
+    NEXT_AVAILABLE_SESSION,
+    AutoLockRenewer,
+    ServiceBusClient,
+    ServiceBusMessage,
+    ServiceBusReceiveMode,
+    ServiceBusSubQueue,
+)
+from azure.servicebus.management import ServiceBusAdministrationClient, SqlRuleFilter
+
+CONNECTION, ADMIN = os.environ["BUSPROOF_CONNECTION"], os.environ["BUSPROOF_ADMIN"]
+TLS = "BUSPROOF_TLS" in os.environ
+WAIT = 20
+
+
+def connected():
+    """A client that tries nothing again."""
+    text, options = CONNECTION, {}
+    if TLS:
+        text = re.sub(r"sb://[^;]+", "sb://localhost", text).replace(
+            "UseDevelopmentEmulator=true;", ""
+        )
+        options = {"connection_verify": os.environ["BUSPROOF_CA"]}
+    return ServiceBusClient.from_connection_string(text, retry_total=0, **options)
+
+
+def body(message):
+    """What a message says."""
+    return b"".join(message.body).decode()
+
+
+def send(client, queue, *messages):
+    """Send messages, several at once."""
+    with client.get_queue_sender(queue) as sender:
+        sender.send_messages(list(messages))
+
+
+def taken(receiver, count):
+    """As many messages, in as many receives as that takes."""
+    found = []
+    while len(found) < count:
+        some = receiver.receive_messages(count - len(found), WAIT)
+        assert some, f"{len(found)} of {count} messages came"
+        found += some
+    return found
+
+
+def sends_and_receives(client):
+    """Messages, one of which takes several frames; locks are renewed by a thread."""
+    send(client, "plain", ServiceBusMessage("x" * 200_000))
+    send(client, "plain", *[ServiceBusMessage(str(each)) for each in range(5)])
+    with client.get_queue_receiver("plain") as receiver, AutoLockRenewer() as renewer:
+        found = taken(receiver, 6)
+        for each in found:
+            renewer.register(receiver, each, max_lock_renewal_duration=60)
+        for each in found:
+            receiver.complete_message(each)
+    assert [len(body(each)) for each in found] == [200_000, 1, 1, 1, 1, 1]
+
+
+def settles(client):
+    """Abandons, renews, defers and dead-letters one message of a partitioned queue."""
+    send(client, "parted", ServiceBusMessage("settled"))
+    with client.get_queue_receiver("parted") as receiver:
+        receiver.abandon_message(taken(receiver, 1)[0])
+        (message,) = taken(receiver, 1)
+        assert message.delivery_count == 1
+        receiver.renew_message_lock(message)
+        receiver.defer_message(message)
+        (message,) = receiver.receive_deferred_messages(message.sequence_number)
+        receiver.dead_letter_message(message, reason="why", error_description="because")
+    letters = client.get_queue_receiver("parted", sub_queue=ServiceBusSubQueue.DEAD_LETTER)
+    with letters as receiver:
+        (letter,) = taken(receiver, 1)
+        assert (letter.dead_letter_reason, body(letter)) == ("why", "settled")
+        receiver.complete_message(letter)
+
+
+def keeps_sessions(client):
+    """By name with its state, and the next one."""
+    for session in ("named", "next"):
+        send(client, "sessions", ServiceBusMessage("m", session_id=session))
+    for session in ("named", NEXT_AVAILABLE_SESSION):
+        with client.get_queue_receiver("sessions", session_id=session) as receiver:
+            receiver.session.set_state("state")
+            assert bytes(receiver.session.get_state()) == b"state"
+            receiver.session.renew_lock()
+            receiver.complete_message(taken(receiver, 1)[0])
+
+
+def schedules(client):
+    """One that comes, and one that is cancelled."""
+    with client.get_queue_sender("plain") as sender:
+        now = datetime.utcnow()
+        sender.schedule_messages(ServiceBusMessage("comes"), now + timedelta(seconds=2))
+        never = sender.schedule_messages(ServiceBusMessage("never"), now + timedelta(hours=2))
+        sender.cancel_scheduled_messages(never)
+    mode = ServiceBusReceiveMode.RECEIVE_AND_DELETE
+    with client.get_queue_receiver("plain", receive_mode=mode) as receiver:
+        assert [body(each) for each in receiver.peek_messages(5)] == ["comes"]
+        assert [body(each) for each in taken(receiver, 1)] == ["comes"]
+
+
+def subscribes(client):
+    """A message that a topic copies to a subscription."""
+    with client.get_topic_sender("topic") as sender:
+        sender.send_messages(ServiceBusMessage("m", application_properties={"size": 4}))
+    with client.get_subscription_receiver("topic", "some") as receiver:
+        receiver.complete_message(taken(receiver, 1)[0])
+
+
+def administers(_):
+    """Entities and rules are created, told, listed and deleted."""
+    text = re.sub(r"sb://[^;]+", "sb://localhost", CONNECTION)
+    admin = ServiceBusAdministrationClient.from_connection_string(text)
+    admin._impl._client._base_url = ADMIN  # as Microsoft's sample for the emulator does it
+    admin.create_queue("made")
+    assert "made" in [queue.name for queue in admin.list_queues()]
+    assert admin.get_queue_runtime_properties("made").total_message_count == 0
+    admin.delete_queue("made")
+    admin.create_rule("topic", "all", "made", filter=SqlRuleFilter("size = 1"))
+    assert admin.get_rule("topic", "all", "made").filter.sql_expression == "size = 1"
+    admin.delete_rule("topic", "all", "made")
+
+
+for step in (sends_and_receives, settles, keeps_sessions, schedules, subscribes, administers):
+    try:
+        with connected() as client:
+            step(client)
+    except Exception as error:  # a step that failed is told, and the others are tried
+        print(step.__name__, "failed:", repr(error).replace("\n", " ")[:300], flush=True)
+    else:
+        print(step.__name__, "ok", flush=True)
