@@ -6,7 +6,17 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import batches, dead_letters, duplicates, expiry, keys, management, partitions, premium, topic_management
+from busproof.mutants import (
+    batches,
+    dead_letters,
+    duplicates,
+    expiry,
+    keys,
+    management,
+    partitions,
+    premium,
+    topic_management,
+)
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
