@@ -34,7 +34,7 @@ from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Seeded
 from busproof.adapters.seeded.shown import READINGS, SHOWN
 from busproof.errors import UsageError
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import Rules
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import Run
 
@@ -43,7 +43,11 @@ __all__ = ["FAULTS", "Fault", "SeededBus", "fault", "make"]
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """A mutant, as an adapter."""
+    """A mutant, or a seeded bus that is to become one, as an adapter.
+
+    Attributes:
+        rules: of a mutant, the model's with its fault.
+    """
 
     id: str
     rule: str
@@ -52,7 +56,7 @@ class Fault:
     bus: Callable[[], Adapter]
     counterpart: Callable[[], Adapter]
     conforming: str
-    rules: Rules
+    rules: Rules | None
     run: Run
     readings: Mapping[str, str]
     needs: frozenset[v.Capability]
@@ -98,7 +102,7 @@ def _of_seeded(seeded: Seeded) -> Fault:
         bus=seeded.bus,
         counterpart=seeded.counterpart,
         conforming=f"{SeededBus.__module__}:{SeededBus.__qualname__}",
-        rules=RULES,
+        rules=None,
         run=SHOWN[seeded.id],
         readings=READINGS.get(seeded.id, {}),
         needs=seeded.needs,

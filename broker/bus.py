@@ -143,6 +143,10 @@ class Bus:
         self.keep_time()
         return self.namespace.entities.get(path)
 
+    def known(self, path: str) -> Entity:
+        """The entity with this path, which there is."""
+        return self.namespace.entities[path]
+
     def ask(self, command: v.Command, connection: str) -> Answer:
         """Decide a request that is answered at once."""
         self.keep_time()

@@ -64,7 +64,7 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         said: what was written of it and is not the model's.
         times: when it was created, changed and used.
     """
-    entity = bus.namespace.entities[path]
+    entity = bus.known(path)
     dead, stuck = entity.dead_letters, entity.transfers
     kind, later = kind_of(entity), len(entity.scheduled)
     letters = 0 if dead is None else len(dead.messages)

@@ -167,7 +167,7 @@ class Entities:
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
-        status = status_of(self._hub.bus.namespace.entities[path], said.get("Status", "Active"))
+        status = status_of(self._hub.bus.known(path), said.get("Status", "Active"))
         if status not in (None, EntityStatus.ACTIVE):
             self._manage(UpdateQueue(queue=path, status=status))
         self._remember(path, said)
@@ -201,7 +201,7 @@ class Entities:
         )
 
     def _remember(self, path: str, said: Mapping[str, str]) -> None:
-        ours = APPLIED[kind_of(self._hub.bus.namespace.entities[path])] | READ_ONLY
+        ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
         kept = {name: text for name, text in said.items() if name not in ours}
         self._said[path] = kept
         if "Status" in kept:
@@ -215,7 +215,7 @@ class Entities:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
     def _updated(self, path: str, kind: str, said: Mapping[str, str]) -> tuple[int, bytes]:
-        if kind != f"{kind_of(self._hub.bus.namespace.entities[path])}Description":
+        if kind != f"{kind_of(self._hub.bus.known(path))}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         self._manage(update(self._hub.bus, path, said))
         created, _ = self._times.get(path, (self._begun, ""))
@@ -252,8 +252,8 @@ class Entities:
             return self._feed(what, bus.topics(), query)
         if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
-        known = bus.namespace.entities
-        names = [name for name in bus.names() if known[name].kind is EntityKind.QUEUE]
+        known = ((name, bus.entity(name)) for name in bus.names())
+        names = [name for name, each in known if each and each.kind is EntityKind.QUEUE]
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
@@ -281,7 +281,7 @@ class Entities:
 
     def _subscription(self, path: str) -> tuple[str, str]:
         known = self._known(path)
-        if self._hub.bus.namespace.entities[known].kind is not EntityKind.SUBSCRIPTION:
+        if self._hub.bus.known(known).kind is not EntityKind.SUBSCRIPTION:
             raise atom.Unreadable(f"Entity '{path}' is no subscription.", 404)
         topic, _, subscription = known.partition(SUBSCRIPTIONS)
         return topic, subscription

@@ -5,12 +5,13 @@ it leaves every refusal to it.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.broker.bus import SERVED, Bus, Description
 from busproof.broker.refusals import refusal_of
 from busproof.model import Answer
+from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings
 
 __all__ = ["FaultyBus"]
@@ -22,6 +23,21 @@ class FaultyBus(Bus):
     """A bus with a fault."""
 
     is_trusted = False
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._met: dict[str, Entity] = {}
+
+    def entity(self, path: str) -> Entity | None:
+        """Return an entity, though it may be gone by now: that the bus itself is asked."""
+        found = super().entity(path) or self._met.get(path)
+        if found is not None:
+            self._met[path] = found
+        return found
+
+    def known(self, path: str) -> Entity:
+        """Return an entity that there is, or was."""
+        return self.namespace.entities.get(path) or self._met[path]
 
     def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:
         """Ask for as many at once, where there is room for several."""

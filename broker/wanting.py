@@ -107,7 +107,7 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     Raises:
         Unreadable: it would change what cannot be changed here, or cannot be read.
     """
-    entity = bus.namespace.entities[path]
+    entity = bus.known(path)
     applied, told = APPLIED[kind_of(entity)], settings_of(bus, entity)
     for name in FIXED if bus.is_trusted else ():
         if name in applied and name in said and not _same(said[name], told.get(name, "")):

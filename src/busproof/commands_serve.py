@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from busproof.broker.hub import Hub
     from busproof.broker.limits import Limits
     from busproof.broker.serving import Broker
-    from busproof.model.rules import Rules
 
 __all__ = ["add_parser", "run"]
 
@@ -93,19 +92,22 @@ def _check_store(args: argparse.Namespace) -> None:
         raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
-def _rules(args: argparse.Namespace) -> "Rules":
-    """The rules that are served: the model's, or those of a mutant."""
+def _served(args: argparse.Namespace) -> dict[str, Any]:
+    """What is served in the model's place: the rules of a mutant, or a bus of its own."""
     from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.model.rules import RULES  # noqa: PLC0415
 
     if args.adapter == "model":
-        return RULES
+        return {}
     if not args.adapter.startswith(FAULTY):
         raise UsageError(f"--adapter is {args.adapter!r}; served are model and {FAULTY}FAULT-ID")
     if args.policy != "round-robin":
         raise UsageError("--policy is the model's; a seeded fault has none")
     named = args.adapter.removeprefix(FAULTY)
-    return attrs.evolve(RULES) if named == NO_FAULT else fault(named).rules
+    if named == NO_FAULT:
+        return {"rules": attrs.evolve(RULES)}
+    found = fault(named)
+    return {"instead": found.bus()} if found.rules is None else {"rules": found.rules}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -130,12 +132,12 @@ async def _serve(args: argparse.Namespace) -> int:
     configuration = read_configuration(args.config) if args.config else Configuration()
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
-    rules = _rules(args)
+    served_instead = _served(args)
     told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
-        return bus_for(configuration, **chosen, rules=rules)
+        return bus_for(configuration, **chosen, **served_instead)
 
     ended = asyncio.Event()
     kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)
