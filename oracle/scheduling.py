@@ -16,6 +16,7 @@ from busproof.oracle.keys import (
     effective_key,
     interpretations,
     keys_conflict,
+    keys_may_be_same,
     keys_may_differ,
     settled_otherwise,
     transaction_key,
@@ -204,7 +205,7 @@ def _schedule_in(
     if objected and reading != "sends-only":
         after = with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
         yield refusal(after, Error.INVALID_OPERATION, "SCHED-15", any_error=True)
-    if objected and reading == "all":
+    if reading == "all" and _is_invalid(namespace, queue, message, transaction):
         return
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
@@ -257,6 +258,23 @@ def _is_objectionable(
     return first_of_several or any(
         key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
         for key in keys
+    )
+
+
+def _is_invalid(
+    namespace: Namespace, queue: Queue, message: Message, transaction: Transaction
+) -> bool:
+    """Whether the message, were it sent, would have to be refused, however readings are open."""
+    if queue.settings.requires_session and message.session_id is None:
+        return True
+    if not queue.settings.partitioned:
+        return False
+    before = transaction.keys.get(queue.settings.queue)
+    if before is None and transaction.keys:
+        return namespace.profile.readings.get("TXN-ENTITIES") == "refused"
+    return all(
+        key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
+        for key in transaction_key(namespace, queue.settings, message)
     )
 
 

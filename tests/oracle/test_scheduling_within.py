@@ -150,6 +150,63 @@ def test_whether_it_needs_the_transactions_key_is_open(
     assert not told.saw(same, INVALID).possible
 
 
+@pytest.mark.parametrize(
+    ("readings", "first", "then", "taken", "refused"),
+    [
+        ({"TXN-MESSAGE-ID": "either"}, {}, {"message_id": "i"}, True, True),
+        ({"TXN-MESSAGE-ID": "always"}, {}, {"message_id": "i"}, True, False),
+        ({"TXN-MESSAGE-ID": "with-duplicate-detection"}, {}, {"message_id": "i"}, False, True),
+        ({"KEY-PROPERTIES": "either"}, {"partition_key": "k"}, {"session_id": "k"}, True, True),
+        ({"KEY-PROPERTIES": "one-key"}, {"partition_key": "k"}, {"session_id": "k"}, True, False),
+        ({"KEY-PROPERTIES": "two-keys"}, {"partition_key": "k"}, {"session_id": "k"}, False, True),
+    ],
+)
+def test_it_is_held_to_the_rules_for_keys_as_they_are_read(
+    readings: dict[str, str],
+    first: dict[str, str],
+    then: dict[str, str],
+    taken: bool,
+    refused: bool,
+) -> None:
+    told = telling(readings={"TXN-OTHER-OPERATIONS": "all", **readings})
+    told.queue()
+    told.has(BeginTransaction(transaction="t"))
+    if first:
+        message = Message(body="m0", **first)
+        told.has(Send(queue="q", message=message, transaction="t"), partition=1)
+    within = later(transaction="t", **then)
+    assert is_allowed(told, within, Scheduled(sequence_number=1)) is taken
+    assert is_allowed(told, within, INVALID) is refused
+
+
+@pytest.mark.parametrize(
+    ("reading", "taken"), [("either", True), ("accepted", True), ("refused", False)]
+)
+def test_it_may_be_for_another_entity_where_a_send_may(reading: str, taken: bool) -> None:
+    """The documents name no transaction with a message for each of two entities."""
+    told = telling(readings={"TXN-OTHER-OPERATIONS": "all", "TXN-ENTITIES": reading})
+    told.queue()
+    told.has(CreateQueue(queue="other"))
+    told.has(BeginTransaction(transaction="t"))
+    message = Message(body="m0", partition_key="k")
+    told.has(Send(queue="other", message=message, transaction="t"), partition=1)
+    within = later(transaction="t", partition_key="k")
+    assert is_allowed(told, within, Scheduled(sequence_number=1)) is taken
+    assert is_allowed(told, within, INVALID)
+
+
+@pytest.mark.parametrize(
+    ("settings", "taken"), [({"partitioned": False}, True), ({"requires_session": True}, False)]
+)
+def test_it_needs_a_session_and_on_a_regular_queue_no_key(
+    settings: dict[str, bool], taken: bool
+) -> None:
+    told = telling(readings={"TXN-OTHER-OPERATIONS": "all"})
+    told.queue(**settings)
+    told.has(BeginTransaction(transaction="t"))
+    assert is_allowed(told, later(transaction="t"), Scheduled(sequence_number=1)) is taken
+
+
 def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Told) -> None:
     assert queue.saw(later(transaction="t"), Refused(error=Error.NOT_FOUND)).possible
     queue.has(later(transaction="t"), LOST)
