@@ -21,7 +21,6 @@ from busproof.adapters.seeded import (
     shown_premium,
     shown_quotas,
     shown_scheduling,
-    shown_sessions,
     shown_settlements,
     shown_sizes,
     shown_statuses,
@@ -38,7 +37,6 @@ __all__ = ["READINGS", "SHOWN"]
 SHOWN: Final[dict[str, Run]] = {
     **shown_transactions.SHOWN,
     **shown_life.SHOWN,
-    **shown_sessions.SHOWN,
     **shown_settlements.SHOWN,
     **shown_dead.SHOWN,
     **shown_locks.SHOWN,
