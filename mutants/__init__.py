@@ -6,13 +6,14 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, sessions
+from busproof.mutants import keys, locks, sessions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *keys.MUTANTS,
+    *locks.MUTANTS,
     *sessions.MUTANTS,
 )
 """Every mutant, by the family of its rule."""
