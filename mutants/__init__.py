@@ -6,7 +6,7 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, locks, sessions
+from busproof.mutants import keys, locks, messages, sessions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -14,6 +14,7 @@ __all__ = ["MUTANTS", "Mutant"]
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *keys.MUTANTS,
     *locks.MUTANTS,
+    *messages.MUTANTS,
     *sessions.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

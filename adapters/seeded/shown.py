@@ -12,10 +12,8 @@ from busproof.adapters.seeded import (
     shown_duplicates,
     shown_filters,
     shown_forwarding,
-    shown_life,
     shown_limits,
     shown_management,
-    shown_numbering,
     shown_partitions,
     shown_premium,
     shown_quotas,
@@ -34,7 +32,6 @@ __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
     **shown_transactions.SHOWN,
-    **shown_life.SHOWN,
     **shown_dead.SHOWN,
     **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
@@ -49,7 +46,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_management.SHOWN,
     **shown_statuses.SHOWN,
     **shown_topic_management.SHOWN,
-    **shown_numbering.SHOWN,
     **shown_partitions.SHOWN,
     **shown_time_to_live.SHOWN,
     **shown_sizes.SHOWN,
