@@ -6,13 +6,14 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, locks, messages, sessions
+from busproof.mutants import deferral, keys, locks, messages, sessions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *keys.MUTANTS,
+    *deferral.MUTANTS,
     *locks.MUTANTS,
     *messages.MUTANTS,
     *sessions.MUTANTS,

@@ -8,7 +8,6 @@ from busproof.adapters.seeded import (
     shown_added,
     shown_batches,
     shown_dead,
-    shown_deferral,
     shown_duplicates,
     shown_filters,
     shown_forwarding,
@@ -33,7 +32,6 @@ __all__ = ["READINGS", "SHOWN"]
 SHOWN: Final[dict[str, Run]] = {
     **shown_transactions.SHOWN,
     **shown_dead.SHOWN,
-    **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
     **shown_actions.SHOWN,
