@@ -24,14 +24,12 @@ from busproof.adapters.seeded import (
     faults_peeks,
     faults_premium,
     faults_quotas,
-    faults_scheduling,
     faults_sizes,
     faults_statuses,
     faults_subscriptions,
     faults_time_to_live,
     faults_topic_management,
     faults_topics,
-    faults_transactions,
     faults_transfers,
 )
 from busproof.adapters.seeded.bus import SeededBus
@@ -110,7 +108,6 @@ def _of_seeded(seeded: Seeded) -> Fault:
 
 FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_mutant, MUTANTS),
-    *map(_of_seeded, faults_transactions.FAULTS),
     *map(_of_seeded, faults_dead.FAULTS),
     *map(_of_seeded, faults_topics.FAULTS),
     *map(_of_seeded, faults_filters.FAULTS),
@@ -119,7 +116,6 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_seeded, faults_batches.FAULTS),
     *map(_of_seeded, faults_forwarding.FAULTS),
     *map(_of_seeded, faults_transfers.FAULTS),
-    *map(_of_seeded, faults_scheduling.FAULTS),
     *map(_of_seeded, faults_duplicates.FAULTS),
     *map(_of_seeded, faults_management.FAULTS),
     *map(_of_seeded, faults_statuses.FAULTS),

@@ -6,7 +6,7 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import deferral, keys, locks, messages, sessions
+from busproof.mutants import deferral, keys, locks, messages, scheduling, sessions, transactions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -16,6 +16,8 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *deferral.MUTANTS,
     *locks.MUTANTS,
     *messages.MUTANTS,
+    *scheduling.MUTANTS,
     *sessions.MUTANTS,
+    *transactions.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

@@ -16,13 +16,11 @@ from busproof.adapters.seeded import (
     shown_partitions,
     shown_premium,
     shown_quotas,
-    shown_scheduling,
     shown_sizes,
     shown_statuses,
     shown_time_to_live,
     shown_topic_management,
     shown_topics,
-    shown_transactions,
     shown_transfers,
 )
 from busproof.mutants.runs import Run
@@ -30,7 +28,6 @@ from busproof.mutants.runs import Run
 __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
-    **shown_transactions.SHOWN,
     **shown_dead.SHOWN,
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
@@ -39,7 +36,6 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_batches.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_transfers.SHOWN,
-    **shown_scheduling.SHOWN,
     **shown_duplicates.SHOWN,
     **shown_management.SHOWN,
     **shown_statuses.SHOWN,
