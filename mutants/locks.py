@@ -8,27 +8,11 @@ from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import (
-    EnlistedSettlement,
-    Entity,
-    Namespace,
-    QueuedMessage,
-    Transaction,
-)
+from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
 from busproof.model.transactions import running
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    Run,
-    abandon,
-    complete,
-    create,
-    over,
-    receive,
-    renew,
-    send,
-    wait,
-)
+from busproof.mutants.runs import Run, abandon, complete, create, over, receive, renew, send, wait
 
 __all__ = ["MUTANTS", "has_run_out", "lock_again", "once_locked"]
 
@@ -108,9 +92,7 @@ def default_lock_shorter(
 
 
 @mutant(
-    "LOCK-03",
-    "locks.check_duration",
-    (create(lock_duration=10 * MINUTE), send("m1"), receive()),
+    "LOCK-03", "locks.check_duration", (create(lock_duration=10 * MINUTE), send("m1"), receive())
 )
 def locks_without_end(namespace: Namespace, duration: int | None) -> None:
     """Locks of any length can be had."""
@@ -184,12 +166,7 @@ def older_lock_renews(namespace: Namespace, command: v.RenewLock, connection: st
     return RULES.locks.renew(namespace, command, connection)
 
 
-@mutant(
-    "LOCK-08",
-    "locks.apply",
-    (*LOCKED, wait(55), complete(0), wait(10), receive()),
-    deep=True,
-)
+@mutant("LOCK-08", "locks.apply", (*LOCKED, wait(55), complete(0), wait(10), receive()), deep=True)
 def completed_late_comes_back(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
@@ -246,10 +223,7 @@ def settled_before_the_commit(
 
 
 @mutant(
-    "LOCK-11",
-    "transactions.settle",
-    (*LOCKED, BEGIN, abandon(0, within="t"), receive()),
-    deep=True,
+    "LOCK-11", "transactions.settle", (*LOCKED, BEGIN, abandon(0, within="t"), receive()), deep=True
 )
 def abandoned_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
@@ -278,15 +252,7 @@ def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> No
 @mutant(
     "LOCK-11",
     "transactions.apply",
-    (
-        *TWO,
-        BEGIN,
-        complete(0, within="t"),
-        complete(1, within="t"),
-        COMMIT,
-        wait(61),
-        receive(),
-    ),
+    (*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
     deep=True,
 )
 def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
@@ -328,10 +294,7 @@ def rollback_unlocks(
 
 
 @mutant(
-    "LOCK-12",
-    "transactions.roll_back",
-    (*SETTLED, ROLL_BACK, abandon(0), receive()),
-    deep=True,
+    "LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, abandon(0), receive()), deep=True
 )
 def rollback_counts_a_delivery(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
@@ -377,13 +340,7 @@ def commit_settles_what_another_holds(namespace: Namespace, transaction: Transac
 @mutant(
     "LOCK-13",
     "transactions.commit",
-    (
-        *SETTLED,
-        send("m2", within="t", partition_key="a"),
-        *TAKEN_BY_ANOTHER,
-        COMMIT,
-        receive(),
-    ),
+    (*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
     deep=True,
 )
 def refused_commit_sends(

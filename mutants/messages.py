@@ -52,18 +52,18 @@ MANY: Final = 1 << 40
 
 
 def showing(
-    change: Callable[[Namespace, QueuedMessage, v.MessageView], v.MessageView],
+    change: Callable[[QueuedMessage, v.MessageView], v.MessageView],
 ) -> Mapping[str, Callable[..., Any]]:
     """The functions that show messages, replaced so that they show them changed."""
 
     def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-        return change(namespace, queued, RULES.messages.give(namespace, queued, mode))
+        return change(queued, RULES.messages.give(namespace, queued, mode))
 
     def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-        return change(namespace, queued, RULES.partitions.hand_out(namespace, queued, mode))
+        return change(queued, RULES.partitions.hand_out(namespace, queued, mode))
 
     def deferred(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-        return change(namespace, queued, RULES.deferral.give(namespace, queued, mode))
+        return change(queued, RULES.deferral.give(namespace, queued, mode))
 
     def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
         there = namespace.rules.topics.readable(namespace, command.queue).messages
@@ -71,7 +71,7 @@ def showing(
         def changed(views: tuple[v.MessageView, ...]) -> Iterable[v.MessageView]:
             for view in views:
                 queued = there.get(view.sequence_number or 0)
-                yield view if queued is None else change(namespace, queued, view)
+                yield view if queued is None else change(queued, view)
 
         return peeked(namespace, command, connection, changed)
 
@@ -107,17 +107,13 @@ def shown(rule: v.RuleId, run: Run, **more: Any) -> Callable[[Function], Functio
 
 
 @shown("LIFE-01", (create(), send("m1", partition_key="a"), receive()))
-def property_lost(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def property_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message comes back without its PartitionKey."""
     return attrs.evolve(view, partition_key=None)
 
 
 @shown("LIFE-01", (*LOCKED, abandon(0), receive()), deep=True)
-def property_lost_at_redelivery(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message that was given back comes again without its MessageId."""
     return view if queued.deliveries < 2 else attrs.evolve(view, message_id=None)
 
@@ -317,16 +313,14 @@ def _number(queued: QueuedMessage) -> int:
 
 
 @shown("LIFE-12", (*LOCKED, abandon(0), receive()))
-def sequence_number_changes(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def sequence_number_changes(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message that was given back comes again under a new sequence number."""
     return _numbered(queued, view, _number(queued) + 1000 * max(queued.deliveries - 1, 0))
 
 
 @shown("LIFE-12", (create(), send("m1"), receive()))
 def sequence_number_names_other_partition(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
+    queued: QueuedMessage, view: v.MessageView
 ) -> v.MessageView:
     """A sequence number names the partition after the one that took the message."""
     wrong = (queued.partition + 1) % len(queued.entity.partitions)
@@ -334,7 +328,7 @@ def sequence_number_names_other_partition(
 
 
 @shown("SEQ-01", (*TWO, *RECEIVE_TWO))
-def numbers_fall(namespace: Namespace, queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Each number that a partition gives out is below the one before."""
     if not queued.entity.settings.partitioned:
         return view
@@ -366,11 +360,9 @@ def _note_outage(
     also={"partitions.switch": _note_outage},
     deep=True,
 )
-def numbers_begin_anew_after_outage(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A partition that was down goes on with lower numbers than it had given out."""
-    known = memory(namespace, dict[tuple[str, int], int])
+    known = memory(queued.entity.namespace, dict[tuple[str, int], int])
     last = known.get((queued.entity.path, queued.partition), MANY)
     return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
 
@@ -386,9 +378,7 @@ def numbers_begin_anew_after_outage(
         receive("s"),
     ),
 )
-def regular_numbers_fall(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """An entity that is not partitioned counts backwards."""
     if queued.entity.settings.partitioned:
         return view
@@ -404,33 +394,25 @@ def regular_numbers_fall(
     ),
     deep=True,
 )
-def number_given_again(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def number_given_again(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After 40 messages the numbers begin again."""
     return _numbered(queued, view, (_number(queued) - 1) % 40 + 1)
 
 
 @shown("SEQ-03", (*TWO, *RECEIVE_TWO))
-def two_with_one_number(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def two_with_one_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Every other message has the number of the one before."""
     return _numbered(queued, view, _number(queued) - (_number(queued) + 1) % 2)
 
 
 @shown("SEQ-04", PEEKED)
-def peek_tells_another_number(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def peek_tells_another_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message that nobody received has another number."""
     return view if queued.deliveries else _numbered(queued, view, MANY + _number(queued))
 
 
 @shown("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
-def abandoned_is_numbered_anew(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def abandoned_is_numbered_anew(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message that was given back has a new number."""
     return _numbered(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
 
@@ -461,16 +443,10 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
     return answer
 
 
-@shown(
-    "SEQ-07",
-    (create(), *COMMIT_TWO, *RECEIVE_TWO),
-    also={"transactions.commit": _note_commit},
-)
-def commit_numbers_backwards(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+@shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also={"transactions.commit": _note_commit})
+def commit_numbers_backwards(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A commit numbers its messages from the last on."""
-    first, last = memory(namespace, _Commits).of(queued)
+    first, last = memory(queued.entity.namespace, _Commits).of(queued)
     return _numbered(queued, view, first + last - _number(queued))
 
 
@@ -491,11 +467,9 @@ def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connect
     also={"transactions.commit": _note_commit, "transactions.roll_back": _note_rollback},
     deep=True,
 )
-def commit_numbers_its_first_last(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
+def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After a transaction was rolled back, the first message of a later one is numbered last."""
-    commits, number = memory(namespace, _Commits), _number(queued)
+    commits, number = memory(queued.entity.namespace, _Commits), _number(queued)
     first, last = commits.of(queued)
     if not commits.rolled_back or first == last:
         return view

@@ -165,10 +165,8 @@ def late_cancel_removes(
     return Answer(DONE)
 
 
-def _show_noted_number(
-    namespace: Namespace, queued: QueuedMessage, view: v.MessageView
-) -> v.MessageView:
-    numbers = memory(namespace, dict[tuple[str, int], int])
+def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    numbers = memory(queued.entity.namespace, dict[tuple[str, int], int])
     number = numbers.get((queued.entity.path, queued.number), queued.number)
     return attrs.evolve(view, sequence_number=number)
 

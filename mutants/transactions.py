@@ -75,9 +75,7 @@ def keyless_wrong_error(
 
 
 @mutant(
-    "TXN-04",
-    "transactions.check_same_key",
-    (*KEYED, send("m2", within="t", partition_key="b")),
+    "TXN-04", "transactions.check_same_key", (*KEYED, send("m2", within="t", partition_key="b"))
 )
 def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
     """A transaction takes messages with different keys."""
@@ -124,12 +122,7 @@ def other_key_accepted_in_same_partition(
 @mutant(
     "TXN-05",
     "transactions.place",
-    (
-        create(),
-        send("m0", partition_key="a"),
-        BEGIN,
-        send("m1", within="t", partition_key="a"),
-    ),
+    (create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
 )
 def unpinned_in_transaction(
     namespace: Namespace,
@@ -143,11 +136,7 @@ def unpinned_in_transaction(
     return (partition + 1) % len(entity.partitions)
 
 
-@mutant(
-    "TXN-06",
-    "transactions.key_of",
-    (*SESSIONS, send("m1", within="t", partition_key="a")),
-)
+@mutant("TXN-06", "transactions.key_of", (*SESSIONS, send("m1", within="t", partition_key="a")))
 def session_missing_accepted(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
@@ -274,13 +263,7 @@ def rollback_keeps_the_first(
 @mutant(
     "TXN-13",
     "transactions.roll_back",
-    (
-        *PLAIN,
-        schedule("m1", 5, partition_key="a", within="t"),
-        ROLL_BACK,
-        wait(6),
-        receive(),
-    ),
+    (*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
 )
 def scheduled_outside_transaction(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
