@@ -201,10 +201,15 @@ def next_session_held(namespace: Namespace, entity: Entity) -> Iterator[Session]
     return (each for each in up if each.line.first(entity.messages) is not None)
 
 
+def _is_given_up(session: Session, counts: bool) -> bool:
+    """Whether its holder closes a session, or accepts it anew; else its lock has expired."""
+    return not counts or session.holder is not None
+
+
 @mutant("SESS-08", "sessions.give_back", (*TAKEN, CLOSE, *TAKE_OVER))
 def closing_keeps_locks(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """Messages stay locked when their session is closed."""
-    if counts:
+    if not _is_given_up(session, counts):
         RULES.sessions.give_back(namespace, session, counts=counts)
 
 
@@ -241,7 +246,7 @@ def _by_places(
 )
 def closing_reorders(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """What a closed session gives back comes last."""
-    for queued in session.locked.values() if not counts else ():
+    for queued in session.locked.values() if _is_given_up(session, counts) else ():
         _put_last(namespace, queued)
     RULES.sessions.give_back(namespace, session, counts=counts)
 
