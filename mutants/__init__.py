@@ -6,7 +6,6 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import (
     batches,
     dead_letters,
     duplicates,
@@ -17,6 +16,8 @@ from busproof.mutants import (
     premium,
     topic_management,
 )
+from busproof.mutants import (
+from busproof.mutants import deferral, keys, locks, messages, scheduling, sessions, transactions
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -24,12 +25,18 @@ __all__ = ["MUTANTS", "Mutant"]
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *batches.MUTANTS,
     *dead_letters.MUTANTS,
+    *deferral.MUTANTS,
     *duplicates.MUTANTS,
     *expiry.MUTANTS,
     *keys.MUTANTS,
+    *locks.MUTANTS,
     *management.MUTANTS,
+    *messages.MUTANTS,
     *partitions.MUTANTS,
     *premium.MUTANTS,
+    *scheduling.MUTANTS,
+    *sessions.MUTANTS,
     *topic_management.MUTANTS,
+    *transactions.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

@@ -6,21 +6,13 @@ from typing import Final
 from busproof.adapters.seeded import (
     shown_actions,
     shown_added,
-    shown_deferral,
     shown_filters,
     shown_forwarding,
-    shown_life,
     shown_limits,
-    shown_locks,
-    shown_numbering,
     shown_quotas,
-    shown_scheduling,
-    shown_sessions,
-    shown_settlements,
     shown_sizes,
     shown_topic_management,
     shown_topics,
-    shown_transactions,
     shown_transfers,
 )
 from busproof.mutants.runs import Run
@@ -28,21 +20,13 @@ from busproof.mutants.runs import Run
 __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
-    **shown_transactions.SHOWN,
-    **shown_life.SHOWN,
-    **shown_sessions.SHOWN,
-    **shown_settlements.SHOWN,
-    **shown_locks.SHOWN,
-    **shown_deferral.SHOWN,
     **shown_topics.SHOWN,
     **shown_filters.SHOWN,
     **shown_actions.SHOWN,
     **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
     **shown_transfers.SHOWN,
-    **shown_scheduling.SHOWN,
     **shown_topic_management.SHOWN,
-    **shown_numbering.SHOWN,
     **shown_sizes.SHOWN,
     **shown_limits.SHOWN,
     **shown_quotas.SHOWN,

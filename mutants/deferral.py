@@ -1,0 +1,314 @@
+"""Mutants of DEFER: messages that are set aside, and taken by their numbers."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import ACTIVE, Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.values import DIRECT, Refusal
+from busproof.mutants.locks import has_run_out, once_locked
+from busproof.mutants.messages import peeked
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import (
+    QUEUE,
+    Run,
+    abandon,
+    by_number,
+    complete,
+    create,
+    dead_letter,
+    defer,
+    down,
+    home,
+    over,
+    receive,
+    send,
+    up,
+    wait,
+)
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+PEEK: Final = v.Peek(queue=QUEUE)
+LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
+ASIDE: Final[Run] = (*LOCKED, defer(0))
+AGAIN: Final[Run] = (*ASIDE, by_number(0))
+TWO: Final[Run] = (
+    create(),
+    send("m1", partition_key="a"),
+    send("m2", partition_key="a"),
+    receive(),
+    receive(),
+    defer(0),
+    defer(1),
+)
+IN_SESSION: Final[Run] = (
+    create(requires_session=True),
+    send("m1", session_id="a"),
+    v.AcceptSession(queue=QUEUE, session_id="a"),
+    receive("a"),
+    defer(0),
+)
+
+
+def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
+    """The messages that are deferred, in a session or in no session, and can be reached."""
+    return [
+        queued
+        for queued in entity.messages.values()
+        if queued.state is State.DEFERRED
+        and queued.session is session
+        and queued.partition not in entity.base.down
+    ]
+
+
+@mutant("DEFER-01", "messages.give_next", (*ASIDE, receive()))
+def deferred_given(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> v.MessageView | None:
+    """A deferred message is given to the next receive."""
+    for queued in _aside(entity, session):
+        return namespace.rules.deferral.give(namespace, queued, mode)
+    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+
+
+def _note_connection(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    queued = once_locked(namespace, command)
+    if queued is not None and isinstance(command, v.Defer):
+        by = memory(namespace, dict[tuple[str, int], str])
+        by[queued.entity.path, queued.number] = connection
+    return RULES.locks.settle(namespace, command, connection)
+
+
+@mutant(
+    "DEFER-01",
+    "messages.give_next",
+    (*ASIDE, over("c2", receive())),
+    also={"locks.settle": _note_connection},
+    deep=True,
+)
+def deferred_given_elsewhere(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> v.MessageView | None:
+    """A deferred message is given to a receive over another connection."""
+    by = memory(namespace, dict[tuple[str, int], str])
+    for queued in _aside(entity, session):
+        if by.get((entity.path, queued.number), connection) != connection:
+            return namespace.rules.deferral.give(namespace, queued, mode)
+    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+
+
+@mutant("DEFER-02", "deferral.find", AGAIN)
+def deferred_is_lost(
+    namespace: Namespace, entity: Entity, number: int, session: Session | None
+) -> QueuedMessage:
+    """A deferred message cannot be had by its number."""
+    raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+
+
+@mutant("DEFER-03", "deferral.receive_deferred", (*LOCKED, complete(0), by_number(0)))
+def unknown_number_empty(
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str
+) -> Answer:
+    """Receiving by a number that no message has gives an empty list."""
+    try:
+        return RULES.deferral.receive_deferred(namespace, command, connection)
+    except Refusal as refusal:
+        there = namespace.entities[command.queue].messages if "DEFER-03" in refusal.rules else None
+        if there is None or any(number in there for number in command.sequence_numbers):
+            raise
+        return Answer(v.ReceivedSeveral(messages=()))
+
+
+def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+    if queued.state is ACTIVE:
+        return namespace.rules.messages.give(namespace, queued, mode)
+    return RULES.deferral.give(namespace, queued, mode)
+
+
+@mutant(
+    "DEFER-04",
+    "deferral.find",
+    (*LOCKED, abandon(0), by_number(0)),
+    also={"deferral.give": _give_any},
+)
+def active_given_by_number(
+    namespace: Namespace, entity: Entity, number: int, session: Session | None
+) -> QueuedMessage:
+    """An active message is given by its number."""
+    queued = entity.messages.get(number)
+    active = queued is not None and queued.state is ACTIVE and queued.session is session
+    if queued is not None and active and queued.partition not in entity.base.down:
+        return queued
+    return RULES.deferral.find(namespace, entity, number, session)
+
+
+@mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)))
+def locked_given_by_number(
+    namespace: Namespace, entity: Entity, number: int, session: Session | None
+) -> QueuedMessage:
+    """A deferred message is given while it is locked."""
+    queued = entity.messages.get(number)
+    if queued is not None and queued.state is State.DEFERRED_LOCKED:
+        RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
+    return RULES.deferral.find(namespace, entity, number, session)
+
+
+def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
+    """Let a locked message be one that was never deferred."""
+    if queued.state is State.DEFERRED_LOCKED:
+        namespace.journal.touch(queued)
+        queued.state = State.LOCKED
+
+
+@mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()))
+def abandoned_is_active(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A deferred message whose lock is given back is active again."""
+    if action is Action.ABANDON:
+        _forget_deferral(namespace, queued)
+    RULES.locks.apply(namespace, queued, action, reason)
+
+
+@mutant("DEFER-06", "locks.release", (*AGAIN, wait(61), receive()), deep=True)
+def expired_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A deferred message whose lock expires is active again."""
+    if action is Action.LOCK_ENDS and has_run_out(namespace, queued):
+        _forget_deferral(namespace, queued)
+    RULES.locks.release(namespace, queued, action)
+
+
+@mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)))
+def deferred_completed_comes_back(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A completed deferred message stays."""
+    if queued.state is State.DEFERRED_LOCKED and action is Action.COMPLETE:
+        action = Action.DEFER
+    RULES.locks.apply(namespace, queued, action, reason)
+
+
+@mutant("DEFER-07", "locks.apply", (*AGAIN, dead_letter(1), by_number(0)), deep=True)
+def deferred_dead_lettered_stays(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A deferred message that is dead-lettered can still be had by its number."""
+    entity = queued.entity
+    if queued.state is State.DEFERRED_LOCKED and action is Action.DEAD_LETTER:
+        RULES.dead_letters.check_source(namespace, entity)
+        transit = DIRECT._replace(reason=reason)
+        rules, message = namespace.rules, queued.message
+        rules.dead_letters.bury(namespace, entity, message, queued.partition, transit)
+        action = Action.DEFER
+    RULES.locks.apply(namespace, queued, action, reason)
+
+
+@mutant("DEFER-08", "deferral.give", AGAIN)
+def number_changes_when_deferred(
+    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
+) -> v.MessageView:
+    """A deferred message comes with a new number."""
+    view = RULES.deferral.give(namespace, queued, mode)
+    return attrs.evolve(view, sequence_number=queued.number + 1000)
+
+
+@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK))
+def deferred_shown_as_active(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek tells that a deferred message is active."""
+
+    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
+        for view in views:
+            deferred = view.state is v.MessageState.DEFERRED
+            yield attrs.evolve(view, state=v.MessageState.ACTIVE) if deferred else view
+
+    return peeked(namespace, command, connection, change)
+
+
+@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK), literal=True)
+def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek leaves deferred messages out."""
+
+    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
+        return (view for view in views if view.state is not v.MessageState.DEFERRED)
+
+    return peeked(namespace, command, connection, change)
+
+
+@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)))
+def one_number_at_a_time(
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str
+) -> Answer:
+    """Of several numbers only the first is given."""
+    answer = RULES.deferral.receive_deferred(namespace, command, connection)
+    if isinstance(answer.outcome, v.ReceivedSeveral):
+        answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
+    return answer
+
+
+@mutant(
+    "DEFER-12",
+    "deferral.find",
+    (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="b"), by_number(0, session_id="b")),
+    deep=True,
+)
+def deferred_given_in_other_session(
+    namespace: Namespace, entity: Entity, number: int, session: Session | None
+) -> QueuedMessage:
+    """A deferred message is given to the holder of another session."""
+    queued = entity.messages.get(number)
+    own = session if queued is None else queued.session
+    return RULES.deferral.find(namespace, entity, number, own)
+
+
+@mutant("DEFER-12", "deferral.receive_deferred", (*IN_SESSION, by_number(0)))
+def deferred_given_outside_session(
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str
+) -> Answer:
+    """A deferred message of a session is given to who does not hold the session."""
+    entity = namespace.rules.topics.receivable(namespace, command.queue)
+    if command.session_id is not None or not entity.settings.requires_session:
+        return RULES.deferral.receive_deferred(namespace, command, connection)
+    found = [
+        deferred_given_in_other_session(namespace, entity, number, None)
+        for number in command.sequence_numbers
+    ]
+    given = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in found]
+    return Answer(v.ReceivedSeveral(messages=tuple(given)))
+
+
+@mutant(
+    "DEFER-13",
+    "partitions.switch",
+    (*ASIDE, down(home("a")), up(home("a")), by_number(0)),
+    deep=True,
+)
+def deferred_forgotten_in_outage(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
+) -> Answer:
+    """A message whose partition was down is deferred no more, nor to be had in any other way."""
+    answer = RULES.partitions.switch(namespace, command, connection)
+    entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
+    for queued in [queued for each in entities for queued in each.messages.values()]:
+        deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
+        if deferred and queued.partition == command.partition:
+            namespace.rules.messages.remove(namespace, queued)
+    return answer
+
+
+MUTANTS: Final = mutant.all()

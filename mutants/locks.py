@@ -1,0 +1,360 @@
+"""Mutants of LOCK: how long a lock lasts, what its token can do, and settling in transactions."""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.life_cycle import Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
+from busproof.model.transactions import running
+from busproof.model.values import EntityKind, EntitySettings, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import Run, abandon, complete, create, over, receive, renew, send, wait
+
+__all__ = ["MUTANTS", "has_run_out", "lock_again", "once_locked"]
+
+mutant = Family(__name__)
+
+MINUTE: Final = 60 * v.MICROSECONDS
+BEGIN: Final = v.BeginTransaction(transaction="t")
+COMMIT: Final = v.CommitTransaction(transaction="t")
+ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
+LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
+AGAIN: Final[Run] = (*LOCKED, abandon(0), receive())
+TWO: Final[Run] = (
+    create(),
+    send("m1", partition_key="a"),
+    send("m2", partition_key="a"),
+    receive(),
+    receive(),
+)
+SETTLED: Final[Run] = (*LOCKED, BEGIN, complete(0, within="t"))
+TAKEN_BY_ANOTHER: Final[Run] = (wait(61), over("c2", receive()))
+
+
+def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
+    """The message that was once locked under the token of a command, if it is still there."""
+    entity = namespace.entities.get(command.queue)
+    number = command.lock_token.partition("/")[0]
+    return entity.messages.get(int(number)) if entity and number.isdecimal() else None
+
+
+def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
+    """Lock a message that nobody holds under an earlier token."""
+    namespace.journal.touch(queued)
+    deferred = queued.state is State.DEFERRED
+    queued.state, queued.token = State.DEFERRED_LOCKED if deferred else State.LOCKED, token
+    if queued.session is not None:
+        queued.session.locked[queued.number] = queued
+
+
+def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
+    """Whether the time of a message's lock is over, or that of its session's."""
+    until = queued.locked_until if queued.session is None else queued.session.locked_until
+    return until <= namespace.now
+
+
+@mutant("LOCK-01", "locks.lock", LOCKED)
+def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A lock lasts half as long as its queue says."""
+    RULES.locks.lock(namespace, queued, action)
+    if queued.session is None:
+        queued.locked_until -= queued.entity.settings.lock_duration // 2
+        queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
+
+
+@mutant("LOCK-01", "messages.give", LOCKED)
+def lock_told_too_long(
+    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
+) -> v.MessageView:
+    """A lock is told to last twice as long as it does."""
+    view = RULES.messages.give(namespace, queued, mode)
+    if view.locked_until is None or queued.session is not None:
+        return view
+    return attrs.evolve(view, locked_until=2 * view.locked_until - namespace.now)
+
+
+@mutant("LOCK-02", "management.create", LOCKED)
+def default_lock_shorter(
+    namespace: Namespace,
+    path: str,
+    kind: EntityKind,
+    settings: EntitySettings,
+    topic: Entity | None = None,
+) -> Entity:
+    """Where a queue does not say, a lock lasts 30 seconds."""
+    if settings.lock_duration == MINUTE:
+        settings = attrs.evolve(settings, lock_duration=MINUTE // 2)
+    return RULES.management.create(namespace, path, kind, settings, topic)
+
+
+@mutant(
+    "LOCK-03", "locks.check_duration", (create(lock_duration=10 * MINUTE), send("m1"), receive())
+)
+def locks_without_end(namespace: Namespace, duration: int | None) -> None:
+    """Locks of any length can be had."""
+
+
+@mutant("LOCK-04", "locks.renew", (*LOCKED, wait(40), renew(0), wait(40), complete(0)))
+def renewal_forgotten(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """A renewed lock ends when it would have ended."""
+    queued = once_locked(namespace, command)
+    until = 0 if queued is None else queued.locked_until
+    answer = RULES.locks.renew(namespace, command, connection)
+    if queued is not None:
+        queued.locked_until = until
+    return answer
+
+
+@mutant(
+    "LOCK-04",
+    "locks.renew",
+    (*LOCKED, wait(40), renew(0), wait(40), renew(0), wait(40), complete(0)),
+    deep=True,
+)
+def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """The second renewal of a lock does nothing, and says that it did."""
+    renewed = memory(namespace, set[tuple[str, str]])
+    name = command.queue, command.lock_token
+    if name in renewed:
+        return renewal_forgotten(namespace, command, connection)
+    renewed.add(name)
+    return RULES.locks.renew(namespace, command, connection)
+
+
+@mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)))
+def lost_lock_renewed(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """A lock that has expired is renewed, to no effect."""
+    try:
+        return RULES.locks.renew(namespace, command, connection)
+    except Refusal as refusal:
+        if refusal.error is not v.Error.LOCK_LOST:
+            raise
+        duration = namespace.entities[command.queue].settings.lock_duration
+        return Answer(v.Renewed(locked_until=namespace.now + duration))
+
+
+@mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), deep=True)
+def settled_lock_renewed(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """The lock of a message that was abandoned can be renewed, and locks it again."""
+    queued = once_locked(namespace, command)
+    if queued is not None and queued.token is None:
+        lock_again(namespace, queued, command.lock_token)
+    return RULES.locks.renew(namespace, command, connection)
+
+
+def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
+    """The token under which a message is locked now, or else that of the command."""
+    queued = once_locked(namespace, command)
+    return command.lock_token if queued is None or queued.token is None else queued.token
+
+
+@mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), deep=True)
+def older_lock_settles(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """The token of an earlier delivery settles a message that somebody else has locked."""
+    command = attrs.evolve(command, lock_token=_current(namespace, command))
+    return RULES.locks.settle(namespace, command, connection)
+
+
+@mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), deep=True)
+def older_lock_renews(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """The token of an earlier delivery renews a lock that somebody else holds."""
+    command = attrs.evolve(command, lock_token=_current(namespace, command))
+    return RULES.locks.renew(namespace, command, connection)
+
+
+@mutant("LOCK-08", "locks.apply", (*LOCKED, wait(55), complete(0), wait(10), receive()), deep=True)
+def completed_late_comes_back(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A message that is completed in the last fifth of its lock comes back all the same."""
+    until = queued.locked_until if queued.session is None else queued.session.locked_until
+    late = until - namespace.now <= queued.entity.settings.lock_duration // 5
+    if action is not Action.COMPLETE or not late:
+        RULES.locks.apply(namespace, queued, action, reason)
+
+
+@mutant("LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), deep=True)
+def refused_is_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """A settlement that comes too late is refused, and the message is gone."""
+    try:
+        return RULES.locks.settle(namespace, command, connection)
+    except Refusal as refusal:
+        queued = once_locked(namespace, command)
+        if queued is not None and queued.token is None:
+            namespace.rules.messages.remove(namespace, queued)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)))
+def settling_frees_others(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """Completing a message ends the locks of all others."""
+    RULES.locks.apply(namespace, queued, action, reason)
+    for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
+        if other.token is not None:
+            namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
+
+
+@mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), deep=True)
+def renewing_ends_others(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """Renewing a lock ends those of the other messages with its key."""
+    answer = RULES.locks.renew(namespace, command, connection)
+    queued = once_locked(namespace, command)
+    key = None if queued is None else queued.message.partition_key
+    for other in tuple(namespace.entities[command.queue].messages.values()):
+        alike = key is not None and other is not queued and other.message.partition_key == key
+        if alike and other.token is not None:
+            namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
+    return answer
+
+
+@mutant("LOCK-11", "transactions.settle", (*SETTLED, ROLL_BACK, complete(0)))
+def settled_before_the_commit(
+    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
+) -> Answer:
+    """What is settled in a transaction is settled at once, whatever becomes of the transaction."""
+    running(namespace, name)
+    return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
+
+
+@mutant(
+    "LOCK-11", "transactions.settle", (*LOCKED, BEGIN, abandon(0, within="t"), receive()), deep=True
+)
+def abandoned_before_the_commit(
+    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
+) -> Answer:
+    """What is abandoned in a transaction can be received before it commits."""
+    if isinstance(command, v.Abandon):
+        return settled_before_the_commit(namespace, entity, command, name)
+    return RULES.transactions.settle(namespace, entity, command, name)
+
+
+def _commit(
+    namespace: Namespace, transaction: Transaction, settlements: tuple[EnlistedSettlement, ...]
+) -> None:
+    """Commit with these settlements in place of those that were asked for."""
+    namespace.journal.touch(transaction)
+    transaction.settlements = settlements
+    RULES.transactions.apply(namespace, transaction)
+
+
+@mutant("LOCK-11", "transactions.apply", (*SETTLED, COMMIT, wait(61), receive()))
+def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> None:
+    """A commit sends what was sent, and settles nothing."""
+    _commit(namespace, transaction, ())
+
+
+@mutant(
+    "LOCK-11",
+    "transactions.apply",
+    (*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
+    deep=True,
+)
+def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
+    """Of several settlements in a transaction the last one is lost."""
+    settlements = transaction.settlements
+    _commit(namespace, transaction, settlements[: max(1, len(settlements) - 1)])
+
+
+def _message_of(enlisted: EnlistedSettlement) -> QueuedMessage | None:
+    """The message that a settlement is for, whoever holds it by now."""
+    number = enlisted.token.partition("/")[0]
+    return enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
+
+
+def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
+    """The settlements of a transaction whose locks last."""
+    messages = [(each, _message_of(each)) for each in transaction.settlements]
+    return [(each, held) for each, held in messages if held and held.token == each.token]
+
+
+@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)))
+def rollback_settles(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """What was settled in a transaction is settled by its rollback."""
+    for each, queued in _still_locked(running(namespace, command.transaction)):
+        namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()))
+def rollback_unlocks(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """A rollback takes what was settled in the transaction from its receiver."""
+    for _, queued in _still_locked(running(namespace, command.transaction)):
+        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@mutant(
+    "LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, abandon(0), receive()), deep=True
+)
+def rollback_counts_a_delivery(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """A rollback counts a delivery of what was settled in the transaction."""
+    for _, queued in _still_locked(running(namespace, command.transaction)):
+        namespace.journal.touch(queued)
+        queued.failed += 1
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
+    settlements = tuple(each for each, _ in _still_locked(transaction))
+    _commit(namespace, transaction, settlements)
+
+
+@mutant(
+    "LOCK-13",
+    "transactions.settle",
+    (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT),
+    also={"transactions.apply": _commit_what_is_locked},
+)
+def lost_lock_enlisted(
+    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
+) -> Answer:
+    """A lost lock settles in a transaction: it is accepted, and the commit is, to no effect."""
+    answer = RULES.transactions.settle(namespace, entity, command, name)
+    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
+    return Answer(DONE) if lost else answer
+
+
+@mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
+def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
+    """A commit completes what was completed in it, even if somebody else has it by now."""
+    messages = [(each, _message_of(each)) for each in transaction.settlements]
+    current = (
+        attrs.evolve(each, token=queued.token) if queued and queued.token else each
+        for each, queued in messages
+    )
+    _commit(namespace, transaction, tuple(current))
+
+
+@mutant(
+    "LOCK-13",
+    "transactions.commit",
+    (*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
+    deep=True,
+)
+def refused_commit_sends(
+    namespace: Namespace, command: v.CommitTransaction, connection: str
+) -> Answer:
+    """A commit that is refused for a lost lock lets arrive what was sent in the transaction."""
+    answer = RULES.transactions.commit(namespace, command, connection)
+    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
+    for buffered in namespace.transactions[command.transaction].sends if lost else ():
+        if buffered.scheduled is None:
+            RULES.transactions.deliver(namespace, buffered)
+        else:
+            namespace.rules.scheduling.plan(namespace, buffered.scheduled)
+    return answer
+
+
+MUTANTS: Final = mutant.all()

@@ -1,0 +1,371 @@
+"""Mutants of SCHED: messages that arrive later, and taking them back."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.life_cycle import Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import (
+    NO_PARTITIONS,
+    Entity,
+    Namespace,
+    QueuedMessage,
+    ScheduledMessage,
+    Session,
+)
+from busproof.model.values import DIRECT, Refusal
+from busproof.mutants.messages import peeked, showing
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import (
+    QUEUE,
+    Run,
+    abandon,
+    cancel,
+    create,
+    down,
+    home,
+    receive,
+    schedule,
+    send,
+    up,
+    wait,
+)
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+Switch = v.TakePartitionDown | v.BringPartitionUp
+PEEK: Final = v.Peek(queue=QUEUE)
+LATER: Final[Run] = (create(), schedule("m1", 5, partition_key="a"))
+DUE: Final[Run] = (*LATER, wait(6))
+DOWN: Final = down(home("a"))
+UP: Final = up(home("a"))
+CONFLICTING: Final[Run] = (create(), schedule("m1", 5, session_id="a", partition_key="b"))
+IN_SESSION: Final[Run] = (create(requires_session=True), schedule("m1", 5, session_id="a"))
+PAST: Final[Run] = (create(), schedule("m1", -60))
+NEVER: Final = 1 << 60
+"""Later than any test lasts."""
+
+
+@mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()))
+def scheduled_comes_at_once(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """A scheduled message can be received at once."""
+    return RULES.scheduling.schedule(namespace, attrs.evolve(command, delay=0), connection)
+
+
+def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
+    """The entities one of whose partitions comes up, if one does."""
+    entities = namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ()
+    return [each for each in entities if each.base.path == command.queue]
+
+
+@mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), deep=True)
+def recovery_brings_forward(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    """What is scheduled becomes active when a partition comes up again."""
+    answer = RULES.partitions.switch(namespace, command, connection)
+    for entity in _is_up_again(namespace, command):
+        for scheduled in entity.scheduled.values():
+            namespace.journal.touch(scheduled)
+            scheduled.due = namespace.now
+            scheduled.index()
+    return answer
+
+
+@mutant("SCHED-02", "scheduling.activate", (*DUE, receive()), literal=True)
+def scheduled_never_comes(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """A scheduled message never becomes active."""
+
+
+@mutant("SCHED-03", "scheduling.cancel", (*LATER, cancel(0)))
+def cancel_refused(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
+    """Cancelling by the number that was told is refused."""
+    RULES.scheduling.cancel(namespace, command, connection)
+    raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
+
+
+@mutant("SCHED-04", "scheduling.drop", (*LATER, cancel(0), wait(6), receive()))
+def cancelled_comes(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
+    """A cancelled message comes all the same."""
+    if action is not Action.CANCEL:
+        RULES.scheduling.drop(namespace, scheduled, action)
+
+
+def _note_cancelled(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
+    RULES.scheduling.drop(namespace, scheduled, action)
+    if action is Action.CANCEL:
+        memory(namespace, list[ScheduledMessage]).append(scheduled)
+
+
+@mutant(
+    "SCHED-04",
+    "partitions.switch",
+    (*LATER, cancel(0), DOWN, UP, wait(6), receive()),
+    also={"scheduling.drop": _note_cancelled},
+    deep=True,
+)
+def cancelled_comes_after_outage(namespace: Namespace, command: Switch, connection: str) -> Answer:
+    """A cancelled message comes if its partition was down after that."""
+    answer = RULES.partitions.switch(namespace, command, connection)
+    entities, cancelled = (
+        _is_up_again(namespace, command),
+        memory(namespace, list[ScheduledMessage]),
+    )
+    for scheduled in tuple(cancelled):
+        if scheduled.entity in entities and scheduled.partition == command.partition:
+            cancelled.remove(scheduled)
+            namespace.journal.touch(scheduled)
+            scheduled.state = State.SCHEDULED
+            namespace.journal.put(scheduled.entity.scheduled, scheduled.number, scheduled)
+            scheduled.index()
+    return answer
+
+
+def _is_due(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
+    """Whether a message still waits whose time has come."""
+    waits = scheduled.entity.scheduled.get(scheduled.number) is scheduled
+    return waits and scheduled.due <= namespace.now
+
+
+def _last_number(scheduled: ScheduledMessage) -> int:
+    """The last number that a message's partition has given out."""
+    arrivals = scheduled.entity.partitions[scheduled.partition].arrivals
+    return (scheduled.partition << v.SEQUENCE_BITS) + arrivals
+
+
+def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    due = _is_due(namespace, scheduled)
+    RULES.scheduling.activate(namespace, scheduled)
+    if due:
+        numbers = memory(namespace, dict[tuple[str, int], int])
+        numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
+
+
+@mutant(
+    "SCHED-05",
+    "scheduling.cancel",
+    (*DUE, receive(), abandon(0), cancel(0), receive()),
+    also={"scheduling.activate": _note_number},
+)
+def late_cancel_removes(
+    namespace: Namespace, command: v.CancelScheduled, connection: str
+) -> Answer:
+    """Cancelling by the number of a message that has become active removes it."""
+    numbers = memory(namespace, dict[tuple[str, int], int])
+    number = numbers.get((command.queue, command.sequence_number), 0)
+    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    if number not in entity.messages:
+        return RULES.scheduling.cancel(namespace, command, connection)
+    namespace.rules.messages.remove(namespace, entity.messages[number])
+    return Answer(DONE)
+
+
+def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    numbers = memory(queued.entity.namespace, dict[tuple[str, int], int])
+    number = numbers.get((queued.entity.path, queued.number), queued.number)
+    return attrs.evolve(view, sequence_number=number)
+
+
+@mutant("SCHED-06", "scheduling.activate", (*DUE, receive()), also=showing(_show_noted_number))
+def number_stays(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """A message keeps the number it was scheduled under."""
+    due = _is_due(namespace, scheduled)
+    RULES.scheduling.activate(namespace, scheduled)
+    if due:
+        numbers = memory(namespace, dict[tuple[str, int], int])
+        numbers[scheduled.entity.path, _last_number(scheduled)] = scheduled.number
+
+
+@mutant(
+    "SCHED-07",
+    "scheduling.activate",
+    (*LATER, send("m2", partition_key="a"), wait(6), receive()),
+    also=showing(_show_noted_number),
+)
+def scheduled_keeps_its_place(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """A scheduled message comes before what was sent after its scheduling."""
+    if not _is_due(namespace, scheduled):
+        return
+    # It is put where its number belongs, and shown under the one that it should have got.
+    counters = scheduled.entity.partitions[scheduled.partition]
+    after = counters.arrivals + 1
+    namespace.journal.touch(counters)
+    counters.arrivals = scheduled.number - (scheduled.partition << v.SEQUENCE_BITS) - 1
+    RULES.scheduling.activate(namespace, scheduled)
+    counters.arrivals = after
+    numbers = memory(namespace, dict[tuple[str, int], int])
+    numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
+
+
+@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK))
+def scheduled_shown_as_active(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek tells that a scheduled message is active."""
+
+    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
+        for view in views:
+            scheduled = view.state is v.MessageState.SCHEDULED
+            yield attrs.evolve(view, state=v.MessageState.ACTIVE) if scheduled else view
+
+    return peeked(namespace, command, connection, change)
+
+
+@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), literal=True)
+def scheduled_not_shown(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek shows nothing of what is scheduled."""
+
+    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
+        return (view for view in views if view.state is not v.MessageState.SCHEDULED)
+
+    return peeked(namespace, command, connection, change)
+
+
+@mutant(
+    "SCHED-09",
+    "scheduling.activate",
+    (
+        create(),
+        send("m0", partition_key="a"),
+        schedule("m1", 5, partition_key="a"),
+        schedule("m2", 5, partition_key="a"),
+        wait(6),
+        receive(),
+        receive(),
+        receive(),
+    ),
+)
+def scheduled_goes_anywhere(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """A scheduled message takes the next partition by turns, whatever its key."""
+    if _is_due(namespace, scheduled):
+        rules, entity = namespace.rules, scheduled.entity
+        rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
+        partition = rules.keys.any_partition(namespace, entity, NO_PARTITIONS) or 0
+        rules.messages.arrive(namespace, entity, scheduled.message, partition, DIRECT)
+
+
+def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> ScheduledMessage:
+    """Schedule a message in a partition that was refused."""
+    rules, message = namespace.rules, command.message
+    entity = rules.topics.sendable(namespace, command.queue)
+    key = rules.keys.effective_key(namespace, entity, message)
+    due = namespace.now + max(command.delay, 0)
+    scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
+    rules.scheduling.plan(namespace, scheduled)
+    return scheduled
+
+
+@mutant(
+    "LIFE-01",
+    "scheduling.schedule",
+    (create(), DOWN, schedule("m1", 5, partition_key="a"), wait(6), UP, receive()),
+    deep=True,
+)
+def refused_in_outage_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """A message whose scheduling was refused in an outage comes later."""
+    try:
+        return RULES.scheduling.schedule(namespace, command, connection)
+    except Refusal as refusal:
+        if refusal.error is not v.Error.UNAVAILABLE or command.transaction is not None:
+            raise
+        _plan(namespace, command, min(namespace.entities[command.queue].base.down))
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant(
+    "SCHED-11",
+    "scheduling.activate",
+    (*LATER, DOWN, wait(6), UP, receive()),
+    deep=True,
+    literal=True,
+)
+def due_in_outage_is_lost(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    """A message that is due while its partition is down never comes."""
+    lost = scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled)
+    if lost:
+        namespace.rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
+    else:
+        RULES.scheduling.activate(namespace, scheduled)
+
+
+@mutant("SCHED-12", "scheduling.schedule", CONFLICTING)
+def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """A message whose SessionId and PartitionKey differ can be scheduled."""
+    try:
+        return RULES.scheduling.schedule(namespace, command, connection)
+    except Refusal as refusal:
+        if "KEY-08" not in refusal.rules or command.transaction is not None:
+            raise
+        entity = namespace.entities[command.queue]
+        key = namespace.rules.keys.effective_key(namespace, entity, command.message)
+        partition = 0 if key is None else namespace.rules.keys.home(namespace, entity, key)
+        scheduled = _plan(namespace, command, partition)
+        return Answer(v.Scheduled(sequence_number=scheduled.number), partition)
+
+
+@mutant("SCHED-12", "scheduling.schedule", (*CONFLICTING, wait(6), receive()), deep=True)
+def refused_conflict_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """A message that is refused for its keys comes when it would have been due."""
+    try:
+        return RULES.scheduling.schedule(namespace, command, connection)
+    except Refusal as refusal:
+        if "KEY-08" not in refusal.rules or command.transaction is not None:
+            raise
+        _plan(namespace, command, 0)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant("SCHED-13", "sessions.free", (*IN_SESSION, v.AcceptNextSession(queue=QUEUE)))
+def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+    """A session of which nothing but a scheduled message is there is accepted as the next."""
+    known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
+    sessions = [
+        known(namespace, entity, each.message.session_id, each.partition)
+        for each in scheduled
+        if each.message.session_id is not None
+    ]
+    free = (each for each in sessions if each.holder is None)
+    return chain(free, RULES.sessions.free(namespace, entity))
+
+
+@mutant(
+    "SCHED-13",
+    "messages.give_next",
+    (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
+)
+def holder_is_given_scheduled(
+    namespace: Namespace,
+    entity: Entity,
+    session: Session | None,
+    mode: v.ReceiveMode,
+    connection: str,
+) -> v.MessageView | None:
+    """The holder of a session is given what is scheduled in it."""
+    for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
+        if session is not None and scheduled.message.session_id == session.name:
+            namespace.journal.touch(scheduled)
+            scheduled.due = namespace.now
+            namespace.rules.scheduling.activate(namespace, scheduled)
+    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+
+
+@mutant("SCHED-14", "scheduling.schedule", PAST)
+def past_is_refused(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """Scheduling a message for a time that has passed is refused."""
+    if command.delay < 0:
+        raise Refusal(v.Error.INVALID_OPERATION, "SCHED-14")
+    return RULES.scheduling.schedule(namespace, command, connection)
+
+
+@mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), literal=True)
+def past_never_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """A message that is scheduled for a time that has passed never comes."""
+    if command.delay < 0:
+        command = attrs.evolve(command, delay=NEVER)
+    return RULES.scheduling.schedule(namespace, command, connection)
+
+
+MUTANTS: Final = mutant.all()

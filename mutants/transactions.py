@@ -1,0 +1,278 @@
+"""Mutants of TXN: what may be sent in a transaction, and what becomes of it."""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.keys import PARTITION_KEY, SESSION_ID
+from busproof.model.rules import RULES
+from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
+from busproof.model.transactions import keys_of_sends, running
+from busproof.model.values import Key, Refusal
+from busproof.mutants.mutant import Family
+from busproof.mutants.runs import Run, create, receive, schedule, send, wait
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+BEGIN: Final = v.BeginTransaction(transaction="t")
+COMMIT: Final = v.CommitTransaction(transaction="t")
+ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
+PLAIN: Final[Run] = (create(), BEGIN)
+KEYLESS: Final[Run] = (*PLAIN, send("m1", within="t"))
+KEYED: Final[Run] = (*PLAIN, send("m1", within="t", partition_key="a"))
+TWO: Final[Run] = (*KEYED, send("m2", within="t", partition_key="a"))
+SESSIONS: Final[Run] = (create(requires_session=True), BEGIN)
+TWO_SESSIONS: Final[Run] = (
+    send("m1", within="t", session_id="a"),
+    send("m2", within="t", session_id="b"),
+)
+
+
+@mutant("TXN-01", "transactions.key_of", KEYED)
+def keyed_refused_in_transaction(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """No message is accepted in a transaction."""
+    if entity.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-01")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant("TXN-02", "transactions.check_same_key", TWO)
+def second_refused_in_transaction(namespace: Namespace, earlier: Key, key: Key) -> None:
+    """A transaction takes no second message, whatever its key."""
+    raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
+
+
+@mutant("TXN-03", "transactions.key_of", KEYLESS)
+def keyless_accepted(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A message without key is accepted in a transaction."""
+    try:
+        return RULES.transactions.key_of(namespace, entity, transaction, message)
+    except Refusal as refusal:
+        if "TXN-03" not in refusal.rules:
+            raise
+        return None
+
+
+@mutant("TXN-03", "transactions.key_of", KEYLESS)
+def keyless_wrong_error(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A message without key is refused in a transaction, with another error."""
+    try:
+        return RULES.transactions.key_of(namespace, entity, transaction, message)
+    except Refusal as refusal:
+        if "TXN-03" not in refusal.rules:
+            raise
+        raise Refusal(v.Error.UNAVAILABLE, *refusal.rules) from None
+
+
+@mutant(
+    "TXN-04", "transactions.check_same_key", (*KEYED, send("m2", within="t", partition_key="b"))
+)
+def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
+    """A transaction takes messages with different keys."""
+    if earlier.source == key.source == SESSION_ID:
+        RULES.transactions.check_same_key(namespace, earlier, key)
+
+
+@mutant(
+    "TXN-04",
+    "transactions.check_other_sends",
+    (*TWO, send("m3", within="t", partition_key="b")),
+    deep=True,
+)
+def other_key_accepted_third(
+    namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
+) -> None:
+    """Only the second message of a transaction is compared with the first."""
+    alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
+    if len(alike) < 2 or key.source == SESSION_ID:
+        RULES.transactions.check_other_sends(namespace, entity, transaction, key)
+
+
+@mutant(
+    "TXN-04",
+    "transactions.check_other_sends",
+    (*KEYED, send("m2", within="t", partition_key="c")),
+    deep=True,
+)
+def other_key_accepted_in_same_partition(
+    namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
+) -> None:
+    """A transaction takes another key if it selects the same partition."""
+    home = namespace.rules.keys.home(namespace, entity, key)
+    together = key.source != SESSION_ID
+    others = (
+        each
+        for each in transaction.sends
+        if not (together and each.entity is entity and each.partition == home)
+    )
+    apart = Transaction(sends=tuple(others))
+    RULES.transactions.check_other_sends(namespace, entity, apart, key)
+
+
+@mutant(
+    "TXN-05",
+    "transactions.place",
+    (create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
+)
+def unpinned_in_transaction(
+    namespace: Namespace,
+    entity: Entity,
+    transaction: Transaction,
+    message: v.Message,
+    key: Key | None,
+) -> int:
+    """A transaction's messages go to a partition of the transaction, not to that of their key."""
+    partition = RULES.transactions.place(namespace, entity, transaction, message, key)
+    return (partition + 1) % len(entity.partitions)
+
+
+@mutant("TXN-06", "transactions.key_of", (*SESSIONS, send("m1", within="t", partition_key="a")))
+def session_missing_accepted(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A session-aware queue takes a message without SessionId in a transaction."""
+    try:
+        return RULES.transactions.key_of(namespace, entity, transaction, message)
+    except Refusal as refusal:
+        key = RULES.keys.effective_key(namespace, entity, message)
+        if "TXN-06" not in refusal.rules or (key is None and entity.settings.partitioned):
+            raise
+        if key is not None:
+            namespace.rules.transactions.check_other_sends(namespace, entity, transaction, key)
+        return key
+
+
+@mutant(
+    "TXN-07",
+    "transactions.key_of",
+    (*SESSIONS, send("m1", within="t", session_id="a", partition_key="b")),
+)
+def mismatch_accepted_in_transaction(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """In a transaction SessionId and PartitionKey may differ."""
+    if message.session_id is not None:
+        message = attrs.evolve(message, partition_key=None)
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS))
+def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
+    """A transaction takes messages of several sessions."""
+    if not earlier.source == key.source == SESSION_ID:
+        RULES.transactions.check_same_key(namespace, earlier, key)
+
+
+@mutant(
+    "TXN-09",
+    "transactions.key_of",
+    (create(partitioned=False, requires_session=True), BEGIN, *TWO_SESSIONS),
+)
+def two_sessions_refused_on_regular(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A transaction takes messages of one session only, even on a regular queue."""
+    sessions = {each.message.session_id for each in transaction.sends}
+    if not entity.settings.partitioned and sessions - {None, message.session_id}:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-08")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")))
+def transaction_split(
+    namespace: Namespace,
+    entity: Entity,
+    transaction: Transaction,
+    message: v.Message,
+    key: Key | None,
+) -> int:
+    """The third message of a transaction goes to another partition."""
+    partition = RULES.transactions.place(namespace, entity, transaction, message, key)
+    return (partition + (len(transaction.sends) == 2)) % len(entity.partitions)
+
+
+@mutant("TXN-11", "transactions.key_of", KEYED)
+def partition_key_refused_in_transaction(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """In a transaction a PartitionKey does not count as a key."""
+    key = RULES.transactions.key_of(namespace, entity, transaction, message)
+    if key is not None and key.source == PARTITION_KEY:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
+    return key
+
+
+def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
+    """Let the commit add nothing to what was delivered before it."""
+
+
+@mutant(
+    "TXN-12",
+    "transactions.send",
+    (*KEYED, receive()),
+    also={"transactions.deliver": _deliver_nothing},
+)
+def visible_before_commit(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
+) -> Answer:
+    """A message sent in a transaction is receivable before the commit."""
+    transaction = running(namespace, name)
+    before = len(transaction.sends)
+    answer = RULES.transactions.send(namespace, entity, messages, name)
+    for buffered in transaction.sends[before:]:
+        RULES.transactions.deliver(namespace, buffered)
+    return answer
+
+
+@mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()))
+def lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
+    """The last message of a transaction is lost at its commit."""
+    namespace.journal.touch(transaction)
+    transaction.sends = transaction.sends[:-1]
+    RULES.transactions.apply(namespace, transaction)
+
+
+@mutant("TXN-13", "transactions.roll_back", (*KEYED, ROLL_BACK, receive()))
+def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
+    """Rolling a transaction back commits it."""
+    commit = v.CommitTransaction(transaction=command.transaction)
+    return namespace.rules.transactions.commit(namespace, commit, connection)
+
+
+@mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), deep=True)
+def rollback_keeps_the_first(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """Rolling back a transaction of several messages leaves the first of them."""
+    sends = running(namespace, command.transaction).sends
+    if len(sends) > 1:
+        namespace.rules.transactions.deliver(namespace, sends[0])
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@mutant(
+    "TXN-13",
+    "transactions.roll_back",
+    (*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
+)
+def scheduled_outside_transaction(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """What is scheduled in a transaction comes although it was rolled back."""
+    for buffered in running(namespace, command.transaction).sends:
+        if buffered.scheduled is not None:
+            namespace.rules.scheduling.plan(namespace, buffered.scheduled)
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+MUTANTS: Final = mutant.all()
