@@ -20,7 +20,6 @@ from busproof.adapters.seeded import (
     faults_filters,
     faults_forwarding,
     faults_life,
-    faults_limits,
     faults_locks,
     faults_numbering,
     faults_partitions,
@@ -29,7 +28,6 @@ from busproof.adapters.seeded import (
     faults_scheduling,
     faults_sessions,
     faults_settlements,
-    faults_sizes,
     faults_subscriptions,
     faults_time_to_live,
     faults_topics,
@@ -133,8 +131,6 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_seeded, faults_partitions.FAULTS),
     *map(_of_seeded, faults_peeks.FAULTS),
     *map(_of_seeded, faults_time_to_live.FAULTS),
-    *map(_of_seeded, faults_sizes.FAULTS),
-    *map(_of_seeded, faults_limits.FAULTS),
     *map(_of_seeded, faults_quotas.FAULTS),
 )
 """Every fault, by the family of its rule."""

@@ -6,7 +6,7 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
-from busproof.mutants import keys, management, premium, topic_management
+from busproof.mutants import keys, limits, management, premium, sizes, topic_management
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -16,5 +16,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *management.MUTANTS,
     *topic_management.MUTANTS,
     *premium.MUTANTS,
+    *sizes.MUTANTS,
+    *limits.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

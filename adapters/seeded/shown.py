@@ -13,7 +13,6 @@ from busproof.adapters.seeded import (
     shown_filters,
     shown_forwarding,
     shown_life,
-    shown_limits,
     shown_locks,
     shown_numbering,
     shown_partitions,
@@ -21,7 +20,6 @@ from busproof.adapters.seeded import (
     shown_scheduling,
     shown_sessions,
     shown_settlements,
-    shown_sizes,
     shown_time_to_live,
     shown_topic_management,
     shown_topics,
@@ -53,15 +51,12 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_numbering.SHOWN,
     **shown_partitions.SHOWN,
     **shown_time_to_live.SHOWN,
-    **shown_sizes.SHOWN,
-    **shown_limits.SHOWN,
     **shown_quotas.SHOWN,
 }
 """In the order of the faults."""
 
 READINGS: Final[Mapping[str, Mapping[str, str]]] = {
     **shown_topic_management.READINGS,
-    **shown_sizes.READINGS,
     **shown_quotas.READINGS,
     **shown_time_to_live.READINGS,
 }
