@@ -15,9 +15,7 @@ from busproof.adapters.seeded import (
     faults_added,
     faults_filters,
     faults_forwarding,
-    faults_limits,
     faults_quotas,
-    faults_sizes,
     faults_subscriptions,
     faults_topics,
     faults_transfers,
@@ -113,8 +111,6 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_seeded, faults_forwarding.FAULTS),
     *map(_of_seeded, faults_transfers.FAULTS),
     *map(_of_seeded, faults_subscriptions.FAULTS),
-    *map(_of_seeded, faults_sizes.FAULTS),
-    *map(_of_seeded, faults_limits.FAULTS),
     *map(_of_seeded, faults_quotas.FAULTS),
 )
 """Every fault, by the family of its rule."""

@@ -18,6 +18,7 @@ from typing import Final
 )
 from busproof.mutants import (
 from busproof.mutants import deferral, keys, locks, messages, scheduling, sessions, transactions
+from busproof.mutants import keys, limits, management, premium, sizes, topic_management
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -34,8 +35,10 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *messages.MUTANTS,
     *partitions.MUTANTS,
     *premium.MUTANTS,
+    *limits.MUTANTS,
     *scheduling.MUTANTS,
     *sessions.MUTANTS,
+    *sizes.MUTANTS,
     *topic_management.MUTANTS,
     *transactions.MUTANTS,
 )

@@ -1,0 +1,240 @@
+"""Mutants of LIMIT: what is too long, too large or too much for one request."""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace
+from busproof.model.values import DIRECT, Refusal
+from busproof.mutants.mutant import Family
+from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+KB: Final = 1024
+REGULAR: Final = create(partitioned=False)
+TOO_LARGE: Final = 256 * KB + 1
+TOO_LARGE_SENT: Final[Run] = (create(), send("m", size=TOO_LARGE))
+LONGEST: Final = "x" * 128
+LONG: Final = "x" * 129
+BEGIN: Final = v.BeginTransaction(transaction="t")
+
+
+def several(number: int) -> Run:
+    """So many messages in one transaction."""
+    sent = (send(f"m{each}", partition_key="a", within="t") for each in range(number))
+    return (create(), BEGIN, *sent)
+
+
+def stored(size: int) -> Run:
+    """So much stored with a session."""
+    state = v.SetSessionState(queue=QUEUE, session_id="a", state="x" * size)
+    accept = v.AcceptSession(queue=QUEUE, session_id="a")
+    return (create(requires_session=True), accept, state)
+
+
+@mutant("LIMIT-01", "limits.check_size", (create(), send("m", size=246 * KB)))
+def small_messages_only(namespace: Namespace, size: int) -> None:
+    """A message of more than 64 KB is refused."""
+    if size > 64 * KB:
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-01")
+
+
+@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
+def any_message_size(namespace: Namespace, size: int) -> None:
+    """A message of more than 256 KB is taken."""
+    if namespace.profile.tier is v.Tier.PREMIUM:
+        RULES.limits.check_size(namespace, size)
+
+
+@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
+def too_large_called_full(namespace: Namespace, size: int) -> None:
+    """A message that is too large is told to be too many."""
+    try:
+        RULES.limits.check_size(namespace, size)
+    except Refusal as refusal:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, *refusal.rules) from None
+
+
+@mutant("LIMIT-02", "messages.send", (*TOO_LARGE_SENT, receive()))
+def too_large_is_kept(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A message that is too large is refused, and kept."""
+    try:
+        return RULES.messages.send(namespace, command, connection)
+    except Refusal as refusal:
+        if refusal.error is not v.Error.MESSAGE_TOO_LARGE:
+            raise
+        entity = namespace.rules.topics.addressed(namespace, command.queue)
+        namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant("LIMIT-03", "limits.check_size", (REGULAR, send("m", size=995_904)))
+def premium_limit_of_standard(namespace: Namespace, size: int) -> None:
+    """Premium takes no message of more than 256 KB."""
+    if size > 256 * KB:
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-03")
+
+
+@mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)))
+def any_message_size_in_premium(namespace: Namespace, size: int) -> None:
+    """Premium takes messages of any size."""
+    if namespace.profile.tier is not v.Tier.PREMIUM:
+        RULES.limits.check_size(namespace, size)
+
+
+def _of_any_size(namespace: Namespace, message: v.Message) -> v.Message:
+    """A message that nobody measures, if it is too large."""
+    try:
+        RULES.limits.check_message(namespace, message)
+    except Refusal as refusal:
+        if refusal.error is v.Error.MESSAGE_TOO_LARGE:
+            return attrs.evolve(message, stands_in=True)
+    return message
+
+
+@mutant("LIMIT-06", "scheduling.schedule", (create(), schedule("m", 1, size=TOO_LARGE)))
+def too_large_when_scheduled(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+    """A message of any size can be scheduled."""
+    command = attrs.evolve(command, message=_of_any_size(namespace, command.message))
+    return RULES.scheduling.schedule(namespace, command, connection)
+
+
+def _schedule_any(
+    namespace: Namespace, entity: Entity, message: v.Message, due: int, name: str
+) -> Answer:
+    message = _of_any_size(namespace, message)
+    return RULES.scheduling.schedule_in(namespace, entity, message, due, name)
+
+
+@mutant(
+    "LIMIT-21",
+    "transactions.send",
+    (create(), BEGIN, send("m", partition_key="a", size=TOO_LARGE, within="t")),
+    also={"scheduling.schedule_in": _schedule_any},
+)
+def too_large_in_transaction(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
+) -> Answer:
+    """A message of any size is taken in a transaction."""
+    unmeasured = tuple(_of_any_size(namespace, each) for each in messages)
+    return RULES.transactions.send(namespace, entity, unmeasured, name)
+
+
+def _short(key: str, rule: v.RuleId, beyond: v.RuleId) -> None:
+    """Take no key of more than 64 characters in the property that has this limit."""
+    if rule == beyond and len(key) > 64:
+        raise Refusal(v.Error.INVALID_OPERATION, rule)
+    RULES.limits.check_key(key, rule)
+
+
+@mutant("LIMIT-07", "limits.check_key", (create(), send("m", message_id=LONGEST)))
+def short_message_ids_only(key: str, rule: v.RuleId) -> None:
+    """A MessageId of more than 64 characters is refused."""
+    _short(key, rule, "LIMIT-08")
+
+
+@mutant("LIMIT-09", "limits.check_key", (create(), send("m", session_id=LONGEST)))
+def short_session_ids_only(key: str, rule: v.RuleId) -> None:
+    """A SessionId of more than 64 characters is refused."""
+    _short(key, rule, "LIMIT-10")
+
+
+@mutant("LIMIT-11", "limits.check_key", (create(), send("m", partition_key=LONGEST)))
+def short_partition_keys_only(key: str, rule: v.RuleId) -> None:
+    """A PartitionKey of more than 64 characters is refused."""
+    _short(key, rule, "LIMIT-12")
+
+
+def _unlimited(key: str, rule: v.RuleId, beyond: v.RuleId) -> None:
+    """Take a key of any length in the property that has this limit."""
+    if rule != beyond:
+        RULES.limits.check_key(key, rule)
+
+
+@mutant("LIMIT-08", "limits.check_key", (create(), send("m", message_id=LONG)))
+def any_message_id(key: str, rule: v.RuleId) -> None:
+    """A MessageId of more than 128 characters is taken."""
+    _unlimited(key, rule, "LIMIT-08")
+
+
+@mutant("LIMIT-10", "limits.check_key", (create(), send("m", session_id=LONG)))
+def any_session_id(key: str, rule: v.RuleId) -> None:
+    """A SessionId of more than 128 characters is taken."""
+    _unlimited(key, rule, "LIMIT-10")
+
+
+@mutant("LIMIT-12", "limits.check_key", (create(), send("m", partition_key=LONG)))
+def any_partition_key(key: str, rule: v.RuleId) -> None:
+    """A PartitionKey of more than 128 characters is taken."""
+    _unlimited(key, rule, "LIMIT-12")
+
+
+def _properties(namespace: Namespace, message: v.Message, taken: v.RuleId) -> None:
+    try:
+        RULES.limits.check_properties(namespace, message)
+    except Refusal as refusal:
+        if taken not in refusal.rules:
+            raise
+
+
+@mutant(
+    "LIMIT-13", "limits.check_properties", (create(), send("m", properties={"p": "x" * 32 * KB}))
+)
+def any_property(namespace: Namespace, message: v.Message) -> None:
+    """A property of more than 32 KB is taken."""
+    _properties(namespace, message, "LIMIT-13")
+
+
+@mutant(
+    "LIMIT-14",
+    "limits.check_properties",
+    (create(), send("m", properties={f"p{each}": "x" * 22_000 for each in range(3)})),
+)
+def any_properties(namespace: Namespace, message: v.Message) -> None:
+    """Properties of more than 64 KB together are taken."""
+    _properties(namespace, message, "LIMIT-14")
+
+
+@mutant("LIMIT-15", "limits.check_count", several(100))
+def small_transactions_only(namespace: Namespace, count: int) -> None:
+    """A transaction takes 64 messages."""
+    if count >= 64:
+        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-15")
+
+
+@mutant("LIMIT-16", "limits.check_count", several(101))
+def any_transaction(namespace: Namespace, count: int) -> None:
+    """A transaction takes any number of messages."""
+
+
+@mutant("LIMIT-17", "limits.check_name", (create(queue="x" * 260),))
+def short_names_only(namespace: Namespace, name: str) -> None:
+    """A name of more than 50 characters is refused."""
+    if len(name) > 50:
+        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-17")
+
+
+@mutant("LIMIT-18", "limits.check_name", (create(queue="x" * 261),))
+def any_name(namespace: Namespace, name: str) -> None:
+    """A name of more than 260 characters is taken."""
+
+
+@mutant("LIMIT-19", "limits.check_state", stored(62_000))
+def small_states_only(namespace: Namespace, state: str | None) -> None:
+    """A session's state of more than 32 KB is refused."""
+    if len((state or "").encode()) > 32 * KB:
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-19")
+
+
+@mutant("LIMIT-20", "limits.check_state", stored(256 * KB + 1))
+def any_state(namespace: Namespace, state: str | None) -> None:
+    """A session's state of more than 256 KB is taken."""
+
+
+MUTANTS: Final = mutant.all()

@@ -1,0 +1,352 @@
+"""Mutants of SIZE: how large entities are, and what is full and what is not."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.keys import SESSION_ID
+from busproof.model.life_cycle import LOCKED_STATES, Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import (
+    BufferedSend,
+    Entity,
+    Namespace,
+    QueuedMessage,
+    ScheduledMessage,
+    Transaction,
+)
+from busproof.model.transactions import PLENTY
+from busproof.model.values import DIRECT, Key, Refusal
+from busproof.mutants.mutant import Family
+from busproof.mutants.runs import (
+    QUEUE,
+    Request,
+    Run,
+    Settling,
+    complete,
+    create,
+    dead_letter,
+    defer,
+    home,
+    receive,
+    schedule,
+    send,
+)
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+GET: Final = v.GetQueue(queue=QUEUE)
+LARGEST: Final = create(max_size=5)
+REGULAR: Final = create(partitioned=False, max_size=1)
+BULKY: Final[dict[str, Any]] = {"size": 10**8, "stands_in": True}
+ENOUGH: Final = 12
+"""So many bulky messages are surely more than 1 GB."""
+FITTING: Final = 10
+KEYED: Final[Run] = tuple(send(f"m{n}", partition_key="a", **BULKY) for n in range(ENOUGH))
+SENT: Final[Run] = tuple(send(f"m{n}", **BULKY) for n in range(ENOUGH))
+MORE: Final = send("more", **BULKY)
+ELSEWHERE: Final = next(key for key in "bcdefg" if home(key) != home("a"))
+"""A key of another partition than that of 'a'."""
+SMALL: Final[Run] = tuple(send(f"m{n}") for n in range(4))
+FULL: Final[Run] = (create(), *KEYED)
+FULL_REGULAR: Final[Run] = (REGULAR, *SENT)
+IN_TRANSACTION: Final[Run] = (
+    *(create(), v.BeginTransaction(transaction="t")),
+    *(send(f"m{n}", partition_key="a", within="t", **BULKY) for n in range(ENOUGH)),
+    v.CommitTransaction(transaction="t"),
+)
+
+
+def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
+    """What just fits in is taken apart, each message in its way; then come two more."""
+    run: list[Request] = [REGULAR, *SENT[:FITTING], *(receive() for _ in range(FITTING))]
+    if dealt_with is not None:
+        run += [dealt_with(number) for number in range(FITTING)]
+    return (*run, *SENT[FITTING:])
+
+
+@mutant("SIZE-01", "sizes.granted_size", (LARGEST,))
+def largest_size_refused(namespace: Namespace, asked: int | None) -> int:
+    """A queue cannot have 5 GB."""
+    if asked == 5:
+        raise Refusal(v.Error.INVALID_OPERATION, "SIZE-01")
+    return RULES.sizes.granted_size(namespace, asked)
+
+
+@mutant("SIZE-01", "sizes.granted_size", (LARGEST, GET))
+def size_forgotten(namespace: Namespace, asked: int | None) -> int:
+    """A queue has 1 GB, whatever it was created with."""
+    RULES.sizes.granted_size(namespace, asked)
+    return 1
+
+
+@mutant("SIZE-02", "sizes.granted_size", (create(max_size=6), GET))
+def any_size(namespace: Namespace, asked: int | None) -> int:
+    """A queue can have any size."""
+    return asked or RULES.sizes.granted_size(namespace, asked)
+
+
+@mutant("SIZE-03", "sizes.granted_size", (create(), GET))
+def large_by_default(namespace: Namespace, asked: int | None) -> int:
+    """A queue that is created without a size has 5 GB."""
+    return RULES.sizes.granted_size(namespace, asked or 5)
+
+
+@mutant("SIZE-04", "sizes.greatest_size", (create(), GET))
+def one_partition_told(namespace: Namespace, entity: Entity) -> int:
+    """A partitioned queue is told to be as large as one part."""
+    return entity.settings.max_size
+
+
+@mutant("SIZE-07", "sizes.capacity", FULL)
+def size_divided(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+    """The partitions share the size given, instead of having each."""
+    whole = RULES.sizes.capacity(namespace, partitioned=partitioned, size=size)
+    return whole // (namespace.profile.partitions if partitioned else 1)
+
+
+@mutant("SIZE-05", "sizes.partition_count", (create(), *SMALL))
+def one_partition_too_many(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+    """A partitioned queue has one partition too many."""
+    return RULES.sizes.partition_count(namespace, partitioned=partitioned, size=size) + partitioned
+
+
+@mutant("SIZE-05", "sizes.partition_count", (create(max_size=2), *SMALL), deep=True)
+def partitions_by_size(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+    """A queue of several GB has that many times the partitions."""
+    return namespace.profile.partitions * size if partitioned else 1
+
+
+@mutant("SIZE-06", "sizes.greatest_size", (REGULAR, GET))
+def regular_told_as_partitioned(namespace: Namespace, entity: Entity) -> int:
+    """A regular queue is told to be 16 times as large."""
+    return entity.settings.max_size * namespace.profile.partitions
+
+
+@mutant("SIZE-07", "sizes.has_room", FULL)
+def partitions_pooled(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+    """A partition takes room from others that have some."""
+    whole = entity.capacity * len(entity.partitions)
+    return RULES.sizes.used(namespace, entity) + (size or 1) <= whole
+
+
+@mutant(
+    "SIZE-07",
+    "keys.place",
+    (
+        create(requires_session=True),
+        *(send(f"m{n}", session_id="a", **BULKY) for n in range(ENOUGH)),
+    ),
+    deep=True,
+)
+def session_never_full(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """A session's messages are taken although their partition is full."""
+    try:
+        return RULES.keys.place(namespace, entity, key, size, timeout)
+    except Refusal as refusal:
+        if key is None or key.source != SESSION_ID or "SIZE-07" not in refusal.rules:
+            raise
+        return namespace.rules.keys.home(namespace, entity, key)
+
+
+@mutant(
+    "SIZE-08",
+    "sizes.has_room",
+    (
+        *(create(), send("first", partition_key=ELSEWHERE), *KEYED),
+        send("elsewhere", partition_key=ELSEWHERE, **BULKY),
+    ),
+)
+def one_full_all_full(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+    """While one partition is full, every key is refused."""
+    has_room = RULES.sizes.has_room
+    return all(has_room(namespace, entity, each.number, size) for each in entity.partitions)
+
+
+@mutant("SIZE-10", "sizes.has_room", FULL_REGULAR)
+def regular_never_full(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+    """A regular queue takes whatever is sent to it."""
+    regular = len(entity.partitions) == 1
+    return regular or RULES.sizes.has_room(namespace, entity, partition, size)
+
+
+@mutant("SIZE-10", "messages.send", (*FULL_REGULAR, *(receive() for _ in range(ENOUGH))), deep=True)
+def full_keeps_what_it_refused(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A full queue refuses a message and keeps it."""
+    try:
+        return RULES.messages.send(namespace, command, connection)
+    except Refusal as refusal:
+        if refusal.error is not v.Error.QUOTA_EXCEEDED:
+            raise
+        entity = namespace.rules.topics.addressed(namespace, command.queue)
+        namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+def _full_is(
+    error: v.Error, namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    try:
+        return RULES.keys.place(namespace, entity, key, size, timeout)
+    except Refusal as refusal:
+        full = refusal.error is v.Error.QUOTA_EXCEEDED
+        raise Refusal(error if full else refusal.error, *refusal.rules) from None
+
+
+@mutant("SIZE-11", "keys.place", FULL)
+def full_called_down(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """What is full is told to be unavailable."""
+    return _full_is(v.Error.UNAVAILABLE, namespace, entity, key, size, timeout)
+
+
+@mutant("SIZE-11", "keys.place", FULL)
+def full_called_invalid(
+    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
+) -> int:
+    """A send to what is full is told to be invalid."""
+    return _full_is(v.Error.INVALID_OPERATION, namespace, entity, key, size, timeout)
+
+
+def _is_full(namespace: Namespace, entity: Entity) -> bool:
+    has_room = namespace.rules.sizes.has_room
+    return not all(has_room(namespace, entity, each.number, 10**8) for each in entity.partitions)
+
+
+@mutant("SIZE-11", "messages.receive", (*FULL_REGULAR, receive()), deep=True)
+def full_gives_nothing(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
+    """A full queue gives nothing of what it holds."""
+    if _is_full(namespace, namespace.rules.topics.receivable(namespace, command.queue)):
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-11")
+    return RULES.messages.receive(namespace, command, connection)
+
+
+@mutant("SIZE-11", "management.availability", (*FULL_REGULAR, GET), readings={"GET-LAG": "at-once"})
+def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability:
+    """A full queue is told to be available in part only."""
+    if _is_full(namespace, entity):
+        return v.Availability.LIMITED
+    return RULES.management.availability(namespace, entity)
+
+
+def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
+    """Count what is gone as if it was there."""
+    size = queued.message.size or 0
+    namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
+
+
+@mutant("SIZE-12", "locks.apply", (*FULL_REGULAR, receive(), complete(0), MORE), literal=True)
+def completed_keeps_room(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """A message that was completed takes its room for good."""
+    RULES.locks.apply(namespace, queued, action, reason)
+    if action is Action.COMPLETE:
+        _waste(namespace, queued)
+
+
+@mutant(
+    "SIZE-12",
+    "messages.consume",
+    (*FULL_REGULAR, receive(delete=True), MORE),
+    deep=True,
+    literal=True,
+)
+def deleted_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """A message that was received and deleted takes its room for good."""
+    RULES.messages.consume(namespace, queued, action)
+    if action is not Action.EXPIRE:
+        _waste(namespace, queued)
+
+
+def _has_room_without(
+    ignored: Iterable[QueuedMessage | ScheduledMessage],
+    namespace: Namespace,
+    entity: Entity,
+    partition: int,
+    size: int,
+) -> bool:
+    """Whether there is room where some of what is there takes none."""
+    there = sum(each.message.size or 0 for each in ignored if each.partition == partition)
+    return RULES.sizes.has_room(namespace, entity, partition, size - there)
+
+
+@mutant("SIZE-13", "sizes.has_room", each())
+def locked_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+    """A message that is locked takes no room."""
+    locked = (queued for queued in entity.messages.values() if queued.state in LOCKED_STATES)
+    return _has_room_without(locked, namespace, entity, partition, size)
+
+
+@mutant("SIZE-13", "sizes.has_room", each(defer))
+def deferred_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+    """A deferred message takes no room."""
+    aside = (queued for queued in entity.messages.values() if queued.state is State.DEFERRED)
+    return _has_room_without(aside, namespace, entity, partition, size)
+
+
+@mutant("SIZE-13", "sizes.has_room", each(dead_letter))
+def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+    """A dead letter takes no room of its queue."""
+    dead = () if entity.dead_letters is None else entity.dead_letters.messages.values()
+    return _has_room_without(dead, namespace, entity, partition, size)
+
+
+@mutant(
+    "SIZE-13",
+    "sizes.has_room",
+    (REGULAR, *(schedule(f"m{n}", 3600, **BULKY) for n in range(ENOUGH)), MORE),
+)
+def scheduled_takes_no_room(
+    namespace: Namespace, entity: Entity, partition: int, size: int
+) -> bool:
+    """A scheduled message takes no room until it is due."""
+    later = entity.scheduled.values()
+    return _has_room_without(later, namespace, entity, partition, size)
+
+
+def _place_alone(
+    namespace: Namespace,
+    entity: Entity,
+    transaction: Transaction,
+    message: v.Message,
+    key: Key | None,
+) -> int:
+    """Place a message as if no other one waited for the commit."""
+    return namespace.rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
+
+
+ALONE: Final = {"transactions.place": _place_alone}
+
+
+@mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, also=ALONE)
+def transaction_never_full(namespace: Namespace, buffered: BufferedSend) -> None:
+    """A transaction is committed whether it fits or not."""
+    try:
+        RULES.transactions.check_commit(namespace, buffered)
+    except Refusal as refusal:
+        if "SIZE-14" not in refusal.rules:
+            raise
+
+
+@mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)
+def transaction_in_part(
+    namespace: Namespace, command: v.CommitTransaction, connection: str
+) -> Answer:
+    """Of a transaction that does not fit, the messages are stored that do."""
+    answer, rules = RULES.transactions.commit(namespace, command, connection), namespace.rules
+    for sent in namespace.transactions[command.transaction].sends:
+        size = sent.message.size or 0
+        fits = rules.sizes.has_room(namespace, sent.entity, sent.partition, size)
+        if "SIZE-14" in answer.rules and fits and sent.scheduled is None:
+            rules.transactions.deliver(namespace, sent)
+    return answer
+
+
+MUTANTS: Final = mutant.all()
