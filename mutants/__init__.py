@@ -6,19 +6,25 @@ that shows the fault; there is a module a family.
 
 from typing import Final
 
+from busproof.mutants import (
     batches,
     dead_letters,
+    deferral,
     duplicates,
     expiry,
     keys,
+    limits,
+    locks,
     management,
+    messages,
     partitions,
     premium,
+    scheduling,
+    sessions,
+    sizes,
     topic_management,
+    transactions,
 )
-from busproof.mutants import (
-from busproof.mutants import deferral, keys, locks, messages, scheduling, sessions, transactions
-from busproof.mutants import keys, limits, management, premium, sizes, topic_management
 from busproof.mutants.mutant import Mutant
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -30,12 +36,12 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *duplicates.MUTANTS,
     *expiry.MUTANTS,
     *keys.MUTANTS,
+    *limits.MUTANTS,
     *locks.MUTANTS,
     *management.MUTANTS,
     *messages.MUTANTS,
     *partitions.MUTANTS,
     *premium.MUTANTS,
-    *limits.MUTANTS,
     *scheduling.MUTANTS,
     *sessions.MUTANTS,
     *sizes.MUTANTS,
