@@ -257,8 +257,8 @@ def _wrongly_shown(
         if misnumber := misnumbered(namespace, queue, found[0].stored, view):
             return (misnumber,)
     begun = wrongly_begun(namespace, queue, command, views)
-    if begun or not in_order(namespace, views):
-        disorder = "PART-19" not in begun and not in_order(namespace, views)
+    if begun or not in_order(namespace, queue, views):
+        disorder = "PART-19" not in begun and not in_order(namespace, queue, views)
         return ("LIFE-07", *begun) if disorder else begun
     told = ("DEFER-09",) if any(view.state is not None for view in views) else ()
     return (*told, "LIFE-07", "KEY-01", "LIFE-12")

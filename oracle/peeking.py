@@ -49,7 +49,7 @@ def _shown(
     namespace: Namespace, queue: Queue, command: Peek, outcome: Peeked
 ) -> Iterator[Transition]:
     views = outcome.messages
-    if len(views) > command.count or not in_order(namespace, views):
+    if len(views) > command.count or not in_order(namespace, queue, views):
         return
     rules: tuple[RuleId, ...] = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
@@ -105,7 +105,8 @@ def _found(
     for after, letter in arrivals(namespace, queue, view.body):
         arrived = after.queues[queue.settings.queue]
         for seen in seen_as(after, arrived, letter, view, sighting):
-            return after, seen
+            if _state_fits(letter, view):
+                return after, seen
     return None
 
 
@@ -166,9 +167,9 @@ def state_of(stored: Stored) -> MessageState:
     return MessageState.DEFERRED if stored.deferred else MessageState.ACTIVE
 
 
-def in_order(namespace: Namespace, views: tuple[MessageView, ...]) -> bool:
+def in_order(namespace: Namespace, queue: Queue, views: tuple[MessageView, ...]) -> bool:
     """Whether the sequence numbers of each partition, where known, rise."""
-    if not namespace.profile.numbers_name_partitions:
+    if queue.settings.partitioned and not namespace.profile.numbers_name_partitions:
         return True
     latest: dict[int, int] = {}
     for view in views:

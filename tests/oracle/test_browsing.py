@@ -303,6 +303,18 @@ def test_a_peek_shows_no_more_than_it_was_asked_for(told: Told) -> None:
     assert "PART-19" not in told.saw(SEVERAL, shown("m1", "m2", "m3")).rules
 
 
+@pytest.mark.parametrize(("partitioned", "allowed"), [(True, True), (False, False)])
+def test_peek_of_a_regular_queue_keeps_the_order_of_numbers_that_name_no_partition(
+    partitioned: bool, allowed: bool
+) -> None:
+    told = telling({"SEQUENCE-EXPOSES": "opaque"})
+    told.queue(partitioned=partitioned)
+    told.send()
+    told.send()
+    both = (view("m2", 0, 2), view("m1", 0, 1))
+    assert allowed is bool(told.saw(SEVERAL, Peeked(messages=both)).possible)
+
+
 def test_it_may_show_fewer(told: Told) -> None:
     told.queue()
     for partition in (1, 2, 1):

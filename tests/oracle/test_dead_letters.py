@@ -1,5 +1,6 @@
 """Deliveries that are counted, dead letters, and what is known of either."""
 
+import attrs
 import pytest
 from burying import (
     ABANDON,
@@ -26,7 +27,7 @@ from busproof.vocabulary.commands import (
     Receive,
     Send,
 )
-from busproof.vocabulary.messages import Message
+from busproof.vocabulary.messages import Message, MessageState
 from busproof.vocabulary.outcomes import Empty, Peeked, Refused
 from busproof.vocabulary.values import Clock, Error
 
@@ -146,6 +147,8 @@ def test_a_peek_among_the_dead_letters_finds_what_has_arrived() -> None:
     assert told.saw(peek, Peeked(messages=(letter, view("m1", 1, 2)))).possible == ()
     other = view("m1", 1, dead_letter_reason="other")
     assert told.saw(peek, Peeked(messages=(other,))).possible == ()
+    deferred = attrs.evolve(letter, state=MessageState.DEFERRED)
+    assert told.saw(peek, Peeked(messages=(deferred,))).possible == ()
     told.has(peek, Peeked(messages=(letter,)))
     assert told.saw(FROM_DEAD, Empty()).possible == ()
 
