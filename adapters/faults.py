@@ -15,7 +15,6 @@ from busproof.adapters.seeded import (
     faults_added,
     faults_filters,
     faults_forwarding,
-    faults_quotas,
     faults_subscriptions,
     faults_topics,
     faults_transfers,
@@ -111,7 +110,6 @@ FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_seeded, faults_forwarding.FAULTS),
     *map(_of_seeded, faults_transfers.FAULTS),
     *map(_of_seeded, faults_subscriptions.FAULTS),
-    *map(_of_seeded, faults_quotas.FAULTS),
 )
 """Every fault, by the family of its rule."""
 

@@ -8,7 +8,6 @@ from busproof.adapters.seeded import (
     shown_added,
     shown_filters,
     shown_forwarding,
-    shown_quotas,
     shown_topic_management,
     shown_topics,
     shown_transfers,
@@ -25,12 +24,10 @@ SHOWN: Final[dict[str, Run]] = {
     **shown_forwarding.SHOWN,
     **shown_transfers.SHOWN,
     **shown_topic_management.SHOWN,
-    **shown_quotas.SHOWN,
 }
 """In the order of the faults."""
 
 READINGS: Final[Mapping[str, Mapping[str, str]]] = {
     **shown_topic_management.READINGS,
-    **shown_quotas.READINGS,
 }
 """The readings, other than the default ones, under which the judge alone sees a fault."""
