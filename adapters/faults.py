@@ -17,7 +17,6 @@ from busproof.adapters.seeded import (
     faults_forwarding,
     faults_quotas,
     faults_subscriptions,
-    faults_topics,
     faults_transfers,
 )
 from busproof.adapters.seeded.bus import SeededBus
@@ -104,7 +103,6 @@ def _of_seeded(seeded: Seeded) -> Fault:
 
 FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_mutant, MUTANTS),
-    *map(_of_seeded, faults_topics.FAULTS),
     *map(_of_seeded, faults_filters.FAULTS),
     *map(_of_seeded, faults_actions.FAULTS),
     *map(_of_seeded, faults_added.FAULTS),

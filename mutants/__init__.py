@@ -23,6 +23,7 @@ from busproof.mutants import (
     sessions,
     sizes,
     topic_management,
+    topics,
     transactions,
 )
 from busproof.mutants.mutant import Mutant
@@ -46,6 +47,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *sessions.MUTANTS,
     *sizes.MUTANTS,
     *topic_management.MUTANTS,
+    *topics.MUTANTS,
     *transactions.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

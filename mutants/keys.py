@@ -249,6 +249,9 @@ def _remember_abandoned(
         memory(namespace, set[QueuedMessage]).add(queued)
 
 
+REMEMBERING_ABANDONED: Final = {"locks.apply": _remember_abandoned}
+
+
 def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> QueuedMessage | None:
     abandoned = memory(namespace, set[QueuedMessage])
     return min(offered, key=lambda each: (each in abandoned, each.number), default=None)
@@ -258,7 +261,7 @@ def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> Q
     "KEY-06",
     "messages.give_next",
     (*IN_SESSION, abandon(0), receive("s")),
-    also={"locks.apply": _remember_abandoned},
+    also=REMEMBERING_ABANDONED,
     deep=True,
 )
 def session_out_of_order_after_abandon(
@@ -296,7 +299,7 @@ def key_order_reversed(namespace: Namespace, entity: Entity) -> QueuedMessage | 
     "KEY-17",
     "messages.next_available",
     (*TWO, receive(), abandon(0), receive()),
-    also={"locks.apply": _remember_abandoned},
+    also=REMEMBERING_ABANDONED,
     deep=True,
     equivalent="KEY-17 leaves open what a receiver sees of a key's order that abandons a message.",
 )
@@ -483,7 +486,7 @@ def _refused_if(
     return RULES.keys.place_without_key(namespace, entity, size, timeout)
 
 
-def _next_turn(namespace: Namespace, entity: Entity) -> int:
+def next_turn(namespace: Namespace, entity: Entity) -> int:
     """The partition whose turn it is by this bus' own count."""
     turns = memory(namespace, Counter[str])
     turns[entity.path] += 1
@@ -493,7 +496,7 @@ def _next_turn(namespace: Namespace, entity: Entity) -> int:
 @mutant("KEY-15", "keys.place_without_key", (create(), down(0), send("m1")))
 def no_rerouting(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
     """A message without key whose turn falls on a partition that is down is refused."""
-    refused = _next_turn(namespace, entity) in entity.base.down
+    refused = next_turn(namespace, entity) in entity.base.down
     return _refused_if(namespace, entity, size, timeout, refused)
 
 
@@ -502,7 +505,7 @@ def no_rerouting_with_many_down(
     namespace: Namespace, entity: Entity, size: int, timeout: int
 ) -> int:
     """A message without key is refused where two partitions that follow each other are down."""
-    turn, down = _next_turn(namespace, entity), entity.base.down
+    turn, down = next_turn(namespace, entity), entity.base.down
     refused = turn in down and (turn + 1) % len(entity.partitions) in down
     return _refused_if(namespace, entity, size, timeout, refused)
 
@@ -533,11 +536,14 @@ def _note_outage(
     return RULES.partitions.switch(namespace, command, connection)
 
 
+NOTING_OUTAGES: Final = {"partitions.switch": _note_outage}
+
+
 @mutant(
     "KEY-20",
     "keys.home",
     (*IN_OUTAGE, up(HOME), send("m3", partition_key="a")),
-    also={"partitions.switch": _note_outage},
+    also=NOTING_OUTAGES,
     deep=True,
 )
 def key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:

@@ -10,7 +10,6 @@ from busproof.adapters.seeded import (
     shown_forwarding,
     shown_quotas,
     shown_topic_management,
-    shown_topics,
     shown_transfers,
 )
 from busproof.mutants.runs import Run
@@ -18,7 +17,6 @@ from busproof.mutants.runs import Run
 __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
-    **shown_topics.SHOWN,
     **shown_filters.SHOWN,
     **shown_actions.SHOWN,
     **shown_added.SHOWN,
