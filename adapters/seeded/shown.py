@@ -5,12 +5,9 @@ from typing import Final
 
 from busproof.adapters.seeded import (
     shown_actions,
-    shown_added,
     shown_filters,
     shown_forwarding,
     shown_quotas,
-    shown_topic_management,
-    shown_transfers,
 )
 from busproof.mutants.runs import Run
 
@@ -19,16 +16,12 @@ __all__ = ["READINGS", "SHOWN"]
 SHOWN: Final[dict[str, Run]] = {
     **shown_filters.SHOWN,
     **shown_actions.SHOWN,
-    **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
-    **shown_transfers.SHOWN,
-    **shown_topic_management.SHOWN,
     **shown_quotas.SHOWN,
 }
 """In the order of the faults."""
 
 READINGS: Final[Mapping[str, Mapping[str, str]]] = {
-    **shown_topic_management.READINGS,
     **shown_quotas.READINGS,
 }
 """The readings, other than the default ones, under which the judge alone sees a fault."""
