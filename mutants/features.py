@@ -77,11 +77,10 @@ def numbers_of_first_partition_known(
 @mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)))
 def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
     """Partitioned queues cannot be peeked."""
-    answer = RULES.partitions.peek(namespace, command, connection)
-    plain = command.session_id is None and command.from_sequence_number is None
-    if plain and namespace.entities[command.queue].settings.partitioned:
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    if command.session_id is None and entity.settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION, "FEAT-09")
-    return answer
+    return RULES.partitions.peek(namespace, command, connection)
 
 
 @mutant("FEAT-10", "locks.renew", (*SENT, receive(), renew(0)))

@@ -110,9 +110,11 @@ def dead_letters_counted_as_transfers(
     """Dead letters are told as those of transfers."""
     dlq = namespace.entities[command.queue].dead_letters
     dead = 0 if dlq is None else len(dlq.messages)
-    return told(
-        namespace, command, lambda it: {"transfer_dead_letters": it.transfer_dead_letters + dead}
-    )
+
+    def both(told: v.QueueDescription) -> dict[str, int]:
+        return {"transfer_dead_letters": (told.transfer_dead_letters or 0) + dead}
+
+    return told(namespace, command, both)
 
 
 MUTANTS: Final = mutant.all()
