@@ -111,10 +111,7 @@ def batch_reversed(namespace: Namespace, command: v.SendBatch, connection: str) 
 
 
 @mutant(
-    "BATCH-03",
-    "batches.send_batch",
-    (create(), batch(*BODIES[:6], **KEY), receive()),
-    deep=True,
+    "BATCH-03", "batches.send_batch", (create(), batch(*BODIES[:6], **KEY), receive()), deep=True
 )
 def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """The first message of a batch of more than 5 arrives behind the others."""
@@ -135,12 +132,7 @@ def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> 
 @mutant(
     "BATCH-04",
     "keys.place",
-    (
-        create(),
-        send("m0", **KEY),
-        batch("m1", "m2", "m3", **KEY),
-        *(receive(),) * 4,
-    ),
+    (create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4),
     also={"batches.send_batch": _note_batch},
 )
 def batch_by_turns(
@@ -189,18 +181,14 @@ def regular_batch_needs_one_key(
 
 
 @mutant(
-    "BATCH-07",
-    "limits.check_batch",
-    (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY)),
+    "BATCH-07", "limits.check_batch", (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY))
 )
 def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
     """A batch may be as large as one likes."""
 
 
 @mutant(
-    "BATCH-08",
-    "batches.send_batch",
-    (create(), BEGIN, batch("m1", within="t", **KEY), receive()),
+    "BATCH-08", "batches.send_batch", (create(), BEGIN, batch("m1", within="t", **KEY), receive())
 )
 def batch_outside_transaction(
     namespace: Namespace, command: v.SendBatch, connection: str
@@ -285,10 +273,7 @@ def copies_within_a_batch_arrive(
 @mutant(
     "BATCH-10",
     "batches.send_batch",
-    (
-        create(max_size=1),
-        batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY),
-    ),
+    (create(max_size=1), batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY)),
 )
 def batch_taken_as_far_as_there_is_room(
     namespace: Namespace, command: v.SendBatch, connection: str
@@ -337,10 +322,7 @@ Views = tuple[v.MessageView, ...]
 
 
 def _given(
-    namespace: Namespace,
-    command: v.ReceiveBatch,
-    connection: str,
-    change: Callable[[Views], Views],
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, change: Callable[[Views], Views]
 ) -> Answer:
     """Answer with what is made of the messages that were given."""
     answer = RULES.batches.receive_batch(namespace, command, connection)

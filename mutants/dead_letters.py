@@ -68,12 +68,7 @@ def delivered_once_too_often(namespace: Namespace, queued: QueuedMessage) -> boo
     return entity.dead_letters is not None and queued.failed > entity.settings.max_delivery_count
 
 
-@mutant(
-    "DLQ-02",
-    "locks.end",
-    (*LOCKED, wait(61), receive(), wait(61), receive()),
-    deep=True,
-)
+@mutant("DLQ-02", "locks.end", (*LOCKED, wait(61), receive(), wait(61), receive()), deep=True)
 def expired_never_spent(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message whose last permitted lock expires is delivered on and on."""
     failed = queued.failed

@@ -59,16 +59,7 @@ def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
 @mutant(
     "DUP-01",
     "duplicates.remember",
-    (
-        UNIQUE,
-        x("m1"),
-        wait(300),
-        send("m2", message_id="y"),
-        wait(301),
-        x("m3"),
-        *BOTH,
-        TAKE,
-    ),
+    (UNIQUE, x("m1"), wait(300), send("m2", message_id="y"), wait(301), x("m3"), *BOTH, TAKE),
     deep=True,
 )
 def window_prolonged_by_each_message(namespace: Namespace, entity: Entity, name: Name) -> None:
@@ -103,12 +94,7 @@ def long_windows(namespace: Namespace, window: int) -> None:
 @mutant(
     "DUP-04",
     "duplicates.is_duplicate",
-    (
-        UNIQUE,
-        x("m1", partition_key="a"),
-        send("m2", message_id="y", partition_key="a"),
-        *BOTH,
-    ),
+    (UNIQUE, x("m1", partition_key="a"), send("m2", message_id="y", partition_key="a"), *BOTH),
 )
 def alike_messages_dropped(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
@@ -149,11 +135,7 @@ def forgotten_when_completed(
         _forget(namespace, queued.entity, queued.message.message_id)
 
 
-@mutant(
-    "DUP-08",
-    "messages.send",
-    (UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE),
-)
+@mutant("DUP-08", "messages.send", (UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE))
 def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -> Answer:
     """A message that was refused in an outage is remembered."""
     try:
@@ -167,12 +149,7 @@ def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant(
-    "DUP-09",
-    "partitions.switch",
-    (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH),
-    deep=True,
-)
+@mutant("DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), deep=True)
 def outage_forgets(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
@@ -186,14 +163,7 @@ def outage_forgets(
 @mutant(
     "DUP-10",
     "transactions.roll_back",
-    (
-        UNIQUE,
-        BEGIN,
-        x("m1", within="t"),
-        v.RollBackTransaction(transaction="t"),
-        x("m2"),
-        TAKE,
-    ),
+    (UNIQUE, BEGIN, x("m1", within="t"), v.RollBackTransaction(transaction="t"), x("m2"), TAKE),
     deep=True,
 )
 def rolled_back_remembered(
@@ -219,14 +189,7 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
 @mutant(
     "DUP-11",
     "duplicates.is_duplicate",
-    (
-        UNIQUE,
-        x("m1"),
-        BEGIN,
-        x("m2", within="t"),
-        v.CommitTransaction(transaction="t"),
-        *BOTH,
-    ),
+    (UNIQUE, x("m1"), BEGIN, x("m2", within="t"), v.CommitTransaction(transaction="t"), *BOTH),
     also={"transactions.commit": _note_commit},
 )
 def copies_kept_in_transactions(
@@ -251,12 +214,7 @@ def copies_detected_anywhere(
     return is_copy or (anywhere and entity.settings.duplicate_detection)
 
 
-@mutant(
-    "DUP-13",
-    "duplicates.is_duplicate",
-    (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER),
-    deep=True,
-)
+@mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER), deep=True)
 def copies_detected_in_the_first_queue(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:

@@ -84,10 +84,7 @@ def dies_early(
 
 
 @mutant(
-    "TTL-02",
-    "locks.release",
-    (create(), mortal(LONG), receive(), abandon(0), receive()),
-    deep=True,
+    "TTL-02", "locks.release", (create(), mortal(LONG), receive(), abandon(0), receive()), deep=True
 )
 def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that has a time to live is dropped when its lock ends."""
@@ -111,11 +108,7 @@ def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None
     return None if life is None or entity.owner is not entity else namespace.now + life
 
 
-@mutant(
-    "TTL-03",
-    "expiry.expires_at",
-    (create(time_to_live=SHORT), send("m1"), wait(6), receive()),
-)
+@mutant("TTL-03", "expiry.expires_at", (create(time_to_live=SHORT), send("m1"), wait(6), receive()))
 def entity_lifetime_ignored(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
@@ -141,9 +134,7 @@ def subscription_lifetime_ignored(
 
 
 @mutant(
-    "TTL-04",
-    "expiry.expires_at",
-    (create(time_to_live=SHORT), mortal(LONG), wait(6), receive()),
+    "TTL-04", "expiry.expires_at", (create(time_to_live=SHORT), mortal(LONG), wait(6), receive())
 )
 def longer_lifetime_wins(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
@@ -154,11 +145,7 @@ def longer_lifetime_wins(
     return RULES.expiry.expires_at(namespace, entity, message, transit)
 
 
-@mutant(
-    "TTL-04",
-    "expiry.expires_at",
-    (create(time_to_live=LONG), mortal(), wait(6), receive()),
-)
+@mutant("TTL-04", "expiry.expires_at", (create(time_to_live=LONG), mortal(), wait(6), receive()))
 def shorter_lifetime_ignored(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
@@ -247,9 +234,7 @@ def expired_is_dead_lettered(namespace: Namespace, queued: QueuedMessage) -> Non
 
 
 @mutant(
-    "TTL-10",
-    "expiry.end",
-    (LETTERS, mortal(), receive(), defer(0), wait(6), receive(queue=DEAD)),
+    "TTL-10", "expiry.end", (LETTERS, mortal(), receive(), defer(0), wait(6), receive(queue=DEAD))
 )
 def deferred_expires(namespace: Namespace, queued: QueuedMessage) -> None:
     """A deferred message is dead-lettered when its time to live is over."""

@@ -225,10 +225,7 @@ def empty(namespace: Namespace, entity: Entity) -> None:
 
 
 @mutant(
-    "MGMT-09",
-    "management.create_queue",
-    (create(), send("m1"), create(), receive()),
-    deep=True,
+    "MGMT-09", "management.create_queue", (create(), send("m1"), create(), receive()), deep=True
 )
 def second_creation_empties(
     namespace: Namespace, command: v.CreateQueue, connection: str
@@ -418,11 +415,7 @@ def _queues(namespace: Namespace) -> list[str]:
     return sorted(p for p, each in namespace.entities.items() if each.kind is EntityKind.QUEUE)
 
 
-@mutant(
-    "MGMT-16",
-    "management.list_queues",
-    (create(), create(queue="other"), v.ListQueues()),
-)
+@mutant("MGMT-16", "management.list_queues", (create(), create(queue="other"), v.ListQueues()))
 def list_leaves_one_out(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
     """A list of several queues leaves out the last one."""
     names = _queues(namespace)
@@ -469,12 +462,7 @@ def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
         raise
 
 
-@mutant(
-    "MGMT-19",
-    "management.delete",
-    (create(), down(LAST), DELETE, up(LAST), DELETE),
-    deep=True,
-)
+@mutant("MGMT-19", "management.delete", (create(), down(LAST), DELETE, up(LAST), DELETE), deep=True)
 def refused_deletion_sticks(namespace: Namespace, entity: Entity) -> None:
     """A queue whose deletion was refused in an outage can never be deleted."""
     refuse_for_good(namespace, entity)
@@ -499,12 +487,7 @@ def refused_update_stays_half_done(
         raise
 
 
-@mutant(
-    "MGMT-19",
-    "management.create",
-    (down(LAST), create(), up(LAST), create()),
-    deep=True,
-)
+@mutant("MGMT-19", "management.create", (down(LAST), create(), up(LAST), create()), deep=True)
 def refused_creation_sticks(
     namespace: Namespace,
     path: str,

@@ -91,12 +91,7 @@ def _count_outages(namespace: Namespace, command: Switch, connection: str) -> An
 @mutant(
     "PART-02",
     "keys.place",
-    (
-        *KEYED,
-        *(down(BEFORE), up(BEFORE)) * 4,
-        down(BEFORE),
-        send("m2", partition_key="a"),
-    ),
+    (*KEYED, *(down(BEFORE), up(BEFORE)) * 4, down(BEFORE), send("m2", partition_key="a")),
     also={"partitions.switch": _count_outages},
     deep=True,
 )
@@ -124,10 +119,7 @@ def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout
 
 
 @mutant(
-    "PART-03",
-    "messages.send",
-    (create(), *ALL_DOWN, send("m1"), *ALL_UP, receive()),
-    deep=True,
+    "PART-03", "messages.send", (create(), *ALL_DOWN, send("m1"), *ALL_UP, receive()), deep=True
 )
 def refused_with_all_down_and_kept(
     namespace: Namespace, command: v.Send, connection: str
@@ -289,11 +281,7 @@ def cache_is_given_twice(
         RULES.locks.release(namespace, queued, Action.ABANDON)
 
 
-@mutant(
-    "PART-10",
-    "messages.give_next",
-    (create(), send("m1"), receive(), over("c2", receive())),
-)
+@mutant("PART-10", "messages.give_next", (create(), send("m1"), receive(), over("c2", receive())))
 def two_front_ends_lock_one_message(
     namespace: Namespace,
     entity: Entity,

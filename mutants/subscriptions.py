@@ -64,10 +64,7 @@ def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None
 
 
 @mutant(
-    "TOPIC-22",
-    "topics.create_topic",
-    (*t.WITH_ONE, t.DELETE, t.CREATE, t.LIST),
-    also=REMEMBERING,
+    "TOPIC-22", "topics.create_topic", (*t.WITH_ONE, t.DELETE, t.CREATE, t.LIST), also=REMEMBERING
 )
 def topic_made_again_has_its_subscriptions(
     namespace: Namespace, command: v.CreateTopic, connection: str
