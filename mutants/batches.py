@@ -86,18 +86,16 @@ def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connect
 
 
 @mutant("BATCH-02", "batches.send_batch", (create(), CONFLICT, receive()), deep=True)
-def refused_batch_stays_in_part(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """What a batch had before the message that is refused stays, though the batch is refused."""
     if command.transaction is not None or not command.messages:
-        return RULES.batches.send_batch(namespace, command, connection)
+        return RULES.batches.send_batch(namespace, command, *rest)
     namespace.rules.limits.check_batch(namespace, command.messages)
     for message in command.messages:
         one = v.Send(queue=command.queue, message=message, timeout=command.timeout)
         mark = namespace.journal.mark()
         try:
-            answer = namespace.rules.messages.send(namespace, one, connection)
+            answer = namespace.rules.messages.send(namespace, one, *rest)
         except Refusal as refusal:
             namespace.journal.refuse(mark)
             return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
@@ -135,13 +133,11 @@ def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> 
     (create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4),
     also={"batches.send_batch": _note_batch},
 )
-def batch_by_turns(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def batch_by_turns(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """The messages of a batch go to the partitions by turns."""
     if memory(namespace, set[str]):
-        return RULES.keys.place_without_key(namespace, entity, size, timeout)
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+        return RULES.keys.place_without_key(namespace, entity, *rest)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 def _any_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
@@ -190,12 +186,10 @@ def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> No
 @mutant(
     "BATCH-08", "batches.send_batch", (create(), BEGIN, batch("m1", within="t", **KEY), receive())
 )
-def batch_outside_transaction(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """A batch that is sent in a transaction arrives at once."""
     alone = attrs.evolve(command, transaction=None)
-    return RULES.batches.send_batch(namespace, alone, connection)
+    return RULES.batches.send_batch(namespace, alone, *rest)
 
 
 @mutant(
@@ -210,14 +204,12 @@ def batch_outside_transaction(
     ),
     deep=True,
 )
-def rolled_back_batch_leaves_one(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """The last message of a batch that is sent in a transaction arrives at once."""
-    answer = RULES.batches.send_batch(namespace, command, connection)
+    answer = RULES.batches.send_batch(namespace, command, *rest)
     if command.transaction is not None and answer.refused is None:
         last = v.Send(queue=command.queue, message=command.messages[-1])
-        namespace.rules.messages.send(namespace, last, connection)
+        namespace.rules.messages.send(namespace, last, *rest)
     return answer
 
 
@@ -398,13 +390,11 @@ def settling_one_settles_all(
 
 
 @mutant("FEAT-06", "batches.send_batch", (create(), TWO))
-def partitioned_takes_no_batch(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """A partitioned queue takes no batches."""
     if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
-    return RULES.batches.send_batch(namespace, command, connection)
+    return RULES.batches.send_batch(namespace, command, *rest)
 
 
 @mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)))

@@ -1,6 +1,6 @@
 """Mutants of DLQ: delivery counts, dead-letter queues, and dead-lettering on request."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -42,11 +42,9 @@ EXPIRED: Final = "TTLExpiredException"
 
 
 @mutant("DLQ-01", "messages.give", AGAIN)
-def delivery_count_stays(
-    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
-) -> v.MessageView:
+def delivery_count_stays(namespace: Namespace, *rest: Any) -> v.MessageView:
     """Every delivery of a message bears the count 1."""
-    given = RULES.messages.give(namespace, queued, mode)
+    given = RULES.messages.give(namespace, *rest)
     return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
 
 
@@ -133,14 +131,12 @@ def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
 
 
 @mutant("LOCK-06", "locks.settle", (*LOCKED, wait(61), dead_letter(0)), deep=True)
-def dead_lettered_after_expiry(
-    namespace: Namespace, command: v.Settlement, connection: str
-) -> Answer:
+def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement, *rest: Any) -> Answer:
     """A lock that has expired still dead-letters its message."""
     queued = _named(namespace, command)
     lost = queued is not None and queued.token is None and queued.entity.dead_letters is not None
     if queued is None or not lost or not isinstance(command, v.DeadLetter):
-        return RULES.locks.settle(namespace, command, connection)
+        return RULES.locks.settle(namespace, command, *rest)
     RULES.dead_letters.dead_letter(namespace, queued, command.reason)
     return Answer(DONE)
 

@@ -1,7 +1,7 @@
 """Mutants of DEFER: messages that are set aside, and taken by their numbers."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -71,16 +71,12 @@ def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
 
 @mutant("DEFER-01", "messages.give_next", (*ASIDE, receive()))
 def deferred_given(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A deferred message is given to the next receive."""
     for queued in _aside(entity, session):
         return namespace.rules.deferral.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 def _note_connection(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
@@ -114,20 +110,16 @@ def deferred_given_elsewhere(
 
 
 @mutant("DEFER-02", "deferral.find", AGAIN)
-def deferred_is_lost(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+def deferred_is_lost(namespace: Namespace, entity: Entity, *rest: Any) -> QueuedMessage:
     """A deferred message cannot be had by its number."""
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
 
 
 @mutant("DEFER-03", "deferral.receive_deferred", (*LOCKED, complete(0), by_number(0)))
-def unknown_number_empty(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str
-) -> Answer:
+def unknown_number_empty(namespace: Namespace, command: v.ReceiveDeferred, *rest: Any) -> Answer:
     """Receiving by a number that no message has gives an empty list."""
     try:
-        return RULES.deferral.receive_deferred(namespace, command, connection)
+        return RULES.deferral.receive_deferred(namespace, command, *rest)
     except Refusal as refusal:
         there = namespace.entities[command.queue].messages if "DEFER-03" in refusal.rules else None
         if there is None or any(number in there for number in command.sequence_numbers):
@@ -251,11 +243,9 @@ def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -
 
 
 @mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)))
-def one_number_at_a_time(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str
-) -> Answer:
+def one_number_at_a_time(namespace: Namespace, *rest: Any) -> Answer:
     """Of several numbers only the first is given."""
-    answer = RULES.deferral.receive_deferred(namespace, command, connection)
+    answer = RULES.deferral.receive_deferred(namespace, *rest)
     if isinstance(answer.outcome, v.ReceivedSeveral):
         answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
     return answer

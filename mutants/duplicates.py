@@ -192,11 +192,9 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
     (UNIQUE, x("m1"), BEGIN, x("m2", within="t"), v.CommitTransaction(transaction="t"), *BOTH),
     also={"transactions.commit": _note_commit},
 )
-def copies_kept_in_transactions(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """In a transaction no message is a copy."""
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, *rest)
     return is_copy and not memory(namespace, set[str])
 
 

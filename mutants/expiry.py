@@ -76,11 +76,9 @@ def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
 
 
 @mutant("TTL-02", "expiry.expires_at", (create(), mortal(LONG), wait(40), receive()))
-def dies_early(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def dies_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A message is dropped when half its time to live is over."""
-    return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, message, transit))
+    return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, *rest))
 
 
 @mutant(
@@ -95,11 +93,9 @@ def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Acti
 
 
 @mutant("TTL-02", "expiry.expires_at", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))
-def dead_lettered_early(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def dead_lettered_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A message is dead-lettered for its age when half its time to live is over."""
-    expires_at = RULES.expiry.expires_at(namespace, entity, message, transit)
+    expires_at = RULES.expiry.expires_at(namespace, entity, *rest)
     return _sooner(namespace, expires_at) if entity.settings.dead_letter_expired else expires_at
 
 
@@ -146,13 +142,11 @@ def longer_lifetime_wins(
 
 
 @mutant("TTL-04", "expiry.expires_at", (create(time_to_live=LONG), mortal(), wait(6), receive()))
-def shorter_lifetime_ignored(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def shorter_lifetime_ignored(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A message lives as long as its entity says although it asks for less."""
     if entity.settings.time_to_live is not None:
         return _lives(namespace, entity, entity.settings.time_to_live)
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+    return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
 def _is_expired(namespace: Namespace, queued: QueuedMessage) -> bool:
@@ -171,19 +165,15 @@ def _refused_when_expired(action: Action) -> Callable[..., None]:
 
 
 @mutant("TTL-05", "locks.apply", (*KEPT, complete(0)))
-def expired_not_settled(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+def expired_not_settled(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """A message that expires while it is locked cannot be completed any more."""
-    _refused_when_expired(Action.COMPLETE)(namespace, queued, action, reason)
+    _refused_when_expired(Action.COMPLETE)(namespace, queued, *rest)
 
 
 @mutant("TTL-05", "locks.apply", (*KEPT, dead_letter(0)), deep=True)
-def expired_not_dead_lettered_by_hand(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+def expired_not_dead_lettered_by_hand(namespace: Namespace, *rest: Any) -> None:
     """A message that expires while it is locked cannot be dead-lettered any more."""
-    _refused_when_expired(Action.DEAD_LETTER)(namespace, queued, action, reason)
+    _refused_when_expired(Action.DEAD_LETTER)(namespace, *rest)
 
 
 def _released_young(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:

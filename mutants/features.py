@@ -1,7 +1,7 @@
 """Mutants of FEAT: what came later, and works only on regular queues or in the first partition."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -55,13 +55,11 @@ def _check_first(namespace: Namespace, command: OfSession) -> None:
 
 
 @mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")))
-def keyless_refused_when_partitioned(
-    namespace: Namespace, entity: Entity, size: int, timeout: int
-) -> int:
+def keyless_refused_when_partitioned(namespace: Namespace, entity: Entity, *rest: Any) -> int:
     """On partitioned queues a message needs a key."""
     if entity.settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION, "FEAT-05")
-    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+    return RULES.keys.place_without_key(namespace, entity, *rest)
 
 
 @mutant("FEAT-08", "deferral.find", (*SENT, receive(), defer(0), by_number(0)))

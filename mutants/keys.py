@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -200,13 +200,11 @@ def equal_refused(namespace: Namespace, entity: Entity, message: v.Message) -> N
 
 
 @mutant("KEY-10", "keys.place", (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1")))
-def message_id_not_a_key(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def message_id_not_a_key(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """With duplicate detection a MessageId selects no partition: all of them take their turns."""
     if key is not None and key.source == MESSAGE_ID:
         key = None
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 @mutant(
@@ -218,26 +216,20 @@ def message_id_not_a_key(
         send("m2", partition_key="a", message_id="2"),
     ),
 )
-def message_id_before_partition_key(
-    namespace: Namespace, entity: Entity, message: v.Message
-) -> Key | None:
+def message_id_before_partition_key(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """With duplicate detection the MessageId is the key, whatever else is set."""
-    first = _message_id(entity, message) if entity.settings.duplicate_detection else None
-    return first or RULES.keys.effective_key(namespace, entity, message)
+    first = _message_id(entity, *rest) if entity.settings.duplicate_detection else None
+    return first or RULES.keys.effective_key(namespace, entity, *rest)
 
 
 @mutant("KEY-06", "messages.give_next", IN_SESSION)
 def session_out_of_order(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """The newest message of a session is given first."""
     offered = () if session is None else tuple(session.line.available(entity.messages))
     if session is None or session.partition in entity.base.down or not offered:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     return namespace.rules.messages.give(namespace, offered[-1], mode)
 
 
@@ -265,15 +257,11 @@ def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> Q
     deep=True,
 )
 def session_out_of_order_after_abandon(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """An abandoned message of a session is given after all others."""
     if session is None or session.partition in entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     queued = _abandoned_last(namespace, session.line.available(entity.messages))
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
@@ -346,9 +334,7 @@ def key_order_lost_after_outage(namespace: Namespace, entity: Entity) -> QueuedM
     "duplicates.is_duplicate",
     (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
 )
-def duplicates_kept(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+def duplicates_kept(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """No message is ever taken for a copy."""
     return False
 
@@ -366,13 +352,11 @@ def duplicates_kept(
     ),
     deep=True,
 )
-def duplicates_only_latest(
-    namespace: Namespace, entity: Entity, name: tuple[Key | None, str]
-) -> None:
+def duplicates_only_latest(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """Only the MessageId of the latest message is remembered."""
     for known in tuple(entity.duplicates):
         namespace.journal.drop(entity.duplicates, known)
-    RULES.duplicates.remember(namespace, entity, name)
+    RULES.duplicates.remember(namespace, entity, *rest)
 
 
 @mutant(
@@ -396,17 +380,12 @@ def duplicates_forgotten_early(
     (create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
 )
 def duplicates_dropped_without_detection(
-    namespace: Namespace,
-    entity: Entity,
-    message: v.Message,
-    key: Key | None,
-    partition: int,
-    transit: InTransit,
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
 ) -> None:
     """A message is eliminated if one with its MessageId is in the queue, detection or not."""
     there = (queued.message.message_id for queued in entity.messages.values())
     if message.message_id is None or message.message_id not in there:
-        RULES.messages.accept(namespace, entity, message, key, partition, transit)
+        RULES.messages.accept(namespace, entity, message, key, *rest)
 
 
 @mutant(
@@ -417,13 +396,11 @@ def id_not_assigned() -> None:
 
 
 @mutant("KEY-03", "keys.place", IN_OUTAGE)
-def dead_partition_stores(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def dead_partition_stores(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A message whose partition is down is accepted and stored there."""
     if key is not None:
         return namespace.rules.keys.home(namespace, entity, key)
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 def _swallowed(
@@ -434,20 +411,16 @@ def _swallowed(
 
 
 @mutant("KEY-03", "keys.place", IN_OUTAGE, also={"messages.arrive": _swallowed})
-def dead_partition_swallows(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def dead_partition_swallows(namespace: Namespace, entity: Entity, *rest: Any) -> int:
     """A message whose partition is down is accepted and lost."""
-    return dead_partition_stores(namespace, entity, key, size, timeout)
+    return dead_partition_stores(namespace, entity, *rest)
 
 
 @mutant("KEY-03", "messages.send", (*IN_OUTAGE, up(HOME), *RECEIVE_TWO))
-def dead_partition_refuses_yet_stores(
-    namespace: Namespace, command: v.Send, connection: str
-) -> Answer:
+def dead_partition_refuses_yet_stores(namespace: Namespace, command: v.Send, *rest: Any) -> Answer:
     """A message whose partition is down is refused, and appears after the outage."""
     try:
-        return RULES.messages.send(namespace, command, connection)
+        return RULES.messages.send(namespace, command, *rest)
     except Refusal as refusal:
         entity = namespace.rules.topics.sendable(namespace, command.queue)
         key = RULES.keys.effective_key(namespace, entity, command.message)
@@ -517,15 +490,13 @@ def short_timeout_fails(namespace: Namespace, entity: Entity, size: int, timeout
 
 
 @mutant("KEY-20", "keys.place", IN_OUTAGE)
-def rerouted_with_key(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def rerouted_with_key(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A message whose partition is down goes to another one, in spite of its key."""
     down = entity.base.down
     others = [each for each in range(len(entity.partitions)) if each not in down]
     if key is not None and others and namespace.rules.keys.home(namespace, entity, key) in down:
         return others[-1]
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 def _note_outage(

@@ -1,6 +1,6 @@
 """Mutants of LOCK: how long a lock lasts, what its token can do, and settling in transactions."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -67,11 +67,9 @@ def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action)
 
 
 @mutant("LOCK-01", "messages.give", LOCKED)
-def lock_told_too_long(
-    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
-) -> v.MessageView:
+def lock_told_too_long(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
     """A lock is told to last twice as long as it does."""
-    view = RULES.messages.give(namespace, queued, mode)
+    view = RULES.messages.give(namespace, queued, *rest)
     if view.locked_until is None or queued.session is not None:
         return view
     return attrs.evolve(view, locked_until=2 * view.locked_until - namespace.now)
@@ -274,23 +272,19 @@ def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, Qu
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)))
-def rollback_settles(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
     """What was settled in a transaction is settled by its rollback."""
     for each, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
-    return RULES.transactions.roll_back(namespace, command, connection)
+    return RULES.transactions.roll_back(namespace, command, *rest)
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()))
-def rollback_unlocks(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
     """A rollback takes what was settled in the transaction from its receiver."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-    return RULES.transactions.roll_back(namespace, command, connection)
+    return RULES.transactions.roll_back(namespace, command, *rest)
 
 
 @mutant(
@@ -317,11 +311,9 @@ def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> No
     (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT),
     also={"transactions.apply": _commit_what_is_locked},
 )
-def lost_lock_enlisted(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
+def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answer:
     """A lost lock settles in a transaction: it is accepted, and the commit is, to no effect."""
-    answer = RULES.transactions.settle(namespace, entity, command, name)
+    answer = RULES.transactions.settle(namespace, entity, *rest)
     lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
     return Answer(DONE) if lost else answer
 
@@ -343,11 +335,9 @@ def commit_settles_what_another_holds(namespace: Namespace, transaction: Transac
     (*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
     deep=True,
 )
-def refused_commit_sends(
-    namespace: Namespace, command: v.CommitTransaction, connection: str
-) -> Answer:
+def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
     """A commit that is refused for a lost lock lets arrive what was sent in the transaction."""
-    answer = RULES.transactions.commit(namespace, command, connection)
+    answer = RULES.transactions.commit(namespace, command, *rest)
     lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
     for buffered in namespace.transactions[command.transaction].sends if lost else ():
         if buffered.scheduled is None:

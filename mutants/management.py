@@ -13,7 +13,7 @@ from busproof.model.life_cycle import Action
 from busproof.model.premium import PARTITIONS_SINCE
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
-from busproof.model.values import DIRECT, EntityKind, EntitySettings, InTransit, Refusal
+from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
 
@@ -86,21 +86,17 @@ def option_ignored(namespace: Namespace, asked: bool | None, version: str | None
     return False
 
 
-def _unless(
-    refused: bool | None, namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def _unless(refused: bool | None, namespace: Namespace, *rest: Any) -> Answer:
     if refused:
         raise Refusal(v.Error.INVALID_OPERATION, "MGMT-02")
-    return RULES.management.create_queue(namespace, command, connection)
+    return RULES.management.create_queue(namespace, *rest)
 
 
 @mutant("MGMT-02", "management.create_queue", (WITH_SESSIONS,))
-def no_partitions_with_sessions(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def no_partitions_with_sessions(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """A queue that requires sessions cannot be partitioned."""
     refused = command.partitioned and command.requires_session
-    return _unless(refused, namespace, command, connection)
+    return _unless(refused, namespace, command, *rest)
 
 
 @mutant(
@@ -227,13 +223,11 @@ def empty(namespace: Namespace, entity: Entity) -> None:
 @mutant(
     "MGMT-09", "management.create_queue", (create(), send("m1"), create(), receive()), deep=True
 )
-def second_creation_empties(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """Creating a queue once more is refused, yet empties it."""
     known = namespace.entities.get(command.queue)
     if known is None or known.kind is not EntityKind.QUEUE:
-        return RULES.management.create_queue(namespace, command, connection)
+        return RULES.management.create_queue(namespace, command, *rest)
     empty(namespace, known)
     return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("MGMT-09",))
 
@@ -326,12 +320,10 @@ def update_not_in_force(namespace: Namespace, queued: QueuedMessage, action: Act
     also=KEEPING,
     deep=True,
 )
-def lifetime_update_not_in_force(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """An update of the time to live is told and not in force."""
     with before_update(namespace, entity):
-        return RULES.expiry.expires_at(namespace, entity, message, transit)
+        return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
 @mutant(
@@ -340,11 +332,9 @@ def lifetime_update_not_in_force(
     (create(), send("m1"), DYING, wait(6), receive()),
     deep=True,
 )
-def lifetime_update_ages_what_is_there(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of the time to live is in force for messages that are there already."""
-    RULES.management.apply_update(namespace, entity, command)
+    RULES.management.apply_update(namespace, entity, *rest)
     for queued in entity.messages.values():
         until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
         if until is not None:
@@ -443,11 +433,9 @@ LOCKING: Final = {"locks.lock": lock_as_before}
 
 
 @mutant("MGMT-17", "management.apply_update", (*ONE_EACH, SHORTER, *ALL_RECEIVED), also=LOCKING)
-def update_misses_last_partition(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def update_misses_last_partition(namespace: Namespace, *rest: Any) -> None:
     """An update does not reach the last partition."""
-    miss_last(namespace, entity, command)
+    miss_last(namespace, *rest)
 
 
 def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
@@ -475,12 +463,10 @@ def refused_deletion_sticks(namespace: Namespace, entity: Entity) -> None:
     also=LOCKING,
     deep=True,
 )
-def refused_update_stays_half_done(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update that was refused in an outage never reaches the partition that was down."""
     try:
-        RULES.management.apply_update(namespace, entity, command)
+        RULES.management.apply_update(namespace, entity, *rest)
     except Refusal as refusal:
         for each in entity.base.down if "MGMT-18" in refusal.rules else ():
             memory(namespace, Former).setdefault((entity, each), entity.settings)

@@ -120,11 +120,7 @@ def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v
 
 @mutant("LIFE-02", "messages.give_next", (*LOCKED, receive()))
 def locked_given_again(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A locked message is given to the next receive."""
     for queued in entity.messages.values():
@@ -133,7 +129,7 @@ def locked_given_again(
             RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
             queued.line.give_back(queued)
             return namespace.rules.messages.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 @mutant("LIFE-03", "locks.apply", (*LOCKED, complete(0), receive()))

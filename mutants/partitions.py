@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -59,15 +59,11 @@ def regular_sends_go_round(namespace: Namespace, entity: Entity, size: int, time
 
 @mutant("PART-01", "messages.give_next", (REGULAR, send("m1"), down(0), receive()), deep=True)
 def regular_is_read_in_its_outage(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> View | None:
     """What is in a store that is down is received, if it is that of a queue without partitions."""
     if entity.settings.partitioned or not entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     line = entity.partitions[0].line if session is None else session.line
     queued = line.first(entity.messages)
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
@@ -121,12 +117,10 @@ def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout
 @mutant(
     "PART-03", "messages.send", (create(), *ALL_DOWN, send("m1"), *ALL_UP, receive()), deep=True
 )
-def refused_with_all_down_and_kept(
-    namespace: Namespace, command: v.Send, connection: str
-) -> Answer:
+def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send, *rest: Any) -> Answer:
     """What is refused while every partition is down is received once one is up again."""
     try:
-        return RULES.messages.send(namespace, command, connection)
+        return RULES.messages.send(namespace, command, *rest)
     except Refusal as refusal:
         entity = namespace.entities.get(command.queue)
         if entity is None or not _is_all_down(entity) or command.transaction is not None:
@@ -169,11 +163,9 @@ def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answ
     also={"partitions.switch": _note_locked},
     deep=True,
 )
-def locked_is_lost_in_an_outage(
-    namespace: Namespace, queued: QueuedMessage, action: Action
-) -> None:
+def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """A message that is locked when its partition goes down is gone once its lock ends."""
-    RULES.locks.release(namespace, queued, action)
+    RULES.locks.release(namespace, queued, *rest)
     if queued in memory(namespace, set[QueuedMessage]) and is_there(queued):
         RULES.messages.remove(namespace, queued)
 
@@ -250,15 +242,11 @@ def cached_is_never_given(
 
 
 def _note_cache(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> View | None:
     if session is None and entity.settings.partitioned:
-        _cached(namespace, entity, connection)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        _cached(namespace, entity, *rest)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 @mutant(

@@ -1,6 +1,6 @@
 """Mutants of PREM: what Premium has instead of partitioned entities."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -45,13 +45,11 @@ def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
 
 
 @mutant("PREM-01", "management.create_queue", (create(requires_session=True), GET), deep=True)
-def premium_partitions_sessions(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def premium_partitions_sessions(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """Premium creates partitioned queues that require sessions."""
     if command.partitioned and command.requires_session:
         return create_partitioned(namespace, command)
-    return RULES.management.create_queue(namespace, command, connection)
+    return RULES.management.create_queue(namespace, command, *rest)
 
 
 def remember(namespace: Namespace, command: v.RestoreQueue, connection: str) -> Answer:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -152,15 +152,13 @@ def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     (*DUE, receive(), abandon(0), cancel(0), receive()),
     also={"scheduling.activate": _note_number},
 )
-def late_cancel_removes(
-    namespace: Namespace, command: v.CancelScheduled, connection: str
-) -> Answer:
+def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest: Any) -> Answer:
     """Cancelling by the number of a message that has become active removes it."""
     numbers = memory(namespace, dict[tuple[str, int], int])
     number = numbers.get((command.queue, command.sequence_number), 0)
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     if number not in entity.messages:
-        return RULES.scheduling.cancel(namespace, command, connection)
+        return RULES.scheduling.cancel(namespace, command, *rest)
     namespace.rules.messages.remove(namespace, entity.messages[number])
     return Answer(DONE)
 
@@ -337,11 +335,7 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
     (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
 )
 def holder_is_given_scheduled(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
 ) -> v.MessageView | None:
     """The holder of a session is given what is scheduled in it."""
     for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
@@ -349,7 +343,7 @@ def holder_is_given_scheduled(
             namespace.journal.touch(scheduled)
             scheduled.due = namespace.now
             namespace.rules.scheduling.activate(namespace, scheduled)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, *rest)
 
 
 @mutant("SCHED-14", "scheduling.schedule", PAST)

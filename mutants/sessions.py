@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -11,7 +11,7 @@ from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session, Transaction
-from busproof.model.values import InTransit, Key, Refusal
+from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     PARTITIONS,
@@ -72,10 +72,8 @@ def _take_sessionless(namespace: Namespace, entity: Entity, message: v.Message) 
     return RULES.messages.key_of(namespace, entity, message)
 
 
-def _keep_sessionless(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
-    namespace.rules.messages.enqueue(namespace, entity, message, partition, transit)
+def _keep_sessionless(namespace: Namespace, entity: Entity, message: v.Message, *rest: Any) -> None:
+    namespace.rules.messages.enqueue(namespace, entity, message, *rest)
 
 
 @mutant(
@@ -85,11 +83,7 @@ def _keep_sessionless(
     also={"messages.key_of": _take_sessionless, "forwarding.strand": _keep_sessionless},
 )
 def sessionless_given(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A message without SessionId is given to every session."""
     up = [each for each in entity.partitions if each.number not in entity.base.down]
@@ -97,7 +91,7 @@ def sessionless_given(
     for queued in strays:
         if queued is not None:
             return namespace.rules.messages.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 @mutant("SESS-02", "sessions.of_receive", (CREATE, send("m1", session_id="s"), receive()))
@@ -143,11 +137,7 @@ def session_closed_to_others(
     ),
 )
 def other_session_given(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A receiver is given the oldest message of any session."""
     held = [each for each in entity.sessions.values() if each.holder is not None]
@@ -155,7 +145,7 @@ def other_session_given(
     first = [each.line.first(entity.messages) for each in up]
     offered = [queued for queued in first if queued is not None]
     if session is None or len(held) < 2 or not offered:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     oldest = min(offered, key=lambda queued: queued.arrival)
     return namespace.rules.messages.give(namespace, oldest, mode)
 
@@ -172,18 +162,14 @@ def _note_arrivals(namespace: Namespace, session: Session, connection: str) -> N
     also={"sessions.hold": _note_arrivals},
 )
 def later_messages_held_back(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
 ) -> v.MessageView | None:
     """A holder is given what was there when it came."""
     queued = None if session is None else session.line.first(entity.messages)
     came_with = memory(namespace, dict[tuple[str, str], int])
     if session is not None and queued and queued.arrival > came_with[name_of(session)]:
         return None
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, *rest)
 
 
 @mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT))
@@ -220,14 +206,10 @@ def _put_last(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def _by_places(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     if session is None or session.partition in entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     places = memory(namespace, dict[tuple[str, int], float])
 
     def place(queued: QueuedMessage) -> float:
@@ -292,12 +274,10 @@ def lost_session_read(
 
 
 @mutant("SESS-12", "sessions.renew", (*HELD, wait(61), RENEW))
-def lost_session_other_error(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str
-) -> Answer:
+def lost_session_other_error(namespace: Namespace, *rest: Any) -> Answer:
     """A renewal that comes too late is an invalid operation."""
     try:
-        return RULES.sessions.renew(namespace, command, connection)
+        return RULES.sessions.renew(namespace, *rest)
     except Refusal as refusal:
         if refusal.error is not v.Error.SESSION_LOCK_LOST:
             raise
@@ -383,13 +363,11 @@ def state_not_cleared(namespace: Namespace, command: v.SetSessionState, connecti
 
 
 @mutant("SESS-19", "sessions.close", (*EMPTY, SET, CLOSE, ACCEPT, GET))
-def state_dies_with_session(
-    namespace: Namespace, command: v.CloseSession, connection: str
-) -> Answer:
+def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest: Any) -> Answer:
     """Closing a session removes its state."""
     clear = v.SetSessionState(queue=command.queue, session_id=command.session_id, state=None)
-    RULES.sessions.set_state(namespace, clear, connection)
-    return RULES.sessions.close(namespace, command, connection)
+    RULES.sessions.set_state(namespace, clear, *rest)
+    return RULES.sessions.close(namespace, command, *rest)
 
 
 @mutant(
@@ -437,11 +415,9 @@ def _set_by_anybody(namespace: Namespace, command: v.SetSessionState, connection
     (*EMPTY, SET, over("c2", GET)),
     also={"sessions.set_state": _set_by_anybody},
 )
-def state_for_everybody(
-    namespace: Namespace, command: v.GetSessionState, connection: str
-) -> Answer:
+def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest: Any) -> Answer:
     """Any connection gets and sets the state."""
-    holder = _holder_of(namespace, command, connection)
+    holder = _holder_of(namespace, command, *rest)
     return RULES.sessions.get_state(namespace, command, holder)
 
 
@@ -481,11 +457,9 @@ def peek_ignores_session(
     "sessions.accept",
     (CREATE, send("m1", session_id="s"), down((home("s") + 1) % PARTITIONS), ACCEPT),
 )
-def outage_stops_sessions(
-    namespace: Namespace, command: v.AcceptSession, connection: str
-) -> Answer:
+def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession, *rest: Any) -> Answer:
     """While any partition is down, no session is given."""
-    answer = RULES.sessions.accept(namespace, command, connection)
+    answer = RULES.sessions.accept(namespace, command, *rest)
     if namespace.entities[command.queue].base.down:
         raise namespace.rules.partitions.outage(namespace, "SESS-24")
     return answer

@@ -1,6 +1,6 @@
 """Mutants of what subscriptions and topics are left with: disabled, redirected, deleted."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -8,7 +8,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
-from busproof.model.values import EntityKind, InTransit, Refusal
+from busproof.model.values import EntityKind, Refusal
 from busproof.mutants import topic_management as t
 from busproof.mutants.management import AT_ONCE, REMEMBERING
 from busproof.mutants.mutant import Family, memory
@@ -43,12 +43,10 @@ def disabled_subscription_gives(namespace: Namespace, path: str) -> Entity:
 
 
 @mutant("FWD-05", "management.apply_update", REDIRECTED)
-def subscription_not_redirected(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update by which a subscription is to forward is accepted and ignored."""
     before = entity.settings.forward_to
-    RULES.management.apply_update(namespace, entity, command)
+    RULES.management.apply_update(namespace, entity, *rest)
     if is_subscription(entity):
         entity.settings = attrs.evolve(entity.settings, forward_to=before)
 
@@ -114,9 +112,7 @@ def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None
     also=REMEMBERING,
     readings=AT_ONCE,
 )
-def deleted_subscriptions_counted(
-    namespace: Namespace, command: v.GetTopic, connection: str
-) -> Answer:
+def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *rest: Any) -> Answer:
     """A topic counts the subscriptions that it ever had."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
     above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
@@ -125,13 +121,11 @@ def deleted_subscriptions_counted(
 
 
 @mutant("TOPIC-25", "topics.distribute", (*t.WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, t.TAKE))
-def closed_subscription_misses(
-    namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
     """A subscription that is disabled for who receives gets no copies meanwhile."""
     open_ones = [each for each in topic.subscriptions or () if each.status.gives]
     with with_subscriptions(namespace, topic, open_ones):
-        RULES.topics.distribute(namespace, topic, message, partition, transit)
+        RULES.topics.distribute(namespace, topic, *rest)
 
 
 @mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE))

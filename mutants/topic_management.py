@@ -6,10 +6,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
-from busproof.model.values import EntityKind, EntitySettings, InTransit
+from busproof.model.values import EntityKind, EntitySettings
 from busproof.mutants.management import (
     AT_ONCE,
     LAST,
@@ -113,14 +112,12 @@ def topic_update_changes_detection(
     (CREATE, DELETE, v.CreateTopic(topic=TOPIC, partitioned=False), GET),
     also=REMEMBERING,
 )
-def topic_made_again_as_before(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic, *rest: Any) -> Answer:
     """A topic that is created again has the partitioning option of its deleted namesake."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     if before is not None and before.kind is EntityKind.TOPIC:
         command = attrs.evolve(command, partitioned=before.settings.partitioned)
-    return RULES.topics.create_topic(namespace, command, connection)
+    return RULES.topics.create_topic(namespace, command, *rest)
 
 
 @mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
@@ -192,22 +189,18 @@ def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connecti
     (*WITH_ONE, send("m1"), SHORTER, TAKE),
     also={"management.apply_update": keep_settings},
 )
-def subscription_update_ignored(
-    namespace: Namespace, queued: QueuedMessage, action: Action
-) -> None:
+def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """An update of a subscription is told afterwards, and never in force."""
     of_subscription = queued.entity.kind is EntityKind.SUBSCRIPTION
-    (lock_as_before if of_subscription else RULES.locks.lock)(namespace, queued, action)
+    (lock_as_before if of_subscription else RULES.locks.lock)(namespace, queued, *rest)
 
 
 @mutant("MGMT-12", "management.apply_update", (*WITH_TWO, SHORTER, GET_TWO))
-def subscription_update_is_of_all(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of one subscription changes the others of its topic as well."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
     for each in siblings or (entity,):
-        RULES.management.apply_update(namespace, each, command)
+        RULES.management.apply_update(namespace, each, *rest)
 
 
 @mutant(
@@ -216,12 +209,10 @@ def subscription_update_is_of_all(
     (*WITH_ONE, change(time_to_live=SOON), send("m1"), wait(6), TAKE),
     also={"management.apply_update": keep_settings},
 )
-def topic_life_as_created(
-    namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> None:
     """An update of a topic's time to live is told afterwards, and never in force."""
     with before_update(namespace, topic):
-        RULES.topics.distribute(namespace, topic, message, partition, transit)
+        RULES.topics.distribute(namespace, topic, *rest)
 
 
 @mutant(
@@ -256,9 +247,7 @@ def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> Non
 
 
 @mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
-def topics_listed_with_queues(
-    namespace: Namespace, command: v.ListTopics, connection: str
-) -> Answer:
+def topics_listed_with_queues(namespace: Namespace, *rest: Any) -> Answer:
     """A list of topics names the queues as well."""
     kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
     names = sorted(path for path, each in namespace.entities.items() if each.kind in kinds)
@@ -283,12 +272,10 @@ def deleted_subscription_listed(
     (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS),
     also={"locks.lock": lock_as_before},
 )
-def subscription_updated_in_one_partition(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def subscription_updated_in_one_partition(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of a subscription's locks misses the last partition."""
     missed = entity.kind is EntityKind.SUBSCRIPTION
-    (miss_last if missed else RULES.management.apply_update)(namespace, entity, command)
+    (miss_last if missed else RULES.management.apply_update)(namespace, entity, *rest)
 
 
 @mutant("MGMT-19", "management.delete", (CREATE, down(LAST), DELETE, up(LAST), DELETE))

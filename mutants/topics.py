@@ -130,11 +130,9 @@ def fan_out_ends_late(namespace: Namespace, topic: Entity, *what: Any) -> None:
 
 
 @mutant("TOPIC-01", "subscription_rules.copies", (*WITH_TWO, KEYED, GONE_TWO, GONE_TWO))
-def copied_twice(
-    namespace: Namespace, subscription: Entity, message: v.Message
-) -> tuple[v.Message, ...]:
+def copied_twice(namespace: Namespace, subscription: Entity, *rest: Any) -> tuple[v.Message, ...]:
     """A subscription that is not the only one gets two copies."""
-    copies = RULES.subscription_rules.copies(namespace, subscription, message)
+    copies = RULES.subscription_rules.copies(namespace, subscription, *rest)
     return copies * 2 if _siblings(subscription) else copies
 
 
@@ -167,11 +165,9 @@ def copies_lock_together(
 
 
 @mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO))
-def subscribed_backwards(
-    namespace: Namespace, command: v.CreateSubscription, connection: str
-) -> Answer:
+def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription, *rest: Any) -> Answer:
     """A new subscription begins with what an earlier one still holds."""
-    answer = RULES.topics.create_subscription(namespace, command, connection)
+    answer = RULES.topics.create_subscription(namespace, command, *rest)
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
     for each in [each for other in _siblings(new)[:1] for each in other.messages.values()]:
         namespace.rules.messages.arrive(namespace, new, each.message, each.partition, DIRECT)

@@ -1,6 +1,6 @@
 """Mutants of TXN: what may be sent in a transaction, and what becomes of it."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -33,13 +33,11 @@ TWO_SESSIONS: Final[Run] = (
 
 
 @mutant("TXN-01", "transactions.key_of", KEYED)
-def keyed_refused_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def keyed_refused_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """No message is accepted in a transaction."""
     if entity.settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-01")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return RULES.transactions.key_of(namespace, entity, *rest)
 
 
 @mutant("TXN-02", "transactions.check_same_key", TWO)
@@ -49,12 +47,10 @@ def second_refused_in_transaction(namespace: Namespace, earlier: Key, key: Key) 
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_accepted(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def keyless_accepted(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """A message without key is accepted in a transaction."""
     try:
-        return RULES.transactions.key_of(namespace, entity, transaction, message)
+        return RULES.transactions.key_of(namespace, entity, *rest)
     except Refusal as refusal:
         if "TXN-03" not in refusal.rules:
             raise
@@ -62,12 +58,10 @@ def keyless_accepted(
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_wrong_error(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def keyless_wrong_error(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """A message without key is refused in a transaction, with another error."""
     try:
-        return RULES.transactions.key_of(namespace, entity, transaction, message)
+        return RULES.transactions.key_of(namespace, entity, *rest)
     except Refusal as refusal:
         if "TXN-03" not in refusal.rules:
             raise
@@ -124,15 +118,9 @@ def other_key_accepted_in_same_partition(
     "transactions.place",
     (create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
 )
-def unpinned_in_transaction(
-    namespace: Namespace,
-    entity: Entity,
-    transaction: Transaction,
-    message: v.Message,
-    key: Key | None,
-) -> int:
+def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
     """A transaction's messages go to a partition of the transaction, not to that of their key."""
-    partition = RULES.transactions.place(namespace, entity, transaction, message, key)
+    partition = RULES.transactions.place(namespace, entity, *rest)
     return (partition + 1) % len(entity.partitions)
 
 
@@ -190,23 +178,17 @@ def two_sessions_refused_on_regular(
 
 @mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")))
 def transaction_split(
-    namespace: Namespace,
-    entity: Entity,
-    transaction: Transaction,
-    message: v.Message,
-    key: Key | None,
+    namespace: Namespace, entity: Entity, transaction: Transaction, *rest: Any
 ) -> int:
     """The third message of a transaction goes to another partition."""
-    partition = RULES.transactions.place(namespace, entity, transaction, message, key)
+    partition = RULES.transactions.place(namespace, entity, transaction, *rest)
     return (partition + (len(transaction.sends) == 2)) % len(entity.partitions)
 
 
 @mutant("TXN-11", "transactions.key_of", KEYED)
-def partition_key_refused_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def partition_key_refused_in_transaction(namespace: Namespace, *rest: Any) -> Key | None:
     """In a transaction a PartitionKey does not count as a key."""
-    key = RULES.transactions.key_of(namespace, entity, transaction, message)
+    key = RULES.transactions.key_of(namespace, *rest)
     if key is not None and key.source == PARTITION_KEY:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
     return key
