@@ -53,6 +53,25 @@ SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1,
 BEGIN: Final = v.BeginTransaction(transaction="t")
 DETECTING: Final = create(duplicate_detection=True)
 TAKE: Final = receive(delete=True)
+ALL_TAKEN: Final[Run] = (create(), batch(*BODIES, **KEY), *(TAKE,) * len(BODIES))
+SIX: Final[Run] = (create(), batch(*BODIES[:6], **KEY), receive())
+AFTER_ONE: Final[Run] = (
+    *(create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4),
+)
+SPLIT: Final[Run] = (create(), TWO_KEYS, TAKE, receive())
+TOO_LARGE: Final[Run] = (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY))
+BUFFERED: Final[Run] = (create(), BEGIN, batch("m1", within="t", **KEY), receive())
+ROLLED_BACK: Final[Run] = (
+    *(create(), BEGIN, batch("m1", "m2", within="t", **KEY)),
+    *(v.RollBackTransaction(transaction="t"), receive()),
+)
+COPY_OF_FIRST: Final[Run] = (
+    *(DETECTING, send("m1", **COPY), TAKE),
+    batch_of(v.Message(body="m2", **COPY), v.Message(body="m3", message_id="y", **KEY)),
+    receive(),
+)
+IN_OUTAGE: Final[Run] = (create(), send("m0", **KEY), down(home("a")), batch("m1", **KEY))
+TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
 
 Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
 
@@ -73,12 +92,7 @@ def batch_takes_the_first_only(
     return _sent(namespace, command, connection, lambda messages: messages[:1])
 
 
-@mutant(
-    "BATCH-01",
-    "batches.send_batch",
-    (create(), batch(*BODIES, **KEY), *(TAKE,) * len(BODIES)),
-    deep=True,
-)
+@mutant("BATCH-01", "batches.send_batch", ALL_TAKEN, deep=True)
 def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """Of a batch of more than 20 messages the last one is lost."""
     most = len(command.messages) - (len(command.messages) > MANY)
@@ -108,9 +122,7 @@ def batch_reversed(namespace: Namespace, command: v.SendBatch, connection: str) 
     return _sent(namespace, command, connection, lambda messages: messages[::-1])
 
 
-@mutant(
-    "BATCH-03", "batches.send_batch", (create(), batch(*BODIES[:6], **KEY), receive()), deep=True
-)
+@mutant("BATCH-03", "batches.send_batch", SIX, deep=True)
 def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """The first message of a batch of more than 5 arrives behind the others."""
     if len(command.messages) <= MANY // 4:
@@ -127,12 +139,7 @@ def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> 
         together.clear()
 
 
-@mutant(
-    "BATCH-04",
-    "keys.place",
-    (create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4),
-    also={"batches.send_batch": _note_batch},
-)
+@mutant("BATCH-04", "keys.place", AFTER_ONE, also={"batches.send_batch": _note_batch})
 def batch_by_turns(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """The messages of a batch go to the partitions by turns."""
     if memory(namespace, set[str]):
@@ -144,13 +151,7 @@ def _any_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, .
     """Messages with several keys may go together."""
 
 
-@mutant(
-    "BATCH-01",
-    "batches.send_batch",
-    (create(), TWO_KEYS, TAKE, receive()),
-    also={"batches.check_keys": _any_keys},
-    deep=True,
-)
+@mutant("BATCH-01", "batches.send_batch", SPLIT, also={"batches.check_keys": _any_keys}, deep=True)
 def two_keys_half_acknowledged(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
@@ -176,34 +177,19 @@ def regular_batch_needs_one_key(
     RULES.batches.check_keys(namespace, entity, messages)
 
 
-@mutant(
-    "BATCH-07", "limits.check_batch", (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY))
-)
+@mutant("BATCH-07", "limits.check_batch", TOO_LARGE)
 def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
     """A batch may be as large as one likes."""
 
 
-@mutant(
-    "BATCH-08", "batches.send_batch", (create(), BEGIN, batch("m1", within="t", **KEY), receive())
-)
+@mutant("BATCH-08", "batches.send_batch", BUFFERED)
 def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """A batch that is sent in a transaction arrives at once."""
     alone = attrs.evolve(command, transaction=None)
     return RULES.batches.send_batch(namespace, alone, *rest)
 
 
-@mutant(
-    "BATCH-08",
-    "batches.send_batch",
-    (
-        create(),
-        BEGIN,
-        batch("m1", "m2", within="t", **KEY),
-        v.RollBackTransaction(transaction="t"),
-        receive(),
-    ),
-    deep=True,
-)
+@mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, deep=True)
 def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """The last message of a batch that is sent in a transaction arrives at once."""
     answer = RULES.batches.send_batch(namespace, command, *rest)
@@ -213,17 +199,7 @@ def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *re
     return answer
 
 
-@mutant(
-    "BATCH-09",
-    "batches.send_batch",
-    (
-        DETECTING,
-        send("m1", **COPY),
-        TAKE,
-        batch_of(v.Message(body="m2", **COPY), v.Message(body="m3", message_id="y", **KEY)),
-        receive(),
-    ),
-)
+@mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST)
 def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """A batch with a copy of an earlier message is dropped whole."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
@@ -285,12 +261,7 @@ def batch_taken_as_far_as_there_is_room(
         return batch_taken_as_far_as_there_is_room(namespace, shorter, connection)
 
 
-@mutant(
-    "BATCH-11",
-    "keys.place",
-    (create(), send("m0", **KEY), down(home("a")), batch("m1", **KEY)),
-    also={"batches.send_batch": _note_batch},
-)
+@mutant("BATCH-11", "keys.place", IN_OUTAGE, also={"batches.send_batch": _note_batch})
 def batch_goes_round_an_outage(
     namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
 ) -> int:
@@ -368,11 +339,7 @@ def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str)
 
 
 @mutant(
-    "BATCH-14",
-    "locks.apply",
-    (*SENT, several(3), complete(0), complete(1)),
-    also={"batches.receive_batch": _note_tokens},
-    deep=True,
+    "BATCH-14", "locks.apply", TWO_SETTLED, also={"batches.receive_batch": _note_tokens}, deep=True
 )
 def settling_one_settles_all(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str

@@ -56,6 +56,12 @@ IN_SESSION: Final[Run] = (
     receive("a"),
     defer(0),
 )
+ELSEWHERE: Final[Run] = (*ASIDE, over("c2", receive()))
+ACTIVE_AGAIN: Final[Run] = (*LOCKED, abandon(0), by_number(0))
+OTHER_SESSION: Final[Run] = (
+    *(*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="b"), by_number(0, session_id="b")),
+)
+RECOVERED: Final[Run] = (*ASIDE, down(home("a")), up(home("a")), by_number(0))
 
 
 def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
@@ -88,11 +94,7 @@ def _note_connection(namespace: Namespace, command: v.Settlement, connection: st
 
 
 @mutant(
-    "DEFER-01",
-    "messages.give_next",
-    (*ASIDE, over("c2", receive())),
-    also={"locks.settle": _note_connection},
-    deep=True,
+    "DEFER-01", "messages.give_next", ELSEWHERE, also={"locks.settle": _note_connection}, deep=True
 )
 def deferred_given_elsewhere(
     namespace: Namespace,
@@ -133,12 +135,7 @@ def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) 
     return RULES.deferral.give(namespace, queued, mode)
 
 
-@mutant(
-    "DEFER-04",
-    "deferral.find",
-    (*LOCKED, abandon(0), by_number(0)),
-    also={"deferral.give": _give_any},
-)
+@mutant("DEFER-04", "deferral.find", ACTIVE_AGAIN, also={"deferral.give": _give_any})
 def active_given_by_number(
     namespace: Namespace, entity: Entity, number: int, session: Session | None
 ) -> QueuedMessage:
@@ -251,12 +248,7 @@ def one_number_at_a_time(namespace: Namespace, *rest: Any) -> Answer:
     return answer
 
 
-@mutant(
-    "DEFER-12",
-    "deferral.find",
-    (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="b"), by_number(0, session_id="b")),
-    deep=True,
-)
+@mutant("DEFER-12", "deferral.find", OTHER_SESSION, deep=True)
 def deferred_given_in_other_session(
     namespace: Namespace, entity: Entity, number: int, session: Session | None
 ) -> QueuedMessage:
@@ -282,12 +274,7 @@ def deferred_given_outside_session(
     return Answer(v.ReceivedSeveral(messages=tuple(given)))
 
 
-@mutant(
-    "DEFER-13",
-    "partitions.switch",
-    (*ASIDE, down(home("a")), up(home("a")), by_number(0)),
-    deep=True,
-)
+@mutant("DEFER-13", "partitions.switch", RECOVERED, deep=True)
 def deferred_forgotten_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:

@@ -36,6 +36,23 @@ def window(seconds: int) -> v.CreateQueue:
 
 TWO_QUEUES: Final[Run] = (UNIQUE, create(queue="other", duplicate_detection=True))
 IN_OTHER: Final[Run] = (x("m2", queue="other"), receive(delete=True, queue="other"))
+BETWEEN: Final[Run] = (
+    *(UNIQUE, x("m1"), wait(300), send("m2", message_id="y"), wait(301), x("m3"), *BOTH, TAKE),
+)
+LONG: Final[Run] = (window(8 * DAY), x("m1"), wait(7 * DAY + 1), x("m2"), *BOTH)
+ALIKE: Final[Run] = (
+    *(UNIQUE, x("m1", partition_key="a"), send("m2", message_id="y", partition_key="a"), *BOTH),
+)
+REGULAR: Final[Run] = (
+    *(create(duplicate_detection=True, partitioned=False), x("m1", partition_key="a")),
+    *(x("m2", partition_key="b"), *BOTH),
+)
+ROLLED_BACK: Final[Run] = (
+    *(UNIQUE, BEGIN, x("m1", within="t"), v.RollBackTransaction(transaction="t"), x("m2"), TAKE),
+)
+COMMITTED: Final[Run] = (
+    *(UNIQUE, x("m1"), BEGIN, x("m2", within="t"), v.CommitTransaction(transaction="t"), *BOTH),
+)
 
 
 def _remember(namespace: Namespace, entity: Entity, name: Name, until: int) -> None:
@@ -56,12 +73,7 @@ def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
     """A MessageId is remembered for good."""
 
 
-@mutant(
-    "DUP-01",
-    "duplicates.remember",
-    (UNIQUE, x("m1"), wait(300), send("m2", message_id="y"), wait(301), x("m3"), *BOTH, TAKE),
-    deep=True,
-)
+@mutant("DUP-01", "duplicates.remember", BETWEEN, deep=True)
 def window_prolonged_by_each_message(namespace: Namespace, entity: Entity, name: Name) -> None:
     """Each message that is sent with any MessageId prolongs the window of all others."""
     for known in (*entity.duplicates, name):
@@ -81,21 +93,13 @@ def short_windows(namespace: Namespace, window: int) -> None:
     RULES.duplicates.check_window(namespace, max(window, 20 * v.MICROSECONDS))
 
 
-@mutant(
-    "DUP-03",
-    "duplicates.check_window",
-    (window(8 * DAY), x("m1"), wait(7 * DAY + 1), x("m2"), *BOTH),
-)
+@mutant("DUP-03", "duplicates.check_window", LONG)
 def long_windows(namespace: Namespace, window: int) -> None:
     """A duplicate window can be longer than 7 days."""
     RULES.duplicates.check_window(namespace, min(window, 20 * v.MICROSECONDS))
 
 
-@mutant(
-    "DUP-04",
-    "duplicates.is_duplicate",
-    (UNIQUE, x("m1", partition_key="a"), send("m2", message_id="y", partition_key="a"), *BOTH),
-)
+@mutant("DUP-04", "duplicates.is_duplicate", ALIKE)
 def alike_messages_dropped(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
@@ -106,16 +110,7 @@ def alike_messages_dropped(
     return is_copy or (alike and entity.settings.duplicate_detection)
 
 
-@mutant(
-    "DUP-05",
-    "duplicates.is_duplicate",
-    (
-        create(duplicate_detection=True, partitioned=False),
-        x("m1", partition_key="a"),
-        x("m2", partition_key="b"),
-        *BOTH,
-    ),
-)
+@mutant("DUP-05", "duplicates.is_duplicate", REGULAR)
 def keys_told_apart_on_regular(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
@@ -160,12 +155,7 @@ def outage_forgets(
     return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant(
-    "DUP-10",
-    "transactions.roll_back",
-    (UNIQUE, BEGIN, x("m1", within="t"), v.RollBackTransaction(transaction="t"), x("m2"), TAKE),
-    deep=True,
-)
+@mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, deep=True)
 def rolled_back_remembered(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
@@ -186,12 +176,7 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
         committing.clear()
 
 
-@mutant(
-    "DUP-11",
-    "duplicates.is_duplicate",
-    (UNIQUE, x("m1"), BEGIN, x("m2", within="t"), v.CommitTransaction(transaction="t"), *BOTH),
-    also={"transactions.commit": _note_commit},
-)
+@mutant("DUP-11", "duplicates.is_duplicate", COMMITTED, also={"transactions.commit": _note_commit})
 def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """In a transaction no message is a copy."""
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, *rest)

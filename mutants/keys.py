@@ -53,6 +53,34 @@ IN_OUTAGE: Final[Run] = (
 NO_TURN: Final[Run] = (create(), *(send(f"m{number}") for number in range(ENOUGH)))
 MISMATCH: Final[Run] = (create(), send("m1", session_id="a", partition_key="b"))
 RECEIVE_TWO: Final[Run] = (receive(delete=True), receive(delete=True))
+FORTY: Final[Run] = (create(), *(send(f"m{n}", partition_key="a") for n in range(40)))
+ONE_SESSION: Final[Run] = (
+    *(create(), send("m1", session_id="a", message_id="1")),
+    send("m2", session_id="a", message_id="2"),
+)
+TWO_IN_SESSION: Final[Run] = (SESSIONS, send("m1", session_id="s"), send("m2", session_id="s"))
+LONG_MISMATCH: Final[Run] = (
+    *(create(), send("m1", session_id="customer-1", partition_key="customer-2")),
+)
+OTHER_CASE: Final[Run] = (create(), send("m1", session_id="a", partition_key="A"))
+TWO_IDS: Final[Run] = (
+    *(UNIQUE, send("m1", partition_key="a", message_id="1")),
+    send("m2", partition_key="a", message_id="2"),
+)
+ABANDONED: Final[Run] = (*IN_SESSION, abandon(0), receive("s"))
+COPIES: Final[Run] = (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO)
+THIRD_COPY: Final[Run] = (
+    *(UNIQUE, send("m1", message_id="1"), send("m2", message_id="2"), send("m3", message_id="1")),
+    *(*RECEIVE_TWO, receive(delete=True)),
+)
+LATE_COPY: Final[Run] = (
+    *(UNIQUE, send("m1", message_id="1"), wait(300), send("m2", message_id="1"), *RECEIVE_TWO),
+)
+NOT_UNIQUE: Final[Run] = (
+    *(create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
+)
+PLAIN: Final[Run] = (create(), send("m1"), receive())
+KEY_RECOVERED: Final[Run] = (*IN_OUTAGE, up(HOME), send("m3", partition_key="a"))
 
 
 @mutant("KEY-01", "messages.arrive", (create(), send("m1"), v.Peek(queue=QUEUE, count=2)))
@@ -79,12 +107,7 @@ def key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
     return _moving(namespace, entity, key, 5)
 
 
-@mutant(
-    "KEY-02",
-    "keys.home",
-    (create(), *(send(f"m{n}", partition_key="a") for n in range(40))),
-    deep=True,
-)
+@mutant("KEY-02", "keys.home", FORTY, deep=True)
 def key_moves_late(namespace: Namespace, entity: Entity, key: Key) -> int:
     """From its 40th message on a key selects another partition."""
     return _moving(namespace, entity, key, 40)
@@ -97,15 +120,7 @@ def _message_id(entity: Entity, message: v.Message) -> Key | None:
     return Key(MESSAGE_ID, message.message_id)
 
 
-@mutant(
-    "KEY-04",
-    "keys.effective_key",
-    (
-        create(),
-        send("m1", session_id="a", message_id="1"),
-        send("m2", session_id="a", message_id="2"),
-    ),
-)
+@mutant("KEY-04", "keys.effective_key", ONE_SESSION)
 def session_id_not_a_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
     """On a queue without sessions the SessionId is no key: the MessageId is, or nothing."""
     key = RULES.keys.effective_key(namespace, entity, message)
@@ -113,11 +128,7 @@ def session_id_not_a_key(namespace: Namespace, entity: Entity, message: v.Messag
     return _message_id(entity, message) if ignored else key
 
 
-@mutant(
-    "KEY-05",
-    "keys.effective_key",
-    (SESSIONS, send("m1", session_id="s"), send("m2", session_id="s")),
-)
+@mutant("KEY-05", "keys.effective_key", TWO_IN_SESSION)
 def session_split(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
     """On a session-aware queue a session is spread: the MessageId is the key, or nothing."""
     if entity.settings.requires_session:
@@ -166,24 +177,14 @@ def _compared_by(namespace: Namespace, entity: Entity, message: v.Message, alike
         RULES.keys.check_agreement(namespace, entity, message)
 
 
-@mutant(
-    "KEY-08",
-    "keys.check_agreement",
-    (create(), send("m1", session_id="customer-1", partition_key="customer-2")),
-    deep=True,
-)
+@mutant("KEY-08", "keys.check_agreement", LONG_MISMATCH, deep=True)
 def mismatch_accepted_when_long(namespace: Namespace, entity: Entity, message: v.Message) -> None:
     """Keys are compared by their first 8 characters."""
     session_id, partition_key = message.session_id or "", message.partition_key or ""
     _compared_by(namespace, entity, message, session_id[:8] == partition_key[:8])
 
 
-@mutant(
-    "KEY-08",
-    "keys.check_agreement",
-    (create(), send("m1", session_id="a", partition_key="A")),
-    deep=True,
-)
+@mutant("KEY-08", "keys.check_agreement", OTHER_CASE, deep=True)
 def mismatch_accepted_in_other_case(
     namespace: Namespace, entity: Entity, message: v.Message
 ) -> None:
@@ -207,15 +208,7 @@ def message_id_not_a_key(namespace: Namespace, entity: Entity, key: Key | None, 
     return RULES.keys.place(namespace, entity, key, *rest)
 
 
-@mutant(
-    "KEY-24",
-    "keys.effective_key",
-    (
-        UNIQUE,
-        send("m1", partition_key="a", message_id="1"),
-        send("m2", partition_key="a", message_id="2"),
-    ),
-)
+@mutant("KEY-24", "keys.effective_key", TWO_IDS)
 def message_id_before_partition_key(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """With duplicate detection the MessageId is the key, whatever else is set."""
     first = _message_id(entity, *rest) if entity.settings.duplicate_detection else None
@@ -249,13 +242,7 @@ def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> Q
     return min(offered, key=lambda each: (each in abandoned, each.number), default=None)
 
 
-@mutant(
-    "KEY-06",
-    "messages.give_next",
-    (*IN_SESSION, abandon(0), receive("s")),
-    also=REMEMBERING_ABANDONED,
-    deep=True,
-)
+@mutant("KEY-06", "messages.give_next", ABANDONED, also=REMEMBERING_ABANDONED, deep=True)
 def session_out_of_order_after_abandon(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
@@ -329,29 +316,13 @@ def key_order_lost_after_outage(namespace: Namespace, entity: Entity) -> QueuedM
     return [each for each in there if each in held][-1]
 
 
-@mutant(
-    "KEY-11",
-    "duplicates.is_duplicate",
-    (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
-)
+@mutant("KEY-11", "duplicates.is_duplicate", COPIES)
 def duplicates_kept(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """No message is ever taken for a copy."""
     return False
 
 
-@mutant(
-    "KEY-11",
-    "duplicates.remember",
-    (
-        UNIQUE,
-        send("m1", message_id="1"),
-        send("m2", message_id="2"),
-        send("m3", message_id="1"),
-        *RECEIVE_TWO,
-        receive(delete=True),
-    ),
-    deep=True,
-)
+@mutant("KEY-11", "duplicates.remember", THIRD_COPY, deep=True)
 def duplicates_only_latest(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """Only the MessageId of the latest message is remembered."""
     for known in tuple(entity.duplicates):
@@ -359,11 +330,7 @@ def duplicates_only_latest(namespace: Namespace, entity: Entity, *rest: Any) -> 
     RULES.duplicates.remember(namespace, entity, *rest)
 
 
-@mutant(
-    "KEY-11",
-    "duplicates.remember",
-    (UNIQUE, send("m1", message_id="1"), wait(300), send("m2", message_id="1"), *RECEIVE_TWO),
-)
+@mutant("KEY-11", "duplicates.remember", LATE_COPY)
 def duplicates_forgotten_early(
     namespace: Namespace, entity: Entity, name: tuple[Key | None, str]
 ) -> None:
@@ -374,11 +341,7 @@ def duplicates_forgotten_early(
     entry.index()
 
 
-@mutant(
-    "KEY-12",
-    "messages.accept",
-    (create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
-)
+@mutant("KEY-12", "messages.accept", NOT_UNIQUE)
 def duplicates_dropped_without_detection(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
 ) -> None:
@@ -388,9 +351,7 @@ def duplicates_dropped_without_detection(
         RULES.messages.accept(namespace, entity, message, key, *rest)
 
 
-@mutant(
-    "KEY-13", "", (create(), send("m1"), receive()), needs=frozenset({v.Capability.CLIENT_LIBRARY})
-)
+@mutant("KEY-13", "", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))
 def id_not_assigned() -> None:
     """The client library leaves a missing MessageId missing."""
 
@@ -510,13 +471,7 @@ def _note_outage(
 NOTING_OUTAGES: Final = {"partitions.switch": _note_outage}
 
 
-@mutant(
-    "KEY-20",
-    "keys.home",
-    (*IN_OUTAGE, up(HOME), send("m3", partition_key="a")),
-    also=NOTING_OUTAGES,
-    deep=True,
-)
+@mutant("KEY-20", "keys.home", KEY_RECOVERED, also=NOTING_OUTAGES, deep=True)
 def key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:
     """After an outage of its partition a key selects another one."""
     partition = RULES.keys.home(namespace, entity, key)

@@ -55,6 +55,17 @@ AT_ONCE: Final = {"GET-LAG": "at-once"}
 SHUT: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.SEND_DISABLED)
 CLOSED: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.RECEIVE_DISABLED)
 OPEN: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.ACTIVE)
+WITH_BOTH: Final = create(requires_session=True, duplicate_detection=True)
+CREATED_TWICE: Final[Run] = (create(), send("m1"), create(), receive())
+DIES: Final[Run] = (create(), DYING, send("m1"), wait(6), receive())
+THERE_BEFORE: Final[Run] = (create(), send("m1"), DYING, wait(6), receive())
+CREATED_AGAIN: Final[Run] = (create(), send("m1"), DELETE, create(), receive())
+COPY_AGAIN: Final[Run] = (
+    *(DETECTING, send("m1", message_id="x"), DELETE),
+    *(DETECTING, send("m2", message_id="x"), receive()),
+)
+UPDATED_TWICE: Final[Run] = (*ONE_EACH, down(LAST), SHORTER, up(LAST), SHORTER, *ALL_RECEIVED)
+RECOVERED: Final[Run] = (create(), down(LAST), up(LAST), wait(1), GET)
 
 
 def fixed(**changes: Any) -> Run:
@@ -99,12 +110,7 @@ def no_partitions_with_sessions(namespace: Namespace, command: v.CreateQueue, *r
     return _unless(refused, namespace, command, *rest)
 
 
-@mutant(
-    "MGMT-02",
-    "management.create_queue",
-    (create(requires_session=True, duplicate_detection=True),),
-    deep=True,
-)
+@mutant("MGMT-02", "management.create_queue", (WITH_BOTH,), deep=True)
 def no_partitions_with_sessions_and_detection(
     namespace: Namespace, command: v.CreateQueue, connection: str
 ) -> Answer:
@@ -220,9 +226,7 @@ def empty(namespace: Namespace, entity: Entity) -> None:
         namespace.rules.messages.remove(namespace, queued)
 
 
-@mutant(
-    "MGMT-09", "management.create_queue", (create(), send("m1"), create(), receive()), deep=True
-)
+@mutant("MGMT-09", "management.create_queue", CREATED_TWICE, deep=True)
 def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """Creating a queue once more is refused, yet empties it."""
     known = namespace.entities.get(command.queue)
@@ -313,25 +317,14 @@ def update_not_in_force(namespace: Namespace, queued: QueuedMessage, action: Act
     lock_as_before(namespace, queued, action)
 
 
-@mutant(
-    "MGMT-12",
-    "expiry.expires_at",
-    (create(), DYING, send("m1"), wait(6), receive()),
-    also=KEEPING,
-    deep=True,
-)
+@mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
 def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """An update of the time to live is told and not in force."""
     with before_update(namespace, entity):
         return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
-@mutant(
-    "MGMT-12",
-    "management.apply_update",
-    (create(), send("m1"), DYING, wait(6), receive()),
-    deep=True,
-)
+@mutant("MGMT-12", "management.apply_update", THERE_BEFORE, deep=True)
 def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of the time to live is in force for messages that are there already."""
     RULES.management.apply_update(namespace, entity, *rest)
@@ -369,12 +362,7 @@ def inherit_ids(namespace: Namespace, entity: Entity, before: Entity) -> None:
         entry.index()
 
 
-@mutant(
-    "MGMT-15",
-    "management.add",
-    (create(), send("m1"), DELETE, create(), receive()),
-    also=REMEMBERING,
-)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
 def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
     """A queue that is created again holds what it held."""
     RULES.management.add(namespace, entity)
@@ -383,16 +371,7 @@ def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
         inherit_messages(namespace, entity, before)
 
 
-@mutant(
-    "MGMT-15",
-    "management.add",
-    (
-        *(DETECTING, send("m1", message_id="x"), DELETE),
-        *(DETECTING, send("m2", message_id="x"), receive()),
-    ),
-    also=REMEMBERING,
-    deep=True,
-)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, also=REMEMBERING, deep=True)
 def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
     """Duplicate detection remembers MessageIds of a deleted queue."""
     RULES.management.add(namespace, entity)
@@ -456,13 +435,7 @@ def refused_deletion_sticks(namespace: Namespace, entity: Entity) -> None:
     refuse_for_good(namespace, entity)
 
 
-@mutant(
-    "MGMT-19",
-    "management.apply_update",
-    (*ONE_EACH, down(LAST), SHORTER, up(LAST), SHORTER, *ALL_RECEIVED),
-    also=LOCKING,
-    deep=True,
-)
+@mutant("MGMT-19", "management.apply_update", UPDATED_TWICE, also=LOCKING, deep=True)
 def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update that was refused in an outage never reaches the partition that was down."""
     try:
@@ -523,21 +496,13 @@ def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int
     return sum(each.messages for each in entity.partitions if (path, each.number) not in lost)
 
 
-@mutant(
-    "MGMT-21", "management.availability", (create(), down(LAST), wait(1), GET), readings=AT_ONCE
-)
+@mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)
 def never_limited(namespace: Namespace, entity: Entity) -> v.Availability:
     """Availability is never told to be limited."""
     return v.Availability.AVAILABLE
 
 
-@mutant(
-    "MGMT-22",
-    "management.availability",
-    (create(), down(LAST), up(LAST), wait(1), GET),
-    readings=AT_ONCE,
-    deep=True,
-)
+@mutant("MGMT-22", "management.availability", RECOVERED, readings=AT_ONCE, deep=True)
 def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
     """After an outage availability stays limited."""
     was_down = entity.base.path in namespace.down

@@ -26,6 +26,8 @@ CLOSE_ONE: Final = v.UpdateQueue(queue=t.ONE, status=v.EntityStatus.RECEIVE_DISA
 OPEN_ONE: Final = v.UpdateQueue(queue=t.ONE, status=v.EntityStatus.ACTIVE)
 FORWARD_ONE: Final = v.UpdateQueue(queue=t.ONE, forward_to="end")
 REDIRECTED: Final[Run] = (create(queue="end"), *t.WITH_ONE, FORWARD_ONE, SENT, t.TAKE)
+CREATED_AGAIN: Final[Run] = (*t.WITH_ONE, t.DELETE, t.CREATE, t.LIST)
+COUNTED: Final[Run] = (*t.WITH_ONE, t.DELETE_ONE, t.GET)
 
 
 @mutant("MGMT-26", "topics.sendable", (*t.WITH_ONE, SHUT, SENT))
@@ -61,9 +63,7 @@ def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None
         RULES.management.delete(namespace, entity)
 
 
-@mutant(
-    "TOPIC-22", "topics.create_topic", (*t.WITH_ONE, t.DELETE, t.CREATE, t.LIST), also=REMEMBERING
-)
+@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, also=REMEMBERING)
 def topic_made_again_has_its_subscriptions(
     namespace: Namespace, command: v.CreateTopic, connection: str
 ) -> Answer:
@@ -105,13 +105,7 @@ def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None
         entity.base.down = frozenset(range(len(entity.partitions)))
 
 
-@mutant(
-    "TOPIC-24",
-    "topics.get_topic",
-    (*t.WITH_ONE, t.DELETE_ONE, t.GET),
-    also=REMEMBERING,
-    readings=AT_ONCE,
-)
+@mutant("TOPIC-24", "topics.get_topic", COUNTED, also=REMEMBERING, readings=AT_ONCE)
 def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *rest: Any) -> Answer:
     """A topic counts the subscriptions that it ever had."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}

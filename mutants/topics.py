@@ -78,6 +78,8 @@ IN_SESSION: Final[Run] = (*SESSIONS, send("m1", session_id="s"))
 HOLD: Final = v.AcceptSession(queue=ONE, session_id="s")
 READ: Final = receive("s", queue=ONE)
 READ_FIRST: Final[Run] = (*IN_SESSION, send("m2", session_id="s"), HOLD, READ)
+ABANDONED: Final[Run] = (*READ_FIRST, abandon(0, queue=ONE), READ)
+TWO_KEYS: Final[Run] = (*WITH_ONE, *BUFFERED, send("m2", within="t", partition_key="b"))
 
 
 def is_topic(entity: Entity | None) -> bool:
@@ -324,13 +326,7 @@ def subscription_session_reversed(namespace: Namespace, entity: Entity, *how: An
     return give(namespace, entity, *how)
 
 
-@mutant(
-    "TOPIC-14",
-    "messages.give_next",
-    (*READ_FIRST, abandon(0, queue=ONE), READ),
-    also=keys.REMEMBERING_ABANDONED,
-    deep=True,
-)
+@mutant("TOPIC-14", "messages.give_next", ABANDONED, also=keys.REMEMBERING_ABANDONED, deep=True)
 def subscription_session_reordered_by_abandon(
     namespace: Namespace, entity: Entity, *how: Any
 ) -> View | None:
@@ -376,11 +372,7 @@ def topic_takes_keyless_in_transaction(
     return RULES.keys.effective_key(namespace, entity, message)
 
 
-@mutant(
-    "TOPIC-16",
-    "transactions.check_other_sends",
-    (*WITH_ONE, *BUFFERED, send("m2", within="t", partition_key="b")),
-)
+@mutant("TOPIC-16", "transactions.check_other_sends", TWO_KEYS)
 def topic_takes_second_key(namespace: Namespace, entity: Entity, *what: Any) -> None:
     """A topic takes messages with several keys in a transaction."""
     if not is_topic(entity):

@@ -30,6 +30,18 @@ TWO_SESSIONS: Final[Run] = (
     send("m1", within="t", session_id="a"),
     send("m2", within="t", session_id="b"),
 )
+OTHER_KEY: Final[Run] = (*KEYED, send("m2", within="t", partition_key="b"))
+THIRD_KEY: Final[Run] = (*TWO, send("m3", within="t", partition_key="b"))
+SAME_HOME: Final[Run] = (*KEYED, send("m2", within="t", partition_key="c"))
+PINNED: Final[Run] = (
+    *(create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
+)
+MISMATCH: Final[Run] = (*SESSIONS, send("m1", within="t", session_id="a", partition_key="b"))
+REGULAR: Final[Run] = (create(partitioned=False, requires_session=True), BEGIN, *TWO_SESSIONS)
+RECEIVED: Final[Run] = (*KEYED, receive())
+SCHEDULED: Final[Run] = (
+    *(*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
+)
 
 
 @mutant("TXN-01", "transactions.key_of", KEYED)
@@ -68,21 +80,14 @@ def keyless_wrong_error(namespace: Namespace, entity: Entity, *rest: Any) -> Key
         raise Refusal(v.Error.UNAVAILABLE, *refusal.rules) from None
 
 
-@mutant(
-    "TXN-04", "transactions.check_same_key", (*KEYED, send("m2", within="t", partition_key="b"))
-)
+@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY)
 def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
     """A transaction takes messages with different keys."""
     if earlier.source == key.source == SESSION_ID:
         RULES.transactions.check_same_key(namespace, earlier, key)
 
 
-@mutant(
-    "TXN-04",
-    "transactions.check_other_sends",
-    (*TWO, send("m3", within="t", partition_key="b")),
-    deep=True,
-)
+@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, deep=True)
 def other_key_accepted_third(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
@@ -92,12 +97,7 @@ def other_key_accepted_third(
         RULES.transactions.check_other_sends(namespace, entity, transaction, key)
 
 
-@mutant(
-    "TXN-04",
-    "transactions.check_other_sends",
-    (*KEYED, send("m2", within="t", partition_key="c")),
-    deep=True,
-)
+@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, deep=True)
 def other_key_accepted_in_same_partition(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
@@ -113,11 +113,7 @@ def other_key_accepted_in_same_partition(
     RULES.transactions.check_other_sends(namespace, entity, apart, key)
 
 
-@mutant(
-    "TXN-05",
-    "transactions.place",
-    (create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
-)
+@mutant("TXN-05", "transactions.place", PINNED)
 def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
     """A transaction's messages go to a partition of the transaction, not to that of their key."""
     partition = RULES.transactions.place(namespace, entity, *rest)
@@ -140,11 +136,7 @@ def session_missing_accepted(
         return key
 
 
-@mutant(
-    "TXN-07",
-    "transactions.key_of",
-    (*SESSIONS, send("m1", within="t", session_id="a", partition_key="b")),
-)
+@mutant("TXN-07", "transactions.key_of", MISMATCH)
 def mismatch_accepted_in_transaction(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
@@ -161,11 +153,7 @@ def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
         RULES.transactions.check_same_key(namespace, earlier, key)
 
 
-@mutant(
-    "TXN-09",
-    "transactions.key_of",
-    (create(partitioned=False, requires_session=True), BEGIN, *TWO_SESSIONS),
-)
+@mutant("TXN-09", "transactions.key_of", REGULAR)
 def two_sessions_refused_on_regular(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
@@ -198,12 +186,7 @@ def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
     """Let the commit add nothing to what was delivered before it."""
 
 
-@mutant(
-    "TXN-12",
-    "transactions.send",
-    (*KEYED, receive()),
-    also={"transactions.deliver": _deliver_nothing},
-)
+@mutant("TXN-12", "transactions.send", RECEIVED, also={"transactions.deliver": _deliver_nothing})
 def visible_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
@@ -242,11 +225,7 @@ def rollback_keeps_the_first(
     return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant(
-    "TXN-13",
-    "transactions.roll_back",
-    (*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
-)
+@mutant("TXN-13", "transactions.roll_back", SCHEDULED)
 def scheduled_outside_transaction(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:

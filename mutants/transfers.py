@@ -31,6 +31,8 @@ FULL: Final[Run] = (
     send("m1", queue="end", size=600_000_000, stands_in=True),
     send("m2", size=600_000_000, stands_in=True),
 )
+DELETED: Final[Run] = (*PAIR, v.DeleteQueue(queue="end"), send("m1"), STUCK)
+DUE: Final[Run] = (*PAIR, schedule("m1", 5), *ALL_DOWN, wait(10), *ALL_UP, ARRIVED)
 
 
 @mutant("FWD-19", "forwarding.deliver", (*PAIR, SHUT, send("m1"), ARRIVED))
@@ -61,12 +63,7 @@ def lost_before_disabled_destination(namespace: Namespace, source: Entity, *what
     _keep_unless("DestinationDisabled", namespace, source, *what)
 
 
-@mutant(
-    "FWD-20",
-    "forwarding.keep",
-    (*PAIR, v.DeleteQueue(queue="end"), send("m1"), STUCK),
-    literal=True,
-)
+@mutant("FWD-20", "forwarding.keep", DELETED, literal=True)
 def lost_with_its_destination(namespace: Namespace, source: Entity, *what: Any) -> None:
     """What cannot be forwarded because the destination was deleted is nowhere."""
     _keep_unless("DestinationNotFound", namespace, source, *what)
@@ -78,12 +75,7 @@ def lost_before_full_destination(namespace: Namespace, source: Entity, *what: An
     _keep_unless("DestinationFull", namespace, source, *what)
 
 
-@mutant(
-    "FWD-23",
-    "forwarding.forward",
-    (*PAIR, schedule("m1", 5), *ALL_DOWN, wait(10), *ALL_UP, ARRIVED),
-    literal=True,
-)
+@mutant("FWD-23", "forwarding.forward", DUE, literal=True)
 def due_in_outage_not_forwarded(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
