@@ -12,6 +12,7 @@ from busproof.mutants import (
     deferral,
     duplicates,
     expiry,
+    features,
     keys,
     limits,
     locks,
@@ -23,8 +24,11 @@ from busproof.mutants import (
     scheduling,
     sessions,
     sizes,
+    subscriptions,
     topic_management,
+    topics,
     transactions,
+    transfers,
 )
 from busproof.mutants.mutant import Mutant
 
@@ -36,6 +40,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *deferral.MUTANTS,
     *duplicates.MUTANTS,
     *expiry.MUTANTS,
+    *features.MUTANTS,
     *keys.MUTANTS,
     *limits.MUTANTS,
     *locks.MUTANTS,
@@ -47,7 +52,10 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *scheduling.MUTANTS,
     *sessions.MUTANTS,
     *sizes.MUTANTS,
+    *subscriptions.MUTANTS,
     *topic_management.MUTANTS,
+    *topics.MUTANTS,
     *transactions.MUTANTS,
+    *transfers.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

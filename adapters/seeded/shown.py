@@ -5,29 +5,19 @@ from typing import Final
 
 from busproof.adapters.seeded import (
     shown_actions,
-    shown_added,
     shown_filters,
     shown_forwarding,
-    shown_topic_management,
-    shown_topics,
-    shown_transfers,
 )
 from busproof.mutants.runs import Run
 
 __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
-    **shown_topics.SHOWN,
     **shown_filters.SHOWN,
     **shown_actions.SHOWN,
-    **shown_added.SHOWN,
     **shown_forwarding.SHOWN,
-    **shown_transfers.SHOWN,
-    **shown_topic_management.SHOWN,
 }
 """In the order of the faults."""
 
-READINGS: Final[Mapping[str, Mapping[str, str]]] = {
-    **shown_topic_management.READINGS,
-}
+READINGS: Final[Mapping[str, Mapping[str, str]]] = {}
 """The readings, other than the default ones, under which the judge alone sees a fault."""
