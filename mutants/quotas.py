@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.quotas import MOST_ENTITIES, MOST_PARTITIONED
@@ -43,11 +41,12 @@ def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
     """Check as if there were so many more partitioned entities of this kind."""
     counts = namespace.counts
     name = "partitioned_queues" if kind is EntityKind.QUEUE else "partitioned_topics"
-    namespace.counts = attrs.evolve(counts, **{name: getattr(counts, name) + more})
+    there = getattr(counts, name)
+    setattr(counts, name, there + more)
     try:
         RULES.quotas.check_partitioned(namespace, kind)
     finally:
-        namespace.counts = counts
+        setattr(counts, name, there)
 
 
 @mutant("QUOTA-01", "quotas.check_partitioned", HUNDRED)
