@@ -11,10 +11,7 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
 from busproof.adapters.seeded import (
-    faults_actions,
     faults_added,
-    faults_filters,
-    faults_forwarding,
     faults_quotas,
     faults_subscriptions,
     faults_topics,
@@ -105,10 +102,7 @@ def _of_seeded(seeded: Seeded) -> Fault:
 FAULTS: Final[tuple[Fault, ...]] = (
     *map(_of_mutant, MUTANTS),
     *map(_of_seeded, faults_topics.FAULTS),
-    *map(_of_seeded, faults_filters.FAULTS),
-    *map(_of_seeded, faults_actions.FAULTS),
     *map(_of_seeded, faults_added.FAULTS),
-    *map(_of_seeded, faults_forwarding.FAULTS),
     *map(_of_seeded, faults_transfers.FAULTS),
     *map(_of_seeded, faults_subscriptions.FAULTS),
     *map(_of_seeded, faults_quotas.FAULTS),

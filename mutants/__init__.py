@@ -12,6 +12,8 @@ from busproof.mutants import (
     deferral,
     duplicates,
     expiry,
+    filters,
+    forwarding,
     keys,
     limits,
     locks,
@@ -22,6 +24,7 @@ from busproof.mutants import (
     scheduling,
     sessions,
     sizes,
+    subscription_rules,
     topic_management,
     transactions,
 )
@@ -35,6 +38,8 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *deferral.MUTANTS,
     *duplicates.MUTANTS,
     *expiry.MUTANTS,
+    *filters.MUTANTS,
+    *forwarding.MUTANTS,
     *keys.MUTANTS,
     *limits.MUTANTS,
     *locks.MUTANTS,
@@ -45,6 +50,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *scheduling.MUTANTS,
     *sessions.MUTANTS,
     *sizes.MUTANTS,
+    *subscription_rules.MUTANTS,
     *topic_management.MUTANTS,
     *transactions.MUTANTS,
 )

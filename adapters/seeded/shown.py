@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.adapters.seeded import (
-    shown_actions,
     shown_added,
-    shown_filters,
-    shown_forwarding,
     shown_quotas,
     shown_topic_management,
     shown_topics,
@@ -19,10 +16,7 @@ __all__ = ["READINGS", "SHOWN"]
 
 SHOWN: Final[dict[str, Run]] = {
     **shown_topics.SHOWN,
-    **shown_filters.SHOWN,
-    **shown_actions.SHOWN,
     **shown_added.SHOWN,
-    **shown_forwarding.SHOWN,
     **shown_transfers.SHOWN,
     **shown_topic_management.SHOWN,
     **shown_quotas.SHOWN,
