@@ -10,11 +10,6 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
-from busproof.adapters.seeded import (
-    faults_actions,
-    faults_filters,
-    faults_forwarding,
-)
 from busproof.adapters.seeded.bus import SeededBus
 from busproof.adapters.seeded.fault import Seeded
 from busproof.adapters.seeded.shown import READINGS, SHOWN
@@ -97,12 +92,7 @@ def _of_seeded(seeded: Seeded) -> Fault:
     )
 
 
-FAULTS: Final[tuple[Fault, ...]] = (
-    *map(_of_mutant, MUTANTS),
-    *map(_of_seeded, faults_filters.FAULTS),
-    *map(_of_seeded, faults_actions.FAULTS),
-    *map(_of_seeded, faults_forwarding.FAULTS),
-)
+FAULTS: Final[tuple[Fault, ...]] = (*map(_of_mutant, MUTANTS),)
 """Every fault, by the family of its rule."""
 
 _BY_ID: Final = {each.id: each for each in FAULTS}

@@ -3,20 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from busproof.adapters.seeded import (
-    shown_actions,
-    shown_filters,
-    shown_forwarding,
-)
 from busproof.mutants.runs import Run
 
 __all__ = ["READINGS", "SHOWN"]
 
-SHOWN: Final[dict[str, Run]] = {
-    **shown_filters.SHOWN,
-    **shown_actions.SHOWN,
-    **shown_forwarding.SHOWN,
-}
+SHOWN: Final[dict[str, Run]] = {}
 """In the order of the faults."""
 
 READINGS: Final[Mapping[str, Mapping[str, str]]] = {}
