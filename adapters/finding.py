@@ -76,7 +76,7 @@ _BUILT_IN: Final = (
     Available(
         name="faulty:FAULT-ID",
         kind="built in",
-        summary="a small bus apart from the model, with one seeded fault",
+        summary="the model with one seeded fault",
     ),
     Available(
         name="exec:COMMAND", kind="process", summary="any program that speaks the process protocol"

@@ -13,7 +13,6 @@ from busproof.broker.bus import Bus
 from busproof.broker.config import Configuration, Created
 from busproof.broker.engine import Connection
 from busproof.broker.faulty import FaultyBus
-from busproof.broker.foreign import ForeignBus, Implementation
 from busproof.broker.hub import Hub
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.listening import SPARE, SPARE_FOR_HTTP, guarded
@@ -45,7 +44,6 @@ def bus_for(
     seed: int = 0,
     clock: str = "real",
     rules: Rules = RULES,
-    instead: Implementation | None = None,
 ) -> Bus:
     """A bus with the entities that a configuration names.
 
@@ -55,7 +53,6 @@ def bus_for(
         seed: of its choices.
         clock: whether time passes by itself or by request.
         rules: the model's, or those of a mutant.
-        instead: what decides, if not the model.
 
     Raises:
         UsageError: an edition, a reading or an entity that cannot be had.
@@ -69,8 +66,6 @@ def bus_for(
     )
     kind = Bus if rules is RULES else FaultyBus
     bus = kind(profile, policy, seed, clock, rules=rules)
-    if instead is not None:
-        bus = ForeignBus(instead, profile, clock)
     create(bus, configuration)
     return bus
 

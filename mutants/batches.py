@@ -53,6 +53,25 @@ SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1,
 BEGIN: Final = v.BeginTransaction(transaction="t")
 DETECTING: Final = create(duplicate_detection=True)
 TAKE: Final = receive(delete=True)
+ALL_TAKEN: Final[Run] = (create(), batch(*BODIES, **KEY), *(TAKE,) * len(BODIES))
+SIX: Final[Run] = (create(), batch(*BODIES[:6], **KEY), receive())
+AFTER_ONE: Final[Run] = (
+    *(create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4),
+)
+SPLIT: Final[Run] = (create(), TWO_KEYS, TAKE, receive())
+TOO_LARGE: Final[Run] = (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY))
+BUFFERED: Final[Run] = (create(), BEGIN, batch("m1", within="t", **KEY), receive())
+ROLLED_BACK: Final[Run] = (
+    *(create(), BEGIN, batch("m1", "m2", within="t", **KEY)),
+    *(v.RollBackTransaction(transaction="t"), receive()),
+)
+COPY_OF_FIRST: Final[Run] = (
+    *(DETECTING, send("m1", **COPY), TAKE),
+    batch_of(v.Message(body="m2", **COPY), v.Message(body="m3", message_id="y", **KEY)),
+    receive(),
+)
+IN_OUTAGE: Final[Run] = (create(), send("m0", **KEY), down(home("a")), batch("m1", **KEY))
+TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
 
 Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
 
@@ -73,12 +92,7 @@ def batch_takes_the_first_only(
     return _sent(namespace, command, connection, lambda messages: messages[:1])
 
 
-@mutant(
-    "BATCH-01",
-    "batches.send_batch",
-    (create(), batch(*BODIES, **KEY), *(TAKE,) * len(BODIES)),
-    deep=True,
-)
+@mutant("BATCH-01", "batches.send_batch", ALL_TAKEN, deep=True)
 def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """Of a batch of more than 20 messages the last one is lost."""
     most = len(command.messages) - (len(command.messages) > MANY)
@@ -86,18 +100,16 @@ def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connect
 
 
 @mutant("BATCH-02", "batches.send_batch", (create(), CONFLICT, receive()), deep=True)
-def refused_batch_stays_in_part(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """What a batch had before the message that is refused stays, though the batch is refused."""
     if command.transaction is not None or not command.messages:
-        return RULES.batches.send_batch(namespace, command, connection)
+        return RULES.batches.send_batch(namespace, command, *rest)
     namespace.rules.limits.check_batch(namespace, command.messages)
     for message in command.messages:
         one = v.Send(queue=command.queue, message=message, timeout=command.timeout)
         mark = namespace.journal.mark()
         try:
-            answer = namespace.rules.messages.send(namespace, one, connection)
+            answer = namespace.rules.messages.send(namespace, one, *rest)
         except Refusal as refusal:
             namespace.journal.refuse(mark)
             return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
@@ -110,12 +122,7 @@ def batch_reversed(namespace: Namespace, command: v.SendBatch, connection: str) 
     return _sent(namespace, command, connection, lambda messages: messages[::-1])
 
 
-@mutant(
-    "BATCH-03",
-    "batches.send_batch",
-    (create(), batch(*BODIES[:6], **KEY), receive()),
-    deep=True,
-)
+@mutant("BATCH-03", "batches.send_batch", SIX, deep=True)
 def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """The first message of a batch of more than 5 arrives behind the others."""
     if len(command.messages) <= MANY // 4:
@@ -132,37 +139,19 @@ def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> 
         together.clear()
 
 
-@mutant(
-    "BATCH-04",
-    "keys.place",
-    (
-        create(),
-        send("m0", **KEY),
-        batch("m1", "m2", "m3", **KEY),
-        *(receive(),) * 4,
-    ),
-    also={"batches.send_batch": _note_batch},
-)
-def batch_by_turns(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+@mutant("BATCH-04", "keys.place", AFTER_ONE, also={"batches.send_batch": _note_batch})
+def batch_by_turns(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """The messages of a batch go to the partitions by turns."""
     if memory(namespace, set[str]):
-        return RULES.keys.place_without_key(namespace, entity, size, timeout)
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+        return RULES.keys.place_without_key(namespace, entity, *rest)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 def _any_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
     """Messages with several keys may go together."""
 
 
-@mutant(
-    "BATCH-01",
-    "batches.send_batch",
-    (create(), TWO_KEYS, TAKE, receive()),
-    also={"batches.check_keys": _any_keys},
-    deep=True,
-)
+@mutant("BATCH-01", "batches.send_batch", SPLIT, also={"batches.check_keys": _any_keys}, deep=True)
 def two_keys_half_acknowledged(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
@@ -188,62 +177,29 @@ def regular_batch_needs_one_key(
     RULES.batches.check_keys(namespace, entity, messages)
 
 
-@mutant(
-    "BATCH-07",
-    "limits.check_batch",
-    (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY)),
-)
+@mutant("BATCH-07", "limits.check_batch", TOO_LARGE)
 def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
     """A batch may be as large as one likes."""
 
 
-@mutant(
-    "BATCH-08",
-    "batches.send_batch",
-    (create(), BEGIN, batch("m1", within="t", **KEY), receive()),
-)
-def batch_outside_transaction(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+@mutant("BATCH-08", "batches.send_batch", BUFFERED)
+def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """A batch that is sent in a transaction arrives at once."""
     alone = attrs.evolve(command, transaction=None)
-    return RULES.batches.send_batch(namespace, alone, connection)
+    return RULES.batches.send_batch(namespace, alone, *rest)
 
 
-@mutant(
-    "BATCH-08",
-    "batches.send_batch",
-    (
-        create(),
-        BEGIN,
-        batch("m1", "m2", within="t", **KEY),
-        v.RollBackTransaction(transaction="t"),
-        receive(),
-    ),
-    deep=True,
-)
-def rolled_back_batch_leaves_one(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+@mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, deep=True)
+def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """The last message of a batch that is sent in a transaction arrives at once."""
-    answer = RULES.batches.send_batch(namespace, command, connection)
+    answer = RULES.batches.send_batch(namespace, command, *rest)
     if command.transaction is not None and answer.refused is None:
         last = v.Send(queue=command.queue, message=command.messages[-1])
-        namespace.rules.messages.send(namespace, last, connection)
+        namespace.rules.messages.send(namespace, last, *rest)
     return answer
 
 
-@mutant(
-    "BATCH-09",
-    "batches.send_batch",
-    (
-        DETECTING,
-        send("m1", **COPY),
-        TAKE,
-        batch_of(v.Message(body="m2", **COPY), v.Message(body="m3", message_id="y", **KEY)),
-        receive(),
-    ),
-)
+@mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST)
 def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
     """A batch with a copy of an earlier message is dropped whole."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
@@ -285,10 +241,7 @@ def copies_within_a_batch_arrive(
 @mutant(
     "BATCH-10",
     "batches.send_batch",
-    (
-        create(max_size=1),
-        batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY),
-    ),
+    (create(max_size=1), batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY)),
 )
 def batch_taken_as_far_as_there_is_room(
     namespace: Namespace, command: v.SendBatch, connection: str
@@ -308,12 +261,7 @@ def batch_taken_as_far_as_there_is_room(
         return batch_taken_as_far_as_there_is_room(namespace, shorter, connection)
 
 
-@mutant(
-    "BATCH-11",
-    "keys.place",
-    (create(), send("m0", **KEY), down(home("a")), batch("m1", **KEY)),
-    also={"batches.send_batch": _note_batch},
-)
+@mutant("BATCH-11", "keys.place", IN_OUTAGE, also={"batches.send_batch": _note_batch})
 def batch_goes_round_an_outage(
     namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
 ) -> int:
@@ -337,10 +285,7 @@ Views = tuple[v.MessageView, ...]
 
 
 def _given(
-    namespace: Namespace,
-    command: v.ReceiveBatch,
-    connection: str,
-    change: Callable[[Views], Views],
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, change: Callable[[Views], Views]
 ) -> Answer:
     """Answer with what is made of the messages that were given."""
     answer = RULES.batches.receive_batch(namespace, command, connection)
@@ -394,11 +339,7 @@ def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str)
 
 
 @mutant(
-    "BATCH-14",
-    "locks.apply",
-    (*SENT, several(3), complete(0), complete(1)),
-    also={"batches.receive_batch": _note_tokens},
-    deep=True,
+    "BATCH-14", "locks.apply", TWO_SETTLED, also={"batches.receive_batch": _note_tokens}, deep=True
 )
 def settling_one_settles_all(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
@@ -416,13 +357,11 @@ def settling_one_settles_all(
 
 
 @mutant("FEAT-06", "batches.send_batch", (create(), TWO))
-def partitioned_takes_no_batch(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
     """A partitioned queue takes no batches."""
     if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
-    return RULES.batches.send_batch(namespace, command, connection)
+    return RULES.batches.send_batch(namespace, command, *rest)
 
 
 @mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)))

@@ -1,6 +1,6 @@
 """Mutants of DLQ: delivery counts, dead-letter queues, and dead-lettering on request."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -39,14 +39,29 @@ BURIED: Final[Run] = (*LOCKED, dead_letter(0))
 FOUND_DEAD: Final[Run] = (*BURIED, FROM_DEAD)
 BEGIN: Final = v.BeginTransaction(transaction="t")
 EXPIRED: Final = "TTLExpiredException"
+GIVEN_BACK_TWICE: Final[Run] = (
+    *(*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD, abandon(2, DEAD), FROM_DEAD),
+)
+DEAD_IN_ALL: Final[Run] = (
+    *(create(), *(send(f"m{number}") for number in range(PARTITIONS)), *(receive(),) * PARTITIONS),
+    *(*map(dead_letter, range(PARTITIONS)), *(FROM_DEAD,) * PARTITIONS),
+)
+RECOVERED: Final[Run] = (*BURIED, down(home("a")), up(home("a")), FROM_DEAD)
+SENT_WITHIN: Final[Run] = (CREATED, BEGIN, send("m2", queue=DEAD, partition_key="a", within="t"))
+ELEVEN: Final[Run] = (
+    *(create(), send("m1")),
+    *(*(step for number in range(10) for step in (receive(), abandon(number))), receive()),
+)
+TWO_QUEUES: Final[Run] = (
+    *(create(), create(queue="r"), send("m1", queue="r"), receive(queue="r"), dead_letter(0, "r")),
+    FROM_DEAD,
+)
 
 
 @mutant("DLQ-01", "messages.give", AGAIN)
-def delivery_count_stays(
-    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
-) -> v.MessageView:
+def delivery_count_stays(namespace: Namespace, *rest: Any) -> v.MessageView:
     """Every delivery of a message bears the count 1."""
-    given = RULES.messages.give(namespace, queued, mode)
+    given = RULES.messages.give(namespace, *rest)
     return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
 
 
@@ -68,12 +83,7 @@ def delivered_once_too_often(namespace: Namespace, queued: QueuedMessage) -> boo
     return entity.dead_letters is not None and queued.failed > entity.settings.max_delivery_count
 
 
-@mutant(
-    "DLQ-02",
-    "locks.end",
-    (*LOCKED, wait(61), receive(), wait(61), receive()),
-    deep=True,
-)
+@mutant("DLQ-02", "locks.end", (*LOCKED, wait(61), receive(), wait(61), receive()), deep=True)
 def expired_never_spent(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message whose last permitted lock expires is delivered on and on."""
     failed = queued.failed
@@ -138,14 +148,12 @@ def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
 
 
 @mutant("LOCK-06", "locks.settle", (*LOCKED, wait(61), dead_letter(0)), deep=True)
-def dead_lettered_after_expiry(
-    namespace: Namespace, command: v.Settlement, connection: str
-) -> Answer:
+def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement, *rest: Any) -> Answer:
     """A lock that has expired still dead-letters its message."""
     queued = _named(namespace, command)
     lost = queued is not None and queued.token is None and queued.entity.dead_letters is not None
     if queued is None or not lost or not isinstance(command, v.DeadLetter):
-        return RULES.locks.settle(namespace, command, connection)
+        return RULES.locks.settle(namespace, command, *rest)
     RULES.dead_letters.dead_letter(namespace, queued, command.reason)
     return Answer(DONE)
 
@@ -172,12 +180,7 @@ def dead_letter_changed(
     RULES.dead_letters.bury(namespace, entity, changed, partition, transit)
 
 
-@mutant(
-    "DLQ-09",
-    "locks.release",
-    (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD, abandon(2, DEAD), FROM_DEAD),
-    deep=True,
-)
+@mutant("DLQ-09", "locks.release", GIVEN_BACK_TWICE, deep=True)
 def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A dead letter that was given back as often as its entity permits is gone."""
     RULES.locks.release(namespace, queued, action)
@@ -194,17 +197,7 @@ def dead_letter_not_given_back(namespace: Namespace, queued: QueuedMessage, acti
         RULES.messages.remove(namespace, queued)
 
 
-@mutant(
-    "DLQ-12",
-    "messages.next_available",
-    (
-        create(),
-        *(send(f"m{number}") for number in range(PARTITIONS)),
-        *(receive(),) * PARTITIONS,
-        *map(dead_letter, range(PARTITIONS)),
-        *(FROM_DEAD,) * PARTITIONS,
-    ),
-)
+@mutant("DLQ-12", "messages.next_available", DEAD_IN_ALL)
 def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
     """Only the dead letters of the first partition are ever given."""
     if entity.dead_letters is not None:
@@ -213,9 +206,7 @@ def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> Queue
     return None if is_down else entity.partitions[0].line.first(entity.messages)
 
 
-@mutant(
-    "DLQ-12", "partitions.switch", (*BURIED, down(home("a")), up(home("a")), FROM_DEAD), deep=True
-)
+@mutant("DLQ-12", "partitions.switch", RECOVERED, deep=True)
 def dead_letters_lost_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
@@ -258,12 +249,7 @@ def sent_to_dead_letters(namespace: Namespace, command: v.Send, connection: str)
     return RULES.messages.send(namespace, command, connection)
 
 
-@mutant(
-    "DLQ-11",
-    "messages.send",
-    (CREATED, BEGIN, send("m2", queue=DEAD, partition_key="a", within="t")),
-    deep=True,
-)
+@mutant("DLQ-11", "messages.send", SENT_WITHIN, deep=True)
 def sent_to_dead_letters_in_transaction(
     namespace: Namespace, command: v.Send, connection: str
 ) -> Answer:
@@ -273,16 +259,7 @@ def sent_to_dead_letters_in_transaction(
     return RULES.messages.send(namespace, command, connection)
 
 
-@mutant(
-    "DLQ-04",
-    "dead_letters.has_failed_too_often",
-    (
-        create(),
-        send("m1"),
-        *(step for number in range(10) for step in (receive(), abandon(number))),
-        receive(),
-    ),
-)
+@mutant("DLQ-04", "dead_letters.has_failed_too_often", ELEVEN)
 def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
     """Where a queue does not say, a message has 11 deliveries."""
     by_default = queued.entity.settings.max_delivery_count == 10 and queued.failed == 10
@@ -312,18 +289,7 @@ def _read_from_first(namespace: Namespace, path: str) -> Entity:
 
 
 @mutant(
-    "DLQ-08",
-    "dead_letters.bury",
-    (
-        create(),
-        create(queue="r"),
-        send("m1", queue="r"),
-        receive(queue="r"),
-        dead_letter(0, "r"),
-        FROM_DEAD,
-    ),
-    also={"topics.readable": _read_from_first},
-    deep=True,
+    "DLQ-08", "dead_letters.bury", TWO_QUEUES, also={"topics.readable": _read_from_first}, deep=True
 )
 def one_grave_for_all(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit

@@ -1,7 +1,7 @@
 """Mutants of DEFER: messages that are set aside, and taken by their numbers."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -56,6 +56,12 @@ IN_SESSION: Final[Run] = (
     receive("a"),
     defer(0),
 )
+ELSEWHERE: Final[Run] = (*ASIDE, over("c2", receive()))
+ACTIVE_AGAIN: Final[Run] = (*LOCKED, abandon(0), by_number(0))
+OTHER_SESSION: Final[Run] = (
+    *(*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="b"), by_number(0, session_id="b")),
+)
+RECOVERED: Final[Run] = (*ASIDE, down(home("a")), up(home("a")), by_number(0))
 
 
 def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
@@ -71,16 +77,12 @@ def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
 
 @mutant("DEFER-01", "messages.give_next", (*ASIDE, receive()))
 def deferred_given(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A deferred message is given to the next receive."""
     for queued in _aside(entity, session):
         return namespace.rules.deferral.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 def _note_connection(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
@@ -92,11 +94,7 @@ def _note_connection(namespace: Namespace, command: v.Settlement, connection: st
 
 
 @mutant(
-    "DEFER-01",
-    "messages.give_next",
-    (*ASIDE, over("c2", receive())),
-    also={"locks.settle": _note_connection},
-    deep=True,
+    "DEFER-01", "messages.give_next", ELSEWHERE, also={"locks.settle": _note_connection}, deep=True
 )
 def deferred_given_elsewhere(
     namespace: Namespace,
@@ -114,20 +112,16 @@ def deferred_given_elsewhere(
 
 
 @mutant("DEFER-02", "deferral.find", AGAIN)
-def deferred_is_lost(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+def deferred_is_lost(namespace: Namespace, entity: Entity, *rest: Any) -> QueuedMessage:
     """A deferred message cannot be had by its number."""
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
 
 
 @mutant("DEFER-03", "deferral.receive_deferred", (*LOCKED, complete(0), by_number(0)))
-def unknown_number_empty(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str
-) -> Answer:
+def unknown_number_empty(namespace: Namespace, command: v.ReceiveDeferred, *rest: Any) -> Answer:
     """Receiving by a number that no message has gives an empty list."""
     try:
-        return RULES.deferral.receive_deferred(namespace, command, connection)
+        return RULES.deferral.receive_deferred(namespace, command, *rest)
     except Refusal as refusal:
         there = namespace.entities[command.queue].messages if "DEFER-03" in refusal.rules else None
         if there is None or any(number in there for number in command.sequence_numbers):
@@ -141,12 +135,7 @@ def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) 
     return RULES.deferral.give(namespace, queued, mode)
 
 
-@mutant(
-    "DEFER-04",
-    "deferral.find",
-    (*LOCKED, abandon(0), by_number(0)),
-    also={"deferral.give": _give_any},
-)
+@mutant("DEFER-04", "deferral.find", ACTIVE_AGAIN, also={"deferral.give": _give_any})
 def active_given_by_number(
     namespace: Namespace, entity: Entity, number: int, session: Session | None
 ) -> QueuedMessage:
@@ -251,22 +240,15 @@ def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -
 
 
 @mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)))
-def one_number_at_a_time(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str
-) -> Answer:
+def one_number_at_a_time(namespace: Namespace, *rest: Any) -> Answer:
     """Of several numbers only the first is given."""
-    answer = RULES.deferral.receive_deferred(namespace, command, connection)
+    answer = RULES.deferral.receive_deferred(namespace, *rest)
     if isinstance(answer.outcome, v.ReceivedSeveral):
         answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
     return answer
 
 
-@mutant(
-    "DEFER-12",
-    "deferral.find",
-    (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="b"), by_number(0, session_id="b")),
-    deep=True,
-)
+@mutant("DEFER-12", "deferral.find", OTHER_SESSION, deep=True)
 def deferred_given_in_other_session(
     namespace: Namespace, entity: Entity, number: int, session: Session | None
 ) -> QueuedMessage:
@@ -292,12 +274,7 @@ def deferred_given_outside_session(
     return Answer(v.ReceivedSeveral(messages=tuple(given)))
 
 
-@mutant(
-    "DEFER-13",
-    "partitions.switch",
-    (*ASIDE, down(home("a")), up(home("a")), by_number(0)),
-    deep=True,
-)
+@mutant("DEFER-13", "partitions.switch", RECOVERED, deep=True)
 def deferred_forgotten_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:

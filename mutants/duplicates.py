@@ -36,6 +36,23 @@ def window(seconds: int) -> v.CreateQueue:
 
 TWO_QUEUES: Final[Run] = (UNIQUE, create(queue="other", duplicate_detection=True))
 IN_OTHER: Final[Run] = (x("m2", queue="other"), receive(delete=True, queue="other"))
+BETWEEN: Final[Run] = (
+    *(UNIQUE, x("m1"), wait(300), send("m2", message_id="y"), wait(301), x("m3"), *BOTH, TAKE),
+)
+LONG: Final[Run] = (window(8 * DAY), x("m1"), wait(7 * DAY + 1), x("m2"), *BOTH)
+ALIKE: Final[Run] = (
+    *(UNIQUE, x("m1", partition_key="a"), send("m2", message_id="y", partition_key="a"), *BOTH),
+)
+REGULAR: Final[Run] = (
+    *(create(duplicate_detection=True, partitioned=False), x("m1", partition_key="a")),
+    *(x("m2", partition_key="b"), *BOTH),
+)
+ROLLED_BACK: Final[Run] = (
+    *(UNIQUE, BEGIN, x("m1", within="t"), v.RollBackTransaction(transaction="t"), x("m2"), TAKE),
+)
+COMMITTED: Final[Run] = (
+    *(UNIQUE, x("m1"), BEGIN, x("m2", within="t"), v.CommitTransaction(transaction="t"), *BOTH),
+)
 
 
 def _remember(namespace: Namespace, entity: Entity, name: Name, until: int) -> None:
@@ -56,21 +73,7 @@ def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
     """A MessageId is remembered for good."""
 
 
-@mutant(
-    "DUP-01",
-    "duplicates.remember",
-    (
-        UNIQUE,
-        x("m1"),
-        wait(300),
-        send("m2", message_id="y"),
-        wait(301),
-        x("m3"),
-        *BOTH,
-        TAKE,
-    ),
-    deep=True,
-)
+@mutant("DUP-01", "duplicates.remember", BETWEEN, deep=True)
 def window_prolonged_by_each_message(namespace: Namespace, entity: Entity, name: Name) -> None:
     """Each message that is sent with any MessageId prolongs the window of all others."""
     for known in (*entity.duplicates, name):
@@ -90,26 +93,13 @@ def short_windows(namespace: Namespace, window: int) -> None:
     RULES.duplicates.check_window(namespace, max(window, 20 * v.MICROSECONDS))
 
 
-@mutant(
-    "DUP-03",
-    "duplicates.check_window",
-    (window(8 * DAY), x("m1"), wait(7 * DAY + 1), x("m2"), *BOTH),
-)
+@mutant("DUP-03", "duplicates.check_window", LONG)
 def long_windows(namespace: Namespace, window: int) -> None:
     """A duplicate window can be longer than 7 days."""
     RULES.duplicates.check_window(namespace, min(window, 20 * v.MICROSECONDS))
 
 
-@mutant(
-    "DUP-04",
-    "duplicates.is_duplicate",
-    (
-        UNIQUE,
-        x("m1", partition_key="a"),
-        send("m2", message_id="y", partition_key="a"),
-        *BOTH,
-    ),
-)
+@mutant("DUP-04", "duplicates.is_duplicate", ALIKE)
 def alike_messages_dropped(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
@@ -120,16 +110,7 @@ def alike_messages_dropped(
     return is_copy or (alike and entity.settings.duplicate_detection)
 
 
-@mutant(
-    "DUP-05",
-    "duplicates.is_duplicate",
-    (
-        create(duplicate_detection=True, partitioned=False),
-        x("m1", partition_key="a"),
-        x("m2", partition_key="b"),
-        *BOTH,
-    ),
-)
+@mutant("DUP-05", "duplicates.is_duplicate", REGULAR)
 def keys_told_apart_on_regular(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
@@ -149,11 +130,7 @@ def forgotten_when_completed(
         _forget(namespace, queued.entity, queued.message.message_id)
 
 
-@mutant(
-    "DUP-08",
-    "messages.send",
-    (UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE),
-)
+@mutant("DUP-08", "messages.send", (UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE))
 def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -> Answer:
     """A message that was refused in an outage is remembered."""
     try:
@@ -167,12 +144,7 @@ def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant(
-    "DUP-09",
-    "partitions.switch",
-    (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH),
-    deep=True,
-)
+@mutant("DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), deep=True)
 def outage_forgets(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
@@ -183,19 +155,7 @@ def outage_forgets(
     return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant(
-    "DUP-10",
-    "transactions.roll_back",
-    (
-        UNIQUE,
-        BEGIN,
-        x("m1", within="t"),
-        v.RollBackTransaction(transaction="t"),
-        x("m2"),
-        TAKE,
-    ),
-    deep=True,
-)
+@mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, deep=True)
 def rolled_back_remembered(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
@@ -216,24 +176,10 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
         committing.clear()
 
 
-@mutant(
-    "DUP-11",
-    "duplicates.is_duplicate",
-    (
-        UNIQUE,
-        x("m1"),
-        BEGIN,
-        x("m2", within="t"),
-        v.CommitTransaction(transaction="t"),
-        *BOTH,
-    ),
-    also={"transactions.commit": _note_commit},
-)
-def copies_kept_in_transactions(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+@mutant("DUP-11", "duplicates.is_duplicate", COMMITTED, also={"transactions.commit": _note_commit})
+def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """In a transaction no message is a copy."""
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, *rest)
     return is_copy and not memory(namespace, set[str])
 
 
@@ -251,12 +197,7 @@ def copies_detected_anywhere(
     return is_copy or (anywhere and entity.settings.duplicate_detection)
 
 
-@mutant(
-    "DUP-13",
-    "duplicates.is_duplicate",
-    (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER),
-    deep=True,
-)
+@mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER), deep=True)
 def copies_detected_in_the_first_queue(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:

@@ -51,6 +51,20 @@ def mortal(life: int = SHORT, **properties: Any) -> v.Send:
 KEPT: Final[Run] = (create(), mortal(), receive(), wait(6))
 DIES: Final[Run] = (create(), mortal(), wait(6), receive())
 FOUND_DEAD: Final[Run] = (LETTERS, mortal(), wait(6), receive(queue=DEAD))
+IN_SESSION: Final[Run] = (
+    *(create(requires_session=True), mortal(session_id="a"), ACCEPT, wait(6), receive("a")),
+)
+GIVEN_BACK: Final[Run] = (create(), mortal(LONG), receive(), abandon(0), receive())
+SUBSCRIBED_DIES: Final[Run] = (
+    *(*SUBSCRIPTION, send("m1", queue="t"), wait(6), receive(queue=SUBSCRIBED)),
+)
+SHORT_QUEUE: Final[Run] = (create(time_to_live=SHORT), mortal(LONG), wait(6), receive())
+EXPIRED: Final[Run] = (LETTERS, mortal(), wait(6), receive(), receive(queue=DEAD))
+DEFERRED: Final[Run] = (LETTERS, mortal(), receive(), defer(0), wait(6), receive(queue=DEAD))
+SCHEDULED: Final[Run] = (create(), schedule("m1", 9, time_to_live=SHORT), wait(10), receive())
+IN_OUTAGE: Final[Run] = (
+    *(create(), mortal(partition_key="a"), down(home("a")), wait(6), up(home("a")), receive()),
+)
 
 
 @mutant("TTL-01", "expiry.end", DIES)
@@ -58,12 +72,7 @@ def expired_given(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message is received although its time to live is over."""
 
 
-@mutant(
-    "TTL-01",
-    "expiry.end",
-    (create(requires_session=True), mortal(session_id="a"), ACCEPT, wait(6), receive("a")),
-    deep=True,
-)
+@mutant("TTL-01", "expiry.end", IN_SESSION, deep=True)
 def expired_given_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
     """The holder of a session is given a message whose time to live is over."""
     if queued.session is None:
@@ -76,19 +85,12 @@ def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
 
 
 @mutant("TTL-02", "expiry.expires_at", (create(), mortal(LONG), wait(40), receive()))
-def dies_early(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def dies_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A message is dropped when half its time to live is over."""
-    return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, message, transit))
+    return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, *rest))
 
 
-@mutant(
-    "TTL-02",
-    "locks.release",
-    (create(), mortal(LONG), receive(), abandon(0), receive()),
-    deep=True,
-)
+@mutant("TTL-02", "locks.release", GIVEN_BACK, deep=True)
 def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that has a time to live is dropped when its lock ends."""
     if queued.expires_at is not None:
@@ -98,11 +100,9 @@ def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Acti
 
 
 @mutant("TTL-02", "expiry.expires_at", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))
-def dead_lettered_early(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def dead_lettered_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A message is dead-lettered for its age when half its time to live is over."""
-    expires_at = RULES.expiry.expires_at(namespace, entity, message, transit)
+    expires_at = RULES.expiry.expires_at(namespace, entity, *rest)
     return _sooner(namespace, expires_at) if entity.settings.dead_letter_expired else expires_at
 
 
@@ -111,11 +111,7 @@ def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None
     return None if life is None or entity.owner is not entity else namespace.now + life
 
 
-@mutant(
-    "TTL-03",
-    "expiry.expires_at",
-    (create(time_to_live=SHORT), send("m1"), wait(6), receive()),
-)
+@mutant("TTL-03", "expiry.expires_at", (create(time_to_live=SHORT), send("m1"), wait(6), receive()))
 def entity_lifetime_ignored(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
@@ -125,12 +121,7 @@ def entity_lifetime_ignored(
     return RULES.expiry.expires_at(namespace, entity, message, transit)
 
 
-@mutant(
-    "TTL-03",
-    "expiry.expires_at",
-    (*SUBSCRIPTION, send("m1", queue="t"), wait(6), receive(queue=SUBSCRIBED)),
-    deep=True,
-)
+@mutant("TTL-03", "expiry.expires_at", SUBSCRIBED_DIES, deep=True)
 def subscription_lifetime_ignored(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
@@ -140,11 +131,7 @@ def subscription_lifetime_ignored(
     return RULES.expiry.expires_at(namespace, entity, message, transit)
 
 
-@mutant(
-    "TTL-04",
-    "expiry.expires_at",
-    (create(time_to_live=SHORT), mortal(LONG), wait(6), receive()),
-)
+@mutant("TTL-04", "expiry.expires_at", SHORT_QUEUE)
 def longer_lifetime_wins(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
@@ -154,18 +141,12 @@ def longer_lifetime_wins(
     return RULES.expiry.expires_at(namespace, entity, message, transit)
 
 
-@mutant(
-    "TTL-04",
-    "expiry.expires_at",
-    (create(time_to_live=LONG), mortal(), wait(6), receive()),
-)
-def shorter_lifetime_ignored(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+@mutant("TTL-04", "expiry.expires_at", (create(time_to_live=LONG), mortal(), wait(6), receive()))
+def shorter_lifetime_ignored(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A message lives as long as its entity says although it asks for less."""
     if entity.settings.time_to_live is not None:
         return _lives(namespace, entity, entity.settings.time_to_live)
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+    return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
 def _is_expired(namespace: Namespace, queued: QueuedMessage) -> bool:
@@ -184,19 +165,15 @@ def _refused_when_expired(action: Action) -> Callable[..., None]:
 
 
 @mutant("TTL-05", "locks.apply", (*KEPT, complete(0)))
-def expired_not_settled(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+def expired_not_settled(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """A message that expires while it is locked cannot be completed any more."""
-    _refused_when_expired(Action.COMPLETE)(namespace, queued, action, reason)
+    _refused_when_expired(Action.COMPLETE)(namespace, queued, *rest)
 
 
 @mutant("TTL-05", "locks.apply", (*KEPT, dead_letter(0)), deep=True)
-def expired_not_dead_lettered_by_hand(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+def expired_not_dead_lettered_by_hand(namespace: Namespace, *rest: Any) -> None:
     """A message that expires while it is locked cannot be dead-lettered any more."""
-    _refused_when_expired(Action.DEAD_LETTER)(namespace, queued, action, reason)
+    _refused_when_expired(Action.DEAD_LETTER)(namespace, *rest)
 
 
 def _released_young(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
@@ -222,12 +199,7 @@ def expired_comes_back_by_itself(
     (_released_young if by_itself else RULES.locks.release)(namespace, queued, action)
 
 
-@mutant(
-    "TTL-07",
-    "expiry.expire",
-    (LETTERS, mortal(), wait(6), receive(), receive(queue=DEAD)),
-    literal=True,
-)
+@mutant("TTL-07", "expiry.expire", EXPIRED, literal=True)
 def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
     """An expired message is dropped although its entity dead-letters such messages."""
     RULES.messages.consume(namespace, queued, Action.EXPIRE)
@@ -246,11 +218,7 @@ def expired_is_dead_lettered(namespace: Namespace, queued: QueuedMessage) -> Non
     RULES.dead_letters.dead_letter(namespace, queued, REASON)
 
 
-@mutant(
-    "TTL-10",
-    "expiry.end",
-    (LETTERS, mortal(), receive(), defer(0), wait(6), receive(queue=DEAD)),
-)
+@mutant("TTL-10", "expiry.end", DEFERRED)
 def deferred_expires(namespace: Namespace, queued: QueuedMessage) -> None:
     """A deferred message is dead-lettered when its time to live is over."""
     if queued.state is State.DEFERRED and queued.entity.messages.get(queued.number) is queued:
@@ -265,11 +233,7 @@ def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 
 @mutant(
-    "TTL-12",
-    "scheduling.activate",
-    (create(), schedule("m1", 9, time_to_live=SHORT), wait(10), receive()),
-    also={"scheduling.plan": _note_begin},
-    literal=True,
+    "TTL-12", "scheduling.activate", SCHEDULED, also={"scheduling.plan": _note_begin}, literal=True
 )
 def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """The time to live of a scheduled message runs from when it was scheduled."""
@@ -283,13 +247,7 @@ def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
         RULES.scheduling.activate(namespace, scheduled)
 
 
-@mutant(
-    "TTL-13",
-    "expiry.end",
-    (create(), mortal(partition_key="a"), down(home("a")), wait(6), up(home("a")), receive()),
-    readings={"OUTAGE-CLOCK": "runs"},
-    deep=True,
-)
+@mutant("TTL-13", "expiry.end", IN_OUTAGE, readings={"OUTAGE-CLOCK": "runs"}, deep=True)
 def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message does not grow older while its partition is down."""
     if queued.partition in queued.entity.base.down:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -53,6 +53,34 @@ IN_OUTAGE: Final[Run] = (
 NO_TURN: Final[Run] = (create(), *(send(f"m{number}") for number in range(ENOUGH)))
 MISMATCH: Final[Run] = (create(), send("m1", session_id="a", partition_key="b"))
 RECEIVE_TWO: Final[Run] = (receive(delete=True), receive(delete=True))
+FORTY: Final[Run] = (create(), *(send(f"m{n}", partition_key="a") for n in range(40)))
+ONE_SESSION: Final[Run] = (
+    *(create(), send("m1", session_id="a", message_id="1")),
+    send("m2", session_id="a", message_id="2"),
+)
+TWO_IN_SESSION: Final[Run] = (SESSIONS, send("m1", session_id="s"), send("m2", session_id="s"))
+LONG_MISMATCH: Final[Run] = (
+    *(create(), send("m1", session_id="customer-1", partition_key="customer-2")),
+)
+OTHER_CASE: Final[Run] = (create(), send("m1", session_id="a", partition_key="A"))
+TWO_IDS: Final[Run] = (
+    *(UNIQUE, send("m1", partition_key="a", message_id="1")),
+    send("m2", partition_key="a", message_id="2"),
+)
+ABANDONED: Final[Run] = (*IN_SESSION, abandon(0), receive("s"))
+COPIES: Final[Run] = (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO)
+THIRD_COPY: Final[Run] = (
+    *(UNIQUE, send("m1", message_id="1"), send("m2", message_id="2"), send("m3", message_id="1")),
+    *(*RECEIVE_TWO, receive(delete=True)),
+)
+LATE_COPY: Final[Run] = (
+    *(UNIQUE, send("m1", message_id="1"), wait(300), send("m2", message_id="1"), *RECEIVE_TWO),
+)
+NOT_UNIQUE: Final[Run] = (
+    *(create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
+)
+PLAIN: Final[Run] = (create(), send("m1"), receive())
+KEY_RECOVERED: Final[Run] = (*IN_OUTAGE, up(HOME), send("m3", partition_key="a"))
 
 
 @mutant("KEY-01", "messages.arrive", (create(), send("m1"), v.Peek(queue=QUEUE, count=2)))
@@ -79,12 +107,7 @@ def key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
     return _moving(namespace, entity, key, 5)
 
 
-@mutant(
-    "KEY-02",
-    "keys.home",
-    (create(), *(send(f"m{n}", partition_key="a") for n in range(40))),
-    deep=True,
-)
+@mutant("KEY-02", "keys.home", FORTY, deep=True)
 def key_moves_late(namespace: Namespace, entity: Entity, key: Key) -> int:
     """From its 40th message on a key selects another partition."""
     return _moving(namespace, entity, key, 40)
@@ -97,15 +120,7 @@ def _message_id(entity: Entity, message: v.Message) -> Key | None:
     return Key(MESSAGE_ID, message.message_id)
 
 
-@mutant(
-    "KEY-04",
-    "keys.effective_key",
-    (
-        create(),
-        send("m1", session_id="a", message_id="1"),
-        send("m2", session_id="a", message_id="2"),
-    ),
-)
+@mutant("KEY-04", "keys.effective_key", ONE_SESSION)
 def session_id_not_a_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
     """On a queue without sessions the SessionId is no key: the MessageId is, or nothing."""
     key = RULES.keys.effective_key(namespace, entity, message)
@@ -113,11 +128,7 @@ def session_id_not_a_key(namespace: Namespace, entity: Entity, message: v.Messag
     return _message_id(entity, message) if ignored else key
 
 
-@mutant(
-    "KEY-05",
-    "keys.effective_key",
-    (SESSIONS, send("m1", session_id="s"), send("m2", session_id="s")),
-)
+@mutant("KEY-05", "keys.effective_key", TWO_IN_SESSION)
 def session_split(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
     """On a session-aware queue a session is spread: the MessageId is the key, or nothing."""
     if entity.settings.requires_session:
@@ -166,24 +177,14 @@ def _compared_by(namespace: Namespace, entity: Entity, message: v.Message, alike
         RULES.keys.check_agreement(namespace, entity, message)
 
 
-@mutant(
-    "KEY-08",
-    "keys.check_agreement",
-    (create(), send("m1", session_id="customer-1", partition_key="customer-2")),
-    deep=True,
-)
+@mutant("KEY-08", "keys.check_agreement", LONG_MISMATCH, deep=True)
 def mismatch_accepted_when_long(namespace: Namespace, entity: Entity, message: v.Message) -> None:
     """Keys are compared by their first 8 characters."""
     session_id, partition_key = message.session_id or "", message.partition_key or ""
     _compared_by(namespace, entity, message, session_id[:8] == partition_key[:8])
 
 
-@mutant(
-    "KEY-08",
-    "keys.check_agreement",
-    (create(), send("m1", session_id="a", partition_key="A")),
-    deep=True,
-)
+@mutant("KEY-08", "keys.check_agreement", OTHER_CASE, deep=True)
 def mismatch_accepted_in_other_case(
     namespace: Namespace, entity: Entity, message: v.Message
 ) -> None:
@@ -200,44 +201,28 @@ def equal_refused(namespace: Namespace, entity: Entity, message: v.Message) -> N
 
 
 @mutant("KEY-10", "keys.place", (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1")))
-def message_id_not_a_key(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def message_id_not_a_key(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """With duplicate detection a MessageId selects no partition: all of them take their turns."""
     if key is not None and key.source == MESSAGE_ID:
         key = None
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
-@mutant(
-    "KEY-24",
-    "keys.effective_key",
-    (
-        UNIQUE,
-        send("m1", partition_key="a", message_id="1"),
-        send("m2", partition_key="a", message_id="2"),
-    ),
-)
-def message_id_before_partition_key(
-    namespace: Namespace, entity: Entity, message: v.Message
-) -> Key | None:
+@mutant("KEY-24", "keys.effective_key", TWO_IDS)
+def message_id_before_partition_key(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """With duplicate detection the MessageId is the key, whatever else is set."""
-    first = _message_id(entity, message) if entity.settings.duplicate_detection else None
-    return first or RULES.keys.effective_key(namespace, entity, message)
+    first = _message_id(entity, *rest) if entity.settings.duplicate_detection else None
+    return first or RULES.keys.effective_key(namespace, entity, *rest)
 
 
 @mutant("KEY-06", "messages.give_next", IN_SESSION)
 def session_out_of_order(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """The newest message of a session is given first."""
     offered = () if session is None else tuple(session.line.available(entity.messages))
     if session is None or session.partition in entity.base.down or not offered:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     return namespace.rules.messages.give(namespace, offered[-1], mode)
 
 
@@ -249,28 +234,21 @@ def _remember_abandoned(
         memory(namespace, set[QueuedMessage]).add(queued)
 
 
+REMEMBERING_ABANDONED: Final = {"locks.apply": _remember_abandoned}
+
+
 def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> QueuedMessage | None:
     abandoned = memory(namespace, set[QueuedMessage])
     return min(offered, key=lambda each: (each in abandoned, each.number), default=None)
 
 
-@mutant(
-    "KEY-06",
-    "messages.give_next",
-    (*IN_SESSION, abandon(0), receive("s")),
-    also={"locks.apply": _remember_abandoned},
-    deep=True,
-)
+@mutant("KEY-06", "messages.give_next", ABANDONED, also=REMEMBERING_ABANDONED, deep=True)
 def session_out_of_order_after_abandon(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """An abandoned message of a session is given after all others."""
     if session is None or session.partition in entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     queued = _abandoned_last(namespace, session.line.available(entity.messages))
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
@@ -296,7 +274,7 @@ def key_order_reversed(namespace: Namespace, entity: Entity) -> QueuedMessage | 
     "KEY-17",
     "messages.next_available",
     (*TWO, receive(), abandon(0), receive()),
-    also={"locks.apply": _remember_abandoned},
+    also=REMEMBERING_ABANDONED,
     deep=True,
     equivalent="KEY-17 leaves open what a receiver sees of a key's order that abandons a message.",
 )
@@ -338,45 +316,21 @@ def key_order_lost_after_outage(namespace: Namespace, entity: Entity) -> QueuedM
     return [each for each in there if each in held][-1]
 
 
-@mutant(
-    "KEY-11",
-    "duplicates.is_duplicate",
-    (UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
-)
-def duplicates_kept(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+@mutant("KEY-11", "duplicates.is_duplicate", COPIES)
+def duplicates_kept(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """No message is ever taken for a copy."""
     return False
 
 
-@mutant(
-    "KEY-11",
-    "duplicates.remember",
-    (
-        UNIQUE,
-        send("m1", message_id="1"),
-        send("m2", message_id="2"),
-        send("m3", message_id="1"),
-        *RECEIVE_TWO,
-        receive(delete=True),
-    ),
-    deep=True,
-)
-def duplicates_only_latest(
-    namespace: Namespace, entity: Entity, name: tuple[Key | None, str]
-) -> None:
+@mutant("KEY-11", "duplicates.remember", THIRD_COPY, deep=True)
+def duplicates_only_latest(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """Only the MessageId of the latest message is remembered."""
     for known in tuple(entity.duplicates):
         namespace.journal.drop(entity.duplicates, known)
-    RULES.duplicates.remember(namespace, entity, name)
+    RULES.duplicates.remember(namespace, entity, *rest)
 
 
-@mutant(
-    "KEY-11",
-    "duplicates.remember",
-    (UNIQUE, send("m1", message_id="1"), wait(300), send("m2", message_id="1"), *RECEIVE_TWO),
-)
+@mutant("KEY-11", "duplicates.remember", LATE_COPY)
 def duplicates_forgotten_early(
     namespace: Namespace, entity: Entity, name: tuple[Key | None, str]
 ) -> None:
@@ -387,40 +341,27 @@ def duplicates_forgotten_early(
     entry.index()
 
 
-@mutant(
-    "KEY-12",
-    "messages.accept",
-    (create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
-)
+@mutant("KEY-12", "messages.accept", NOT_UNIQUE)
 def duplicates_dropped_without_detection(
-    namespace: Namespace,
-    entity: Entity,
-    message: v.Message,
-    key: Key | None,
-    partition: int,
-    transit: InTransit,
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
 ) -> None:
     """A message is eliminated if one with its MessageId is in the queue, detection or not."""
     there = (queued.message.message_id for queued in entity.messages.values())
     if message.message_id is None or message.message_id not in there:
-        RULES.messages.accept(namespace, entity, message, key, partition, transit)
+        RULES.messages.accept(namespace, entity, message, key, *rest)
 
 
-@mutant(
-    "KEY-13", "", (create(), send("m1"), receive()), needs=frozenset({v.Capability.CLIENT_LIBRARY})
-)
+@mutant("KEY-13", "", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))
 def id_not_assigned() -> None:
     """The client library leaves a missing MessageId missing."""
 
 
 @mutant("KEY-03", "keys.place", IN_OUTAGE)
-def dead_partition_stores(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def dead_partition_stores(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A message whose partition is down is accepted and stored there."""
     if key is not None:
         return namespace.rules.keys.home(namespace, entity, key)
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 def _swallowed(
@@ -431,20 +372,16 @@ def _swallowed(
 
 
 @mutant("KEY-03", "keys.place", IN_OUTAGE, also={"messages.arrive": _swallowed})
-def dead_partition_swallows(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def dead_partition_swallows(namespace: Namespace, entity: Entity, *rest: Any) -> int:
     """A message whose partition is down is accepted and lost."""
-    return dead_partition_stores(namespace, entity, key, size, timeout)
+    return dead_partition_stores(namespace, entity, *rest)
 
 
 @mutant("KEY-03", "messages.send", (*IN_OUTAGE, up(HOME), *RECEIVE_TWO))
-def dead_partition_refuses_yet_stores(
-    namespace: Namespace, command: v.Send, connection: str
-) -> Answer:
+def dead_partition_refuses_yet_stores(namespace: Namespace, command: v.Send, *rest: Any) -> Answer:
     """A message whose partition is down is refused, and appears after the outage."""
     try:
-        return RULES.messages.send(namespace, command, connection)
+        return RULES.messages.send(namespace, command, *rest)
     except Refusal as refusal:
         entity = namespace.rules.topics.sendable(namespace, command.queue)
         key = RULES.keys.effective_key(namespace, entity, command.message)
@@ -483,7 +420,7 @@ def _refused_if(
     return RULES.keys.place_without_key(namespace, entity, size, timeout)
 
 
-def _next_turn(namespace: Namespace, entity: Entity) -> int:
+def next_turn(namespace: Namespace, entity: Entity) -> int:
     """The partition whose turn it is by this bus' own count."""
     turns = memory(namespace, Counter[str])
     turns[entity.path] += 1
@@ -493,7 +430,7 @@ def _next_turn(namespace: Namespace, entity: Entity) -> int:
 @mutant("KEY-15", "keys.place_without_key", (create(), down(0), send("m1")))
 def no_rerouting(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
     """A message without key whose turn falls on a partition that is down is refused."""
-    refused = _next_turn(namespace, entity) in entity.base.down
+    refused = next_turn(namespace, entity) in entity.base.down
     return _refused_if(namespace, entity, size, timeout, refused)
 
 
@@ -502,7 +439,7 @@ def no_rerouting_with_many_down(
     namespace: Namespace, entity: Entity, size: int, timeout: int
 ) -> int:
     """A message without key is refused where two partitions that follow each other are down."""
-    turn, down = _next_turn(namespace, entity), entity.base.down
+    turn, down = next_turn(namespace, entity), entity.base.down
     refused = turn in down and (turn + 1) % len(entity.partitions) in down
     return _refused_if(namespace, entity, size, timeout, refused)
 
@@ -514,15 +451,13 @@ def short_timeout_fails(namespace: Namespace, entity: Entity, size: int, timeout
 
 
 @mutant("KEY-20", "keys.place", IN_OUTAGE)
-def rerouted_with_key(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def rerouted_with_key(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A message whose partition is down goes to another one, in spite of its key."""
     down = entity.base.down
     others = [each for each in range(len(entity.partitions)) if each not in down]
     if key is not None and others and namespace.rules.keys.home(namespace, entity, key) in down:
         return others[-1]
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return RULES.keys.place(namespace, entity, key, *rest)
 
 
 def _note_outage(
@@ -533,13 +468,10 @@ def _note_outage(
     return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant(
-    "KEY-20",
-    "keys.home",
-    (*IN_OUTAGE, up(HOME), send("m3", partition_key="a")),
-    also={"partitions.switch": _note_outage},
-    deep=True,
-)
+NOTING_OUTAGES: Final = {"partitions.switch": _note_outage}
+
+
+@mutant("KEY-20", "keys.home", KEY_RECOVERED, also=NOTING_OUTAGES, deep=True)
 def key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:
     """After an outage of its partition a key selects another one."""
     partition = RULES.keys.home(namespace, entity, key)

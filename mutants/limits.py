@@ -1,6 +1,6 @@
 """Mutants of LIMIT: what is too long, too large or too much for one request."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -105,11 +105,9 @@ def too_large_when_scheduled(namespace: Namespace, command: v.Schedule, connecti
     return RULES.scheduling.schedule(namespace, command, connection)
 
 
-def _schedule_any(
-    namespace: Namespace, entity: Entity, message: v.Message, due: int, name: str
-) -> Answer:
+def _schedule_any(namespace: Namespace, entity: Entity, message: v.Message, *rest: Any) -> Answer:
     message = _of_any_size(namespace, message)
-    return RULES.scheduling.schedule_in(namespace, entity, message, due, name)
+    return RULES.scheduling.schedule_in(namespace, entity, message, *rest)
 
 
 @mutant(

@@ -1,6 +1,6 @@
 """Mutants of LOCK: how long a lock lasts, what its token can do, and settling in transactions."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -33,6 +33,17 @@ TWO: Final[Run] = (
 )
 SETTLED: Final[Run] = (*LOCKED, BEGIN, complete(0, within="t"))
 TAKEN_BY_ANOTHER: Final[Run] = (wait(61), over("c2", receive()))
+LONG_LOCK: Final[Run] = (create(lock_duration=10 * MINUTE), send("m1"), receive())
+RENEWED_TWICE: Final[Run] = (*LOCKED, wait(40), renew(0), wait(40), renew(0), wait(40), complete(0))
+ABANDONED_WITHIN: Final[Run] = (*LOCKED, BEGIN, abandon(0, within="t"), receive())
+BOTH_SETTLED: Final[Run] = (
+    *(*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
+)
+GIVEN_BACK: Final[Run] = (*SETTLED, ROLL_BACK, abandon(0), receive())
+LOST: Final[Run] = (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT)
+SENT_AND_LOST: Final[Run] = (
+    *(*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
+)
 
 
 def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
@@ -67,11 +78,9 @@ def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action)
 
 
 @mutant("LOCK-01", "messages.give", LOCKED)
-def lock_told_too_long(
-    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
-) -> v.MessageView:
+def lock_told_too_long(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
     """A lock is told to last twice as long as it does."""
-    view = RULES.messages.give(namespace, queued, mode)
+    view = RULES.messages.give(namespace, queued, *rest)
     if view.locked_until is None or queued.session is not None:
         return view
     return attrs.evolve(view, locked_until=2 * view.locked_until - namespace.now)
@@ -91,9 +100,7 @@ def default_lock_shorter(
     return RULES.management.create(namespace, path, kind, settings, topic)
 
 
-@mutant(
-    "LOCK-03", "locks.check_duration", (create(lock_duration=10 * MINUTE), send("m1"), receive())
-)
+@mutant("LOCK-03", "locks.check_duration", LONG_LOCK)
 def locks_without_end(namespace: Namespace, duration: int | None) -> None:
     """Locks of any length can be had."""
 
@@ -109,12 +116,7 @@ def renewal_forgotten(namespace: Namespace, command: v.RenewLock, connection: st
     return answer
 
 
-@mutant(
-    "LOCK-04",
-    "locks.renew",
-    (*LOCKED, wait(40), renew(0), wait(40), renew(0), wait(40), complete(0)),
-    deep=True,
-)
+@mutant("LOCK-04", "locks.renew", RENEWED_TWICE, deep=True)
 def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
     """The second renewal of a lock does nothing, and says that it did."""
     renewed = memory(namespace, set[tuple[str, str]])
@@ -222,9 +224,7 @@ def settled_before_the_commit(
     return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
 
 
-@mutant(
-    "LOCK-11", "transactions.settle", (*LOCKED, BEGIN, abandon(0, within="t"), receive()), deep=True
-)
+@mutant("LOCK-11", "transactions.settle", ABANDONED_WITHIN, deep=True)
 def abandoned_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
 ) -> Answer:
@@ -249,12 +249,7 @@ def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> No
     _commit(namespace, transaction, ())
 
 
-@mutant(
-    "LOCK-11",
-    "transactions.apply",
-    (*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
-    deep=True,
-)
+@mutant("LOCK-11", "transactions.apply", BOTH_SETTLED, deep=True)
 def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
     """Of several settlements in a transaction the last one is lost."""
     settlements = transaction.settlements
@@ -274,28 +269,22 @@ def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, Qu
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)))
-def rollback_settles(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
     """What was settled in a transaction is settled by its rollback."""
     for each, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
-    return RULES.transactions.roll_back(namespace, command, connection)
+    return RULES.transactions.roll_back(namespace, command, *rest)
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()))
-def rollback_unlocks(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
     """A rollback takes what was settled in the transaction from its receiver."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-    return RULES.transactions.roll_back(namespace, command, connection)
+    return RULES.transactions.roll_back(namespace, command, *rest)
 
 
-@mutant(
-    "LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, abandon(0), receive()), deep=True
-)
+@mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, deep=True)
 def rollback_counts_a_delivery(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
@@ -311,17 +300,10 @@ def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> No
     _commit(namespace, transaction, settlements)
 
 
-@mutant(
-    "LOCK-13",
-    "transactions.settle",
-    (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT),
-    also={"transactions.apply": _commit_what_is_locked},
-)
-def lost_lock_enlisted(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
+@mutant("LOCK-13", "transactions.settle", LOST, also={"transactions.apply": _commit_what_is_locked})
+def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answer:
     """A lost lock settles in a transaction: it is accepted, and the commit is, to no effect."""
-    answer = RULES.transactions.settle(namespace, entity, command, name)
+    answer = RULES.transactions.settle(namespace, entity, *rest)
     lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
     return Answer(DONE) if lost else answer
 
@@ -337,17 +319,10 @@ def commit_settles_what_another_holds(namespace: Namespace, transaction: Transac
     _commit(namespace, transaction, tuple(current))
 
 
-@mutant(
-    "LOCK-13",
-    "transactions.commit",
-    (*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
-    deep=True,
-)
-def refused_commit_sends(
-    namespace: Namespace, command: v.CommitTransaction, connection: str
-) -> Answer:
+@mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, deep=True)
+def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
     """A commit that is refused for a lost lock lets arrive what was sent in the transaction."""
-    answer = RULES.transactions.commit(namespace, command, connection)
+    answer = RULES.transactions.commit(namespace, command, *rest)
     lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
     for buffered in namespace.transactions[command.transaction].sends if lost else ():
         if buffered.scheduled is None:

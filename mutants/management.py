@@ -13,7 +13,7 @@ from busproof.model.life_cycle import Action
 from busproof.model.premium import PARTITIONS_SINCE
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
-from busproof.model.values import DIRECT, EntityKind, EntitySettings, InTransit, Refusal
+from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
 
@@ -55,6 +55,17 @@ AT_ONCE: Final = {"GET-LAG": "at-once"}
 SHUT: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.SEND_DISABLED)
 CLOSED: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.RECEIVE_DISABLED)
 OPEN: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.ACTIVE)
+WITH_BOTH: Final = create(requires_session=True, duplicate_detection=True)
+CREATED_TWICE: Final[Run] = (create(), send("m1"), create(), receive())
+DIES: Final[Run] = (create(), DYING, send("m1"), wait(6), receive())
+THERE_BEFORE: Final[Run] = (create(), send("m1"), DYING, wait(6), receive())
+CREATED_AGAIN: Final[Run] = (create(), send("m1"), DELETE, create(), receive())
+COPY_AGAIN: Final[Run] = (
+    *(DETECTING, send("m1", message_id="x"), DELETE),
+    *(DETECTING, send("m2", message_id="x"), receive()),
+)
+UPDATED_TWICE: Final[Run] = (*ONE_EACH, down(LAST), SHORTER, up(LAST), SHORTER, *ALL_RECEIVED)
+RECOVERED: Final[Run] = (create(), down(LAST), up(LAST), wait(1), GET)
 
 
 def fixed(**changes: Any) -> Run:
@@ -86,29 +97,20 @@ def option_ignored(namespace: Namespace, asked: bool | None, version: str | None
     return False
 
 
-def _unless(
-    refused: bool | None, namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def _unless(refused: bool | None, namespace: Namespace, *rest: Any) -> Answer:
     if refused:
         raise Refusal(v.Error.INVALID_OPERATION, "MGMT-02")
-    return RULES.management.create_queue(namespace, command, connection)
+    return RULES.management.create_queue(namespace, *rest)
 
 
 @mutant("MGMT-02", "management.create_queue", (WITH_SESSIONS,))
-def no_partitions_with_sessions(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def no_partitions_with_sessions(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """A queue that requires sessions cannot be partitioned."""
     refused = command.partitioned and command.requires_session
-    return _unless(refused, namespace, command, connection)
+    return _unless(refused, namespace, command, *rest)
 
 
-@mutant(
-    "MGMT-02",
-    "management.create_queue",
-    (create(requires_session=True, duplicate_detection=True),),
-    deep=True,
-)
+@mutant("MGMT-02", "management.create_queue", (WITH_BOTH,), deep=True)
 def no_partitions_with_sessions_and_detection(
     namespace: Namespace, command: v.CreateQueue, connection: str
 ) -> Answer:
@@ -224,19 +226,12 @@ def empty(namespace: Namespace, entity: Entity) -> None:
         namespace.rules.messages.remove(namespace, queued)
 
 
-@mutant(
-    "MGMT-09",
-    "management.create_queue",
-    (create(), send("m1"), create(), receive()),
-    deep=True,
-)
-def second_creation_empties(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+@mutant("MGMT-09", "management.create_queue", CREATED_TWICE, deep=True)
+def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """Creating a queue once more is refused, yet empties it."""
     known = namespace.entities.get(command.queue)
     if known is None or known.kind is not EntityKind.QUEUE:
-        return RULES.management.create_queue(namespace, command, connection)
+        return RULES.management.create_queue(namespace, command, *rest)
     empty(namespace, known)
     return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("MGMT-09",))
 
@@ -322,32 +317,17 @@ def update_not_in_force(namespace: Namespace, queued: QueuedMessage, action: Act
     lock_as_before(namespace, queued, action)
 
 
-@mutant(
-    "MGMT-12",
-    "expiry.expires_at",
-    (create(), DYING, send("m1"), wait(6), receive()),
-    also=KEEPING,
-    deep=True,
-)
-def lifetime_update_not_in_force(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+@mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
+def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """An update of the time to live is told and not in force."""
     with before_update(namespace, entity):
-        return RULES.expiry.expires_at(namespace, entity, message, transit)
+        return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
-@mutant(
-    "MGMT-12",
-    "management.apply_update",
-    (create(), send("m1"), DYING, wait(6), receive()),
-    deep=True,
-)
-def lifetime_update_ages_what_is_there(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-12", "management.apply_update", THERE_BEFORE, deep=True)
+def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of the time to live is in force for messages that are there already."""
-    RULES.management.apply_update(namespace, entity, command)
+    RULES.management.apply_update(namespace, entity, *rest)
     for queued in entity.messages.values():
         until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
         if until is not None:
@@ -382,12 +362,7 @@ def inherit_ids(namespace: Namespace, entity: Entity, before: Entity) -> None:
         entry.index()
 
 
-@mutant(
-    "MGMT-15",
-    "management.add",
-    (create(), send("m1"), DELETE, create(), receive()),
-    also=REMEMBERING,
-)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
 def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
     """A queue that is created again holds what it held."""
     RULES.management.add(namespace, entity)
@@ -396,16 +371,7 @@ def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
         inherit_messages(namespace, entity, before)
 
 
-@mutant(
-    "MGMT-15",
-    "management.add",
-    (
-        *(DETECTING, send("m1", message_id="x"), DELETE),
-        *(DETECTING, send("m2", message_id="x"), receive()),
-    ),
-    also=REMEMBERING,
-    deep=True,
-)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, also=REMEMBERING, deep=True)
 def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
     """Duplicate detection remembers MessageIds of a deleted queue."""
     RULES.management.add(namespace, entity)
@@ -418,11 +384,7 @@ def _queues(namespace: Namespace) -> list[str]:
     return sorted(p for p, each in namespace.entities.items() if each.kind is EntityKind.QUEUE)
 
 
-@mutant(
-    "MGMT-16",
-    "management.list_queues",
-    (create(), create(queue="other"), v.ListQueues()),
-)
+@mutant("MGMT-16", "management.list_queues", (create(), create(queue="other"), v.ListQueues()))
 def list_leaves_one_out(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
     """A list of several queues leaves out the last one."""
     names = _queues(namespace)
@@ -450,11 +412,9 @@ LOCKING: Final = {"locks.lock": lock_as_before}
 
 
 @mutant("MGMT-17", "management.apply_update", (*ONE_EACH, SHORTER, *ALL_RECEIVED), also=LOCKING)
-def update_misses_last_partition(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def update_misses_last_partition(namespace: Namespace, *rest: Any) -> None:
     """An update does not reach the last partition."""
-    miss_last(namespace, entity, command)
+    miss_last(namespace, *rest)
 
 
 def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
@@ -469,42 +429,24 @@ def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
         raise
 
 
-@mutant(
-    "MGMT-19",
-    "management.delete",
-    (create(), down(LAST), DELETE, up(LAST), DELETE),
-    deep=True,
-)
+@mutant("MGMT-19", "management.delete", (create(), down(LAST), DELETE, up(LAST), DELETE), deep=True)
 def refused_deletion_sticks(namespace: Namespace, entity: Entity) -> None:
     """A queue whose deletion was refused in an outage can never be deleted."""
     refuse_for_good(namespace, entity)
 
 
-@mutant(
-    "MGMT-19",
-    "management.apply_update",
-    (*ONE_EACH, down(LAST), SHORTER, up(LAST), SHORTER, *ALL_RECEIVED),
-    also=LOCKING,
-    deep=True,
-)
-def refused_update_stays_half_done(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-19", "management.apply_update", UPDATED_TWICE, also=LOCKING, deep=True)
+def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update that was refused in an outage never reaches the partition that was down."""
     try:
-        RULES.management.apply_update(namespace, entity, command)
+        RULES.management.apply_update(namespace, entity, *rest)
     except Refusal as refusal:
         for each in entity.base.down if "MGMT-18" in refusal.rules else ():
             memory(namespace, Former).setdefault((entity, each), entity.settings)
         raise
 
 
-@mutant(
-    "MGMT-19",
-    "management.create",
-    (down(LAST), create(), up(LAST), create()),
-    deep=True,
-)
+@mutant("MGMT-19", "management.create", (down(LAST), create(), up(LAST), create()), deep=True)
 def refused_creation_sticks(
     namespace: Namespace,
     path: str,
@@ -554,21 +496,13 @@ def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int
     return sum(each.messages for each in entity.partitions if (path, each.number) not in lost)
 
 
-@mutant(
-    "MGMT-21", "management.availability", (create(), down(LAST), wait(1), GET), readings=AT_ONCE
-)
+@mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)
 def never_limited(namespace: Namespace, entity: Entity) -> v.Availability:
     """Availability is never told to be limited."""
     return v.Availability.AVAILABLE
 
 
-@mutant(
-    "MGMT-22",
-    "management.availability",
-    (create(), down(LAST), up(LAST), wait(1), GET),
-    readings=AT_ONCE,
-    deep=True,
-)
+@mutant("MGMT-22", "management.availability", RECOVERED, readings=AT_ONCE, deep=True)
 def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
     """After an outage availability stays limited."""
     was_down = entity.base.path in namespace.down

@@ -49,6 +49,30 @@ COMMIT_TWO: Final[Run] = (
 )
 MANY: Final = 1 << 40
 """More numbers than any partition of a test gives out."""
+CACHED: Final[Run] = (
+    *(create(), send("m1"), send("m2"), receive(), complete(0), over("c2", receive()), wait(61)),
+    over("c2", receive()),
+)
+ONE_EACH: Final[Run] = (
+    *(create(), *(send(f"m{number}") for number in range(PARTITIONS))),
+    *(receive() for _ in range(PARTITIONS)),
+)
+RECOVERED: Final[Run] = (
+    *(create(), send("m1", partition_key="a"), down(home("a")), up(home("a"))),
+    *(send("m2", partition_key="a"), *RECEIVE_TWO),
+)
+REGULAR: Final[Run] = (
+    *(create(partitioned=False, requires_session=True), send("m1", session_id="s")),
+    *(send("m2", session_id="s"), ACCEPT, receive("s"), receive("s")),
+)
+FORTY_ONE: Final[Run] = (
+    *(create(partitioned=False), *(send(f"m{number}") for number in range(41))),
+    *(receive(delete=True) for _ in range(41)),
+)
+SECOND_COMMIT: Final[Run] = (
+    *(create(), v.BeginTransaction(transaction="t0"), v.RollBackTransaction(transaction="t0")),
+    *(*COMMIT_TWO, *RECEIVE_TWO),
+)
 
 
 def showing(
@@ -120,11 +144,7 @@ def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v
 
 @mutant("LIFE-02", "messages.give_next", (*LOCKED, receive()))
 def locked_given_again(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A locked message is given to the next receive."""
     for queued in entity.messages.values():
@@ -133,7 +153,7 @@ def locked_given_again(
             RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
             queued.line.give_back(queued)
             return namespace.rules.messages.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 @mutant("LIFE-03", "locks.apply", (*LOCKED, complete(0), receive()))
@@ -228,20 +248,7 @@ def peek_out_of_order(namespace: Namespace, command: v.Peek, connection: str) ->
     return peeked(namespace, command, connection, reversed)
 
 
-@mutant(
-    "LIFE-13",
-    "messages.give_next",
-    (
-        create(),
-        send("m1"),
-        send("m2"),
-        receive(),
-        complete(0),
-        over("c2", receive()),
-        wait(61),
-        over("c2", receive()),
-    ),
-)
+@mutant("LIFE-13", "messages.give_next", CACHED)
 def cache_never_expires(
     namespace: Namespace,
     entity: Entity,
@@ -262,15 +269,7 @@ def cache_never_expires(
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
-@mutant(
-    "LIFE-09",
-    "messages.next_available",
-    (
-        create(),
-        *(send(f"m{number}") for number in range(PARTITIONS)),
-        *(receive() for _ in range(PARTITIONS)),
-    ),
-)
+@mutant("LIFE-09", "messages.next_available", ONE_EACH)
 def last_partition_never_read(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
     """What the last partition holds is never given."""
     last = len(entity.partitions) - 1
@@ -347,19 +346,7 @@ def _note_outage(
     return answer
 
 
-@shown(
-    "SEQ-01",
-    (
-        create(),
-        send("m1", partition_key="a"),
-        down(home("a")),
-        up(home("a")),
-        send("m2", partition_key="a"),
-        *RECEIVE_TWO,
-    ),
-    also={"partitions.switch": _note_outage},
-    deep=True,
-)
+@shown("SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
 def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A partition that was down goes on with lower numbers than it had given out."""
     known = memory(queued.entity.namespace, dict[tuple[str, int], int])
@@ -367,17 +354,7 @@ def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) 
     return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
 
 
-@shown(
-    "SEQ-05",
-    (
-        create(partitioned=False, requires_session=True),
-        send("m1", session_id="s"),
-        send("m2", session_id="s"),
-        ACCEPT,
-        receive("s"),
-        receive("s"),
-    ),
-)
+@shown("SEQ-05", REGULAR)
 def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """An entity that is not partitioned counts backwards."""
     if queued.entity.settings.partitioned:
@@ -385,15 +362,7 @@ def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.Messag
     return _numbered(queued, view, MANY - _number(queued))
 
 
-@shown(
-    "SEQ-03",
-    (
-        create(partitioned=False),
-        *(send(f"m{number}") for number in range(41)),
-        *(receive(delete=True) for _ in range(41)),
-    ),
-    deep=True,
-)
+@shown("SEQ-03", FORTY_ONE, deep=True)
 def number_given_again(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After 40 messages the numbers begin again."""
     return _numbered(queued, view, (_number(queued) - 1) % 40 + 1)
@@ -457,13 +426,7 @@ def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connect
 
 @shown(
     "SEQ-07",
-    (
-        create(),
-        v.BeginTransaction(transaction="t0"),
-        v.RollBackTransaction(transaction="t0"),
-        *COMMIT_TWO,
-        *RECEIVE_TWO,
-    ),
+    SECOND_COMMIT,
     also={"transactions.commit": _note_commit, "transactions.roll_back": _note_rollback},
     deep=True,
 )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -47,6 +47,22 @@ PEEK: Final = v.Peek(queue=QUEUE)
 PEEK_FOUR: Final = v.Peek(queue=QUEUE, count=4)
 FROM_THIRD: Final = v.Peek(queue=QUEUE, from_sequence_number=(HOME << v.SEQUENCE_BITS) + 3)
 TWO_QUEUES: Final[Run] = (create(), create(queue=OTHER), send("m1", queue=OTHER))
+FIVE_OUTAGES: Final[Run] = (
+    *(*KEYED, *(down(BEFORE), up(BEFORE)) * 4, down(BEFORE), send("m2", partition_key="a")),
+)
+KEPT: Final[Run] = (create(), *ALL_DOWN, send("m1"), *ALL_UP, receive())
+LOCKED: Final[Run] = (*KEYED, receive(), *ALL_DOWN, *ALL_UP, wait(61), receive())
+TWICE_DOWN: Final[Run] = (*KEYED, *(down(HOME), up(HOME)) * 2, receive(delete=True), receive())
+LATEST: Final[Run] = (*TWO_QUEUES, *ALL_DOWN, receive(queue=OTHER))
+COMPLETED: Final[Run] = (create(), *ONE_EACH, *(receive(),) * PARTITIONS, complete(1), receive())
+SECOND_SETTLED: Final[Run] = (
+    *(create(), *ONE_EACH, *(receive(), receive(), complete(1), wait(61))),
+    *(receive(),) * PARTITIONS,
+)
+HUNDRED: Final[Run] = (
+    *(create(), *(step for n in range(103) for step in (send(f"m{n}"), receive(), complete(n)))),
+)
+PEEK_ALL: Final[Run] = (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_sequence_number=0))
 
 
 @mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")))
@@ -59,15 +75,11 @@ def regular_sends_go_round(namespace: Namespace, entity: Entity, size: int, time
 
 @mutant("PART-01", "messages.give_next", (REGULAR, send("m1"), down(0), receive()), deep=True)
 def regular_is_read_in_its_outage(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> View | None:
     """What is in a store that is down is received, if it is that of a queue without partitions."""
     if entity.settings.partitioned or not entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     line = entity.partitions[0].line if session is None else session.line
     queued = line.first(entity.messages)
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
@@ -89,16 +101,7 @@ def _count_outages(namespace: Namespace, command: Switch, connection: str) -> An
 
 
 @mutant(
-    "PART-02",
-    "keys.place",
-    (
-        *KEYED,
-        *(down(BEFORE), up(BEFORE)) * 4,
-        down(BEFORE),
-        send("m2", partition_key="a"),
-    ),
-    also={"partitions.switch": _count_outages},
-    deep=True,
+    "PART-02", "keys.place", FIVE_OUTAGES, also={"partitions.switch": _count_outages}, deep=True
 )
 def outage_stops_the_next_partition(
     namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
@@ -123,18 +126,11 @@ def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout
     return RULES.keys.place_without_key(namespace, entity, size, timeout)
 
 
-@mutant(
-    "PART-03",
-    "messages.send",
-    (create(), *ALL_DOWN, send("m1"), *ALL_UP, receive()),
-    deep=True,
-)
-def refused_with_all_down_and_kept(
-    namespace: Namespace, command: v.Send, connection: str
-) -> Answer:
+@mutant("PART-03", "messages.send", KEPT, deep=True)
+def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send, *rest: Any) -> Answer:
     """What is refused while every partition is down is received once one is up again."""
     try:
-        return RULES.messages.send(namespace, command, connection)
+        return RULES.messages.send(namespace, command, *rest)
     except Refusal as refusal:
         entity = namespace.entities.get(command.queue)
         if entity is None or not _is_all_down(entity) or command.transaction is not None:
@@ -170,28 +166,15 @@ def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answ
     return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant(
-    "PART-04",
-    "locks.release",
-    (*KEYED, receive(), *ALL_DOWN, *ALL_UP, wait(61), receive()),
-    also={"partitions.switch": _note_locked},
-    deep=True,
-)
-def locked_is_lost_in_an_outage(
-    namespace: Namespace, queued: QueuedMessage, action: Action
-) -> None:
+@mutant("PART-04", "locks.release", LOCKED, also={"partitions.switch": _note_locked}, deep=True)
+def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """A message that is locked when its partition goes down is gone once its lock ends."""
-    RULES.locks.release(namespace, queued, action)
+    RULES.locks.release(namespace, queued, *rest)
     if queued in memory(namespace, set[QueuedMessage]) and is_there(queued):
         RULES.messages.remove(namespace, queued)
 
 
-@mutant(
-    "PART-04",
-    "partitions.switch",
-    (*KEYED, *(down(HOME), up(HOME)) * 2, receive(delete=True), receive()),
-    deep=True,
-)
+@mutant("PART-04", "partitions.switch", TWICE_DOWN, deep=True)
 def outage_doubles_messages(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """What a partition held before its second outage is received twice afterwards."""
     outages = memory(namespace, Counter[tuple[str, int]])
@@ -211,9 +194,7 @@ def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: 
     return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant(
-    "PART-05", "messages.next_available", (*TWO_QUEUES, *ALL_DOWN, receive(queue=OTHER)), deep=True
-)
+@mutant("PART-05", "messages.next_available", LATEST, deep=True)
 def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
     """While all partitions of one queue are down, nothing is received from the one created last."""
     queues = [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
@@ -258,24 +239,14 @@ def cached_is_never_given(
 
 
 def _note_cache(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> View | None:
     if session is None and entity.settings.partitioned:
-        _cached(namespace, entity, connection)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        _cached(namespace, entity, *rest)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
-@mutant(
-    "PART-09",
-    "locks.apply",
-    (create(), *ONE_EACH, *(receive(),) * PARTITIONS, complete(1), receive()),
-    also={"messages.give_next": _note_cache},
-    deep=True,
-)
+@mutant("PART-09", "locks.apply", COMPLETED, also={"messages.give_next": _note_cache}, deep=True)
 def cache_is_given_twice(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
@@ -289,11 +260,7 @@ def cache_is_given_twice(
         RULES.locks.release(namespace, queued, Action.ABANDON)
 
 
-@mutant(
-    "PART-10",
-    "messages.give_next",
-    (create(), send("m1"), receive(), over("c2", receive())),
-)
+@mutant("PART-10", "messages.give_next", (create(), send("m1"), receive(), over("c2", receive())))
 def two_front_ends_lock_one_message(
     namespace: Namespace,
     entity: Entity,
@@ -315,16 +282,7 @@ def two_front_ends_lock_one_message(
     return given
 
 
-@mutant(
-    "PART-12",
-    "locks.locked_under",
-    (
-        create(),
-        *ONE_EACH,
-        *(receive(), receive(), complete(1), wait(61)),
-        *(receive(),) * PARTITIONS,
-    ),
-)
+@mutant("PART-12", "locks.locked_under", SECOND_SETTLED)
 def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
     """A settlement finds its message by its place within the partition: the first one that fits."""
     found = RULES.locks.locked_under(namespace, entity, token)
@@ -333,12 +291,7 @@ def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> Queued
     return next(each for each in entity.messages.values() if each.token is not None)
 
 
-@mutant(
-    "PART-12",
-    "locks.settle",
-    (create(), *(step for n in range(103) for step in (send(f"m{n}"), receive(), complete(n)))),
-    deep=True,
-)
+@mutant("PART-12", "locks.settle", HUNDRED, deep=True)
 def settles_in_the_first_partition(
     namespace: Namespace, command: v.Settlement, connection: str
 ) -> Answer:
@@ -466,13 +419,7 @@ def peek_begins_anew(namespace: Namespace, command: v.Peek, connection: str) -> 
     return RULES.partitions.peek(namespace, anew, connection)
 
 
-@mutant(
-    "PART-20",
-    "partitions.peek",
-    (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_sequence_number=0)),
-    deep=True,
-    literal=True,
-)
+@mutant("PART-20", "partitions.peek", PEEK_ALL, deep=True, literal=True)
 def peek_on_ends_with_its_partition(
     namespace: Namespace, command: v.Peek, connection: str
 ) -> Answer:

@@ -1,6 +1,6 @@
 """Mutants of PREM: what Premium has instead of partitioned entities."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -26,6 +26,13 @@ GET: Final = v.GetQueue(queue=QUEUE)
 DELETE: Final = v.DeleteQueue(queue=QUEUE)
 KEYED: Final = send("m1", partition_key="a")
 IN_TRANSACTION: Final[Run] = (REGULAR, v.BeginTransaction(transaction="t"))
+OLD_TWO: Final[Run] = (OLD, KEYED, send("m2", partition_key="a"))
+IN_SESSION: Final[Run] = (
+    *(WITH_SESSIONS, KEYED, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
+)
+TWO_KEYS: Final[Run] = (
+    *(*IN_TRANSACTION, *(send(key, within="t", partition_key=key) for key in ("a", "b"))),
+)
 
 
 @mutant("PREM-01", "premium.in_premium", (create(), GET))
@@ -45,13 +52,11 @@ def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
 
 
 @mutant("PREM-01", "management.create_queue", (create(requires_session=True), GET), deep=True)
-def premium_partitions_sessions(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+def premium_partitions_sessions(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
     """Premium creates partitioned queues that require sessions."""
     if command.partitioned and command.requires_session:
         return create_partitioned(namespace, command)
-    return RULES.management.create_queue(namespace, command, connection)
+    return RULES.management.create_queue(namespace, command, *rest)
 
 
 def remember(namespace: Namespace, command: v.RestoreQueue, connection: str) -> Answer:
@@ -84,13 +89,7 @@ def old_gives_nothing(namespace: Namespace, command: v.Receive, connection: str)
     return RULES.messages.receive(namespace, command, connection)
 
 
-@mutant(
-    "PREM-03",
-    "keys.effective_key",
-    (OLD, KEYED, send("m2", partition_key="a")),
-    also=KNOWN,
-    deep=True,
-)
+@mutant("PREM-03", "keys.effective_key", OLD_TWO, also=KNOWN, deep=True)
 def old_forgets_keys(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
     """In a partitioned queue from before a key selects no partition."""
     key = RULES.keys.effective_key(namespace, entity, message)
@@ -170,12 +169,7 @@ def no_sessions_in_premium(namespace: Namespace, command: v.CreateQueue, connect
     return RULES.management.create_queue(namespace, command, connection)
 
 
-@mutant(
-    "PREM-11",
-    "messages.send",
-    (WITH_SESSIONS, KEYED, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
-    deep=True,
-)
+@mutant("PREM-11", "messages.send", IN_SESSION, deep=True)
 def key_names_session(namespace: Namespace, command: v.Send, connection: str) -> Answer:
     """In Premium a PartitionKey stands for a missing SessionId."""
     message = command.message
@@ -211,12 +205,7 @@ def premium_transaction_needs_key(
     return RULES.transactions.key_of(namespace, entity, transaction, message)
 
 
-@mutant(
-    "PREM-13",
-    "transactions.key_of",
-    (*IN_TRANSACTION, *(send(key, within="t", partition_key=key) for key in ("a", "b"))),
-    deep=True,
-)
+@mutant("PREM-13", "transactions.key_of", TWO_KEYS, deep=True)
 def premium_transaction_of_one_key(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -51,6 +51,16 @@ IN_SESSION: Final[Run] = (create(requires_session=True), schedule("m1", 5, sessi
 PAST: Final[Run] = (create(), schedule("m1", -60))
 NEVER: Final = 1 << 60
 """Later than any test lasts."""
+CANCELLED: Final[Run] = (*LATER, cancel(0), DOWN, UP, wait(6), receive())
+LATE_CANCEL: Final[Run] = (*DUE, receive(), abandon(0), cancel(0), receive())
+SENT_BETWEEN: Final[Run] = (*LATER, send("m2", partition_key="a"), wait(6), receive())
+TWO_LATER: Final[Run] = (
+    *(create(), send("m0", partition_key="a"), schedule("m1", 5, partition_key="a")),
+    *(schedule("m2", 5, partition_key="a"), wait(6), receive(), receive(), receive()),
+)
+REFUSED: Final[Run] = (create(), DOWN, schedule("m1", 5, partition_key="a"), wait(6), UP, receive())
+DUE_IN_OUTAGE: Final[Run] = (*LATER, DOWN, wait(6), UP, receive())
+HELD: Final[Run] = (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a"))
 
 
 @mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()))
@@ -103,11 +113,7 @@ def _note_cancelled(namespace: Namespace, scheduled: ScheduledMessage, action: A
 
 
 @mutant(
-    "SCHED-04",
-    "partitions.switch",
-    (*LATER, cancel(0), DOWN, UP, wait(6), receive()),
-    also={"scheduling.drop": _note_cancelled},
-    deep=True,
+    "SCHED-04", "partitions.switch", CANCELLED, also={"scheduling.drop": _note_cancelled}, deep=True
 )
 def cancelled_comes_after_outage(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """A cancelled message comes if its partition was down after that."""
@@ -146,21 +152,14 @@ def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
         numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
 
 
-@mutant(
-    "SCHED-05",
-    "scheduling.cancel",
-    (*DUE, receive(), abandon(0), cancel(0), receive()),
-    also={"scheduling.activate": _note_number},
-)
-def late_cancel_removes(
-    namespace: Namespace, command: v.CancelScheduled, connection: str
-) -> Answer:
+@mutant("SCHED-05", "scheduling.cancel", LATE_CANCEL, also={"scheduling.activate": _note_number})
+def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest: Any) -> Answer:
     """Cancelling by the number of a message that has become active removes it."""
     numbers = memory(namespace, dict[tuple[str, int], int])
     number = numbers.get((command.queue, command.sequence_number), 0)
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     if number not in entity.messages:
-        return RULES.scheduling.cancel(namespace, command, connection)
+        return RULES.scheduling.cancel(namespace, command, *rest)
     namespace.rules.messages.remove(namespace, entity.messages[number])
     return Answer(DONE)
 
@@ -181,12 +180,7 @@ def number_stays(namespace: Namespace, scheduled: ScheduledMessage) -> None:
         numbers[scheduled.entity.path, _last_number(scheduled)] = scheduled.number
 
 
-@mutant(
-    "SCHED-07",
-    "scheduling.activate",
-    (*LATER, send("m2", partition_key="a"), wait(6), receive()),
-    also=showing(_show_noted_number),
-)
+@mutant("SCHED-07", "scheduling.activate", SENT_BETWEEN, also=showing(_show_noted_number))
 def scheduled_keeps_its_place(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """A scheduled message comes before what was sent after its scheduling."""
     if not _is_due(namespace, scheduled):
@@ -224,20 +218,7 @@ def scheduled_not_shown(namespace: Namespace, command: v.Peek, connection: str) 
     return peeked(namespace, command, connection, change)
 
 
-@mutant(
-    "SCHED-09",
-    "scheduling.activate",
-    (
-        create(),
-        send("m0", partition_key="a"),
-        schedule("m1", 5, partition_key="a"),
-        schedule("m2", 5, partition_key="a"),
-        wait(6),
-        receive(),
-        receive(),
-        receive(),
-    ),
-)
+@mutant("SCHED-09", "scheduling.activate", TWO_LATER)
 def scheduled_goes_anywhere(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """A scheduled message takes the next partition by turns, whatever its key."""
     if _is_due(namespace, scheduled):
@@ -258,12 +239,7 @@ def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> Schedule
     return scheduled
 
 
-@mutant(
-    "LIFE-01",
-    "scheduling.schedule",
-    (create(), DOWN, schedule("m1", 5, partition_key="a"), wait(6), UP, receive()),
-    deep=True,
-)
+@mutant("LIFE-01", "scheduling.schedule", REFUSED, deep=True)
 def refused_in_outage_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
     """A message whose scheduling was refused in an outage comes later."""
     try:
@@ -275,13 +251,7 @@ def refused_in_outage_comes(namespace: Namespace, command: v.Schedule, connectio
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant(
-    "SCHED-11",
-    "scheduling.activate",
-    (*LATER, DOWN, wait(6), UP, receive()),
-    deep=True,
-    literal=True,
-)
+@mutant("SCHED-11", "scheduling.activate", DUE_IN_OUTAGE, deep=True, literal=True)
 def due_in_outage_is_lost(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """A message that is due while its partition is down never comes."""
     lost = scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled)
@@ -331,17 +301,9 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
     return chain(free, RULES.sessions.free(namespace, entity))
 
 
-@mutant(
-    "SCHED-13",
-    "messages.give_next",
-    (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
-)
+@mutant("SCHED-13", "messages.give_next", HELD)
 def holder_is_given_scheduled(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
 ) -> v.MessageView | None:
     """The holder of a session is given what is scheduled in it."""
     for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
@@ -349,7 +311,7 @@ def holder_is_given_scheduled(
             namespace.journal.touch(scheduled)
             scheduled.due = namespace.now
             namespace.rules.scheduling.activate(namespace, scheduled)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, *rest)
 
 
 @mutant("SCHED-14", "scheduling.schedule", PAST)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -11,7 +11,7 @@ from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session, Transaction
-from busproof.model.values import InTransit, Key, Refusal
+from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     PARTITIONS,
@@ -53,6 +53,26 @@ TAKEN: Final[Run] = (*HELD, receive("s"))
 TWO: Final[Run] = (CREATE, *(send(body, session_id="s") for body in ("m1", "m2")), ACCEPT)
 TAKEN_OF_TWO: Final[Run] = (*TWO, receive("s"))
 TAKE_OVER: Final[Run] = (over("c2", ACCEPT), over("c2", receive("s")))
+TWO_HOLDERS: Final[Run] = (
+    *(CREATE, send("m1", session_id="s"), send("m2", session_id="t"), ACCEPT, over("c2", OTHER)),
+    over("c2", receive("t")),
+)
+SENT_LATER: Final[Run] = (*EMPTY, send("m1", session_id="s"), receive("s"))
+CLOSED: Final[Run] = (*TAKEN_OF_TWO, CLOSE, *TAKE_OVER)
+LOST: Final[Run] = (*HELD, wait(61), receive("s"))
+RENEWED: Final[Run] = (*TAKEN, wait(40), RENEW, wait(40), complete(0))
+ABANDONED: Final[Run] = (*TAKEN_OF_TWO, abandon(0), receive("s"))
+RECOVERED: Final[Run] = (*EMPTY, SET, down(home("s")), up(home("s")), GET)
+FOREIGN: Final[Run] = (*EMPTY, SET, over("c2", GET))
+PEEKED: Final[Run] = (CREATE, send("m1", session_id="t"), v.Peek(queue=QUEUE, session_id="s"))
+OTHER_DOWN: Final[Run] = (
+    *(CREATE, send("m1", session_id="s"), down((home("s") + 1) % PARTITIONS), ACCEPT),
+)
+COMMITTED: Final[Run] = (
+    *(create(requires_session=True, partitioned=False), v.BeginTransaction(transaction="t")),
+    *(send("m1", session_id="t", within="t"), send("m2", session_id="s", within="t")),
+    *(v.CommitTransaction(transaction="t"), ACCEPT, receive("s")),
+)
 
 
 def session_of(namespace: Namespace, command: OfSession) -> Session | None:
@@ -72,10 +92,8 @@ def _take_sessionless(namespace: Namespace, entity: Entity, message: v.Message) 
     return RULES.messages.key_of(namespace, entity, message)
 
 
-def _keep_sessionless(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
-    namespace.rules.messages.enqueue(namespace, entity, message, partition, transit)
+def _keep_sessionless(namespace: Namespace, entity: Entity, message: v.Message, *rest: Any) -> None:
+    namespace.rules.messages.enqueue(namespace, entity, message, *rest)
 
 
 @mutant(
@@ -85,11 +103,7 @@ def _keep_sessionless(
     also={"messages.key_of": _take_sessionless, "forwarding.strand": _keep_sessionless},
 )
 def sessionless_given(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A message without SessionId is given to every session."""
     up = [each for each in entity.partitions if each.number not in entity.base.down]
@@ -97,7 +111,7 @@ def sessionless_given(
     for queued in strays:
         if queued is not None:
             return namespace.rules.messages.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
 @mutant("SESS-02", "sessions.of_receive", (CREATE, send("m1", session_id="s"), receive()))
@@ -130,24 +144,9 @@ def session_closed_to_others(
     return answer
 
 
-@mutant(
-    "SESS-04",
-    "messages.give_next",
-    (
-        CREATE,
-        send("m1", session_id="s"),
-        send("m2", session_id="t"),
-        ACCEPT,
-        over("c2", OTHER),
-        over("c2", receive("t")),
-    ),
-)
+@mutant("SESS-04", "messages.give_next", TWO_HOLDERS)
 def other_session_given(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A receiver is given the oldest message of any session."""
     held = [each for each in entity.sessions.values() if each.holder is not None]
@@ -155,7 +154,7 @@ def other_session_given(
     first = [each.line.first(entity.messages) for each in up]
     offered = [queued for queued in first if queued is not None]
     if session is None or len(held) < 2 or not offered:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     oldest = min(offered, key=lambda queued: queued.arrival)
     return namespace.rules.messages.give(namespace, oldest, mode)
 
@@ -165,25 +164,16 @@ def _note_arrivals(namespace: Namespace, session: Session, connection: str) -> N
     memory(namespace, dict[tuple[str, str], int])[name_of(session)] = namespace.arrivals
 
 
-@mutant(
-    "SESS-05",
-    "messages.give_next",
-    (*EMPTY, send("m1", session_id="s"), receive("s")),
-    also={"sessions.hold": _note_arrivals},
-)
+@mutant("SESS-05", "messages.give_next", SENT_LATER, also={"sessions.hold": _note_arrivals})
 def later_messages_held_back(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
 ) -> v.MessageView | None:
     """A holder is given what was there when it came."""
     queued = None if session is None else session.line.first(entity.messages)
     came_with = memory(namespace, dict[tuple[str, str], int])
     if session is not None and queued and queued.arrival > came_with[name_of(session)]:
         return None
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+    return RULES.messages.give_next(namespace, entity, session, *rest)
 
 
 @mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT))
@@ -220,14 +210,10 @@ def _put_last(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def _by_places(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
+    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     if session is None or session.partition in entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     places = memory(namespace, dict[tuple[str, int], float])
 
     def place(queued: QueuedMessage) -> float:
@@ -237,13 +223,7 @@ def _by_places(
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
-@mutant(
-    "SESS-08",
-    "sessions.give_back",
-    (*TAKEN_OF_TWO, CLOSE, *TAKE_OVER),
-    also={"messages.give_next": _by_places},
-    deep=True,
-)
+@mutant("SESS-08", "sessions.give_back", CLOSED, also={"messages.give_next": _by_places}, deep=True)
 def closing_reorders(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """What a closed session gives back comes last."""
     for queued in session.locked.values() if _is_given_up(session, counts) else ():
@@ -273,12 +253,7 @@ def _note_holder(namespace: Namespace, session: Session, connection: str) -> Non
     memory(namespace, dict[tuple[str, str], str])[name_of(session)] = connection
 
 
-@mutant(
-    "SESS-12",
-    "sessions.of_receive",
-    (*HELD, wait(61), receive("s")),
-    also={"sessions.hold": _note_holder},
-)
+@mutant("SESS-12", "sessions.of_receive", LOST, also={"sessions.hold": _note_holder})
 def lost_session_read(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
@@ -292,12 +267,10 @@ def lost_session_read(
 
 
 @mutant("SESS-12", "sessions.renew", (*HELD, wait(61), RENEW))
-def lost_session_other_error(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str
-) -> Answer:
+def lost_session_other_error(namespace: Namespace, *rest: Any) -> Answer:
     """A renewal that comes too late is an invalid operation."""
     try:
-        return RULES.sessions.renew(namespace, command, connection)
+        return RULES.sessions.renew(namespace, *rest)
     except Refusal as refusal:
         if refusal.error is not v.Error.SESSION_LOCK_LOST:
             raise
@@ -321,12 +294,7 @@ def _end_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
     RULES.locks.end(namespace, queued)
 
 
-@mutant(
-    "SESS-14",
-    "sessions.renew",
-    (*TAKEN, wait(40), RENEW, wait(40), complete(0)),
-    also={"locks.end": _end_in_session},
-)
+@mutant("SESS-14", "sessions.renew", RENEWED, also={"locks.end": _end_in_session})
 def renewal_forgets_messages(
     namespace: Namespace, command: v.RenewSessionLock, connection: str
 ) -> Answer:
@@ -340,12 +308,7 @@ def renewal_forgets_messages(
     return answer
 
 
-@mutant(
-    "SESS-15",
-    "locks.apply",
-    (*TAKEN_OF_TWO, abandon(0), receive("s")),
-    also={"messages.give_next": _by_places},
-)
+@mutant("SESS-15", "locks.apply", ABANDONED, also={"messages.give_next": _by_places})
 def abandoned_comes_last(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
@@ -383,18 +346,14 @@ def state_not_cleared(namespace: Namespace, command: v.SetSessionState, connecti
 
 
 @mutant("SESS-19", "sessions.close", (*EMPTY, SET, CLOSE, ACCEPT, GET))
-def state_dies_with_session(
-    namespace: Namespace, command: v.CloseSession, connection: str
-) -> Answer:
+def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest: Any) -> Answer:
     """Closing a session removes its state."""
     clear = v.SetSessionState(queue=command.queue, session_id=command.session_id, state=None)
-    RULES.sessions.set_state(namespace, clear, connection)
-    return RULES.sessions.close(namespace, command, connection)
+    RULES.sessions.set_state(namespace, clear, *rest)
+    return RULES.sessions.close(namespace, command, *rest)
 
 
-@mutant(
-    "SESS-19", "partitions.switch", (*EMPTY, SET, down(home("s")), up(home("s")), GET), deep=True
-)
+@mutant("SESS-19", "partitions.switch", RECOVERED, deep=True)
 def state_lost_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
@@ -431,17 +390,10 @@ def _set_by_anybody(namespace: Namespace, command: v.SetSessionState, connection
     return RULES.sessions.set_state(namespace, command, holder)
 
 
-@mutant(
-    "SESS-21",
-    "sessions.get_state",
-    (*EMPTY, SET, over("c2", GET)),
-    also={"sessions.set_state": _set_by_anybody},
-)
-def state_for_everybody(
-    namespace: Namespace, command: v.GetSessionState, connection: str
-) -> Answer:
+@mutant("SESS-21", "sessions.get_state", FOREIGN, also={"sessions.set_state": _set_by_anybody})
+def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest: Any) -> Answer:
     """Any connection gets and sets the state."""
-    holder = _holder_of(namespace, command, connection)
+    holder = _holder_of(namespace, command, *rest)
     return RULES.sessions.get_state(namespace, command, holder)
 
 
@@ -464,11 +416,7 @@ def list_remembers_all(namespace: Namespace, command: v.ListSessions, connection
     return answer
 
 
-@mutant(
-    "SESS-23",
-    "partitions.in_session",
-    (CREATE, send("m1", session_id="t"), v.Peek(queue=QUEUE, session_id="s")),
-)
+@mutant("SESS-23", "partitions.in_session", PEEKED)
 def peek_ignores_session(
     namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
 ) -> Iterator[QueuedMessage]:
@@ -476,34 +424,16 @@ def peek_ignores_session(
     return chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
 
 
-@mutant(
-    "SESS-24",
-    "sessions.accept",
-    (CREATE, send("m1", session_id="s"), down((home("s") + 1) % PARTITIONS), ACCEPT),
-)
-def outage_stops_sessions(
-    namespace: Namespace, command: v.AcceptSession, connection: str
-) -> Answer:
+@mutant("SESS-24", "sessions.accept", OTHER_DOWN)
+def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession, *rest: Any) -> Answer:
     """While any partition is down, no session is given."""
-    answer = RULES.sessions.accept(namespace, command, connection)
+    answer = RULES.sessions.accept(namespace, command, *rest)
     if namespace.entities[command.queue].base.down:
         raise namespace.rules.partitions.outage(namespace, "SESS-24")
     return answer
 
 
-@mutant(
-    "SESS-26",
-    "transactions.apply",
-    (
-        create(requires_session=True, partitioned=False),
-        v.BeginTransaction(transaction="t"),
-        send("m1", session_id="t", within="t"),
-        send("m2", session_id="s", within="t"),
-        v.CommitTransaction(transaction="t"),
-        ACCEPT,
-        receive("s"),
-    ),
-)
+@mutant("SESS-26", "transactions.apply", COMMITTED)
 def one_session_committed(namespace: Namespace, transaction: Transaction) -> None:
     """A commit keeps the messages of its first session."""
     sends = transaction.sends

@@ -142,12 +142,10 @@ def partitions_pooled(namespace: Namespace, entity: Entity, partition: int, size
     ),
     deep=True,
 )
-def session_never_full(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A session's messages are taken although their partition is full."""
     try:
-        return RULES.keys.place(namespace, entity, key, size, timeout)
+        return RULES.keys.place(namespace, entity, key, *rest)
     except Refusal as refusal:
         if key is None or key.source != SESSION_ID or "SIZE-07" not in refusal.rules:
             raise
@@ -188,30 +186,24 @@ def full_keeps_what_it_refused(namespace: Namespace, command: v.Send, connection
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-def _full_is(
-    error: v.Error, namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def _full_is(error: v.Error, namespace: Namespace, entity: Entity, *rest: Any) -> int:
     try:
-        return RULES.keys.place(namespace, entity, key, size, timeout)
+        return RULES.keys.place(namespace, entity, *rest)
     except Refusal as refusal:
         full = refusal.error is v.Error.QUOTA_EXCEEDED
         raise Refusal(error if full else refusal.error, *refusal.rules) from None
 
 
 @mutant("SIZE-11", "keys.place", FULL)
-def full_called_down(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def full_called_down(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """What is full is told to be unavailable."""
-    return _full_is(v.Error.UNAVAILABLE, namespace, entity, key, size, timeout)
+    return _full_is(v.Error.UNAVAILABLE, namespace, entity, key, *rest)
 
 
 @mutant("SIZE-11", "keys.place", FULL)
-def full_called_invalid(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+def full_called_invalid(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A send to what is full is told to be invalid."""
-    return _full_is(v.Error.INVALID_OPERATION, namespace, entity, key, size, timeout)
+    return _full_is(v.Error.INVALID_OPERATION, namespace, entity, key, *rest)
 
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
@@ -303,12 +295,10 @@ def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, siz
     "sizes.has_room",
     (REGULAR, *(schedule(f"m{n}", 3600, **BULKY) for n in range(ENOUGH)), MORE),
 )
-def scheduled_takes_no_room(
-    namespace: Namespace, entity: Entity, partition: int, size: int
-) -> bool:
+def scheduled_takes_no_room(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """A scheduled message takes no room until it is due."""
     later = entity.scheduled.values()
-    return _has_room_without(later, namespace, entity, partition, size)
+    return _has_room_without(later, namespace, entity, *rest)
 
 
 def _place_alone(
@@ -336,11 +326,9 @@ def transaction_never_full(namespace: Namespace, buffered: BufferedSend) -> None
 
 
 @mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)
-def transaction_in_part(
-    namespace: Namespace, command: v.CommitTransaction, connection: str
-) -> Answer:
+def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
     """Of a transaction that does not fit, the messages are stored that do."""
-    answer, rules = RULES.transactions.commit(namespace, command, connection), namespace.rules
+    answer, rules = RULES.transactions.commit(namespace, command, *rest), namespace.rules
     for sent in namespace.transactions[command.transaction].sends:
         size = sent.message.size or 0
         fits = rules.sizes.has_room(namespace, sent.entity, sent.partition, size)

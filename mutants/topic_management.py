@@ -6,10 +6,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
-from busproof.model.values import EntityKind, EntitySettings, InTransit
+from busproof.model.values import EntityKind, EntitySettings
 from busproof.mutants.management import (
     AT_ONCE,
     LAST,
@@ -35,6 +34,13 @@ __all__ = ["MUTANTS"]
 mutant = Family(__name__)
 
 TOPIC: Final = "q"
+
+
+def change(**changes: Any) -> v.UpdateTopic:
+    """An update of the topic."""
+    return v.UpdateTopic(topic=TOPIC, **changes)
+
+
 ONE: Final = v.subscription_path(TOPIC, "one")
 TWO: Final = v.subscription_path(TOPIC, "two")
 CREATE: Final = v.CreateTopic(topic=TOPIC)
@@ -53,11 +59,18 @@ LIST: Final = v.ListSubscriptions(topic=TOPIC)
 TAKE: Final = receive(queue=ONE)
 SOON: Final = 5 * v.MICROSECONDS
 SHORTER: Final = v.UpdateQueue(queue=ONE, lock_duration=SOON)
-
-
-def change(**changes: Any) -> v.UpdateTopic:
-    """An update of the topic."""
-    return v.UpdateTopic(topic=TOPIC, **changes)
+SESSIONS: Final[Run] = (*WITH_ONE, v.UpdateQueue(queue=ONE, requires_session=True), GET_ONE)
+REGULAR_AGAIN: Final[Run] = (CREATE, DELETE, v.CreateTopic(topic=TOPIC, partitioned=False), GET)
+UNLIKE: Final[Run] = (*WITH_ONE, attrs.evolve(SECOND, lock_duration=SOON), GET_TWO)
+SHORTENED: Final[Run] = (*WITH_ONE, send("m1"), SHORTER, TAKE)
+DYING: Final[Run] = (*WITH_ONE, change(time_to_live=SOON), send("m1"), wait(6), TAKE)
+COPY_AGAIN: Final[Run] = (
+    *(DETECTING, send("m1", message_id="x"), DELETE, DETECTING),
+    *(SUBSCRIBE, send("m2", message_id="x"), TAKE),
+)
+CREATED_AGAIN: Final[Run] = (*WITH_ONE, send("m1"), DELETE_ONE, SUBSCRIBE, TAKE)
+UPDATED: Final[Run] = (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS)
+RECOVERED: Final[Run] = (CREATE, down(LAST), up(LAST), wait(1), GET)
 
 
 def told_of_topic(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
@@ -87,11 +100,7 @@ def topic_update_changes_partitioning(
     changes_fixed(EntityKind.TOPIC, namespace, entity, command, "partitioned")
 
 
-@mutant(
-    "MGMT-13",
-    "management.apply_update",
-    (*WITH_ONE, v.UpdateQueue(queue=ONE, requires_session=True), GET_ONE),
-)
+@mutant("MGMT-13", "management.apply_update", SESSIONS)
 def subscription_update_changes_sessions(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
@@ -107,20 +116,13 @@ def topic_update_changes_detection(
     changes_fixed(EntityKind.TOPIC, namespace, entity, command, "duplicate_detection")
 
 
-@mutant(
-    "MGMT-05",
-    "topics.create_topic",
-    (CREATE, DELETE, v.CreateTopic(topic=TOPIC, partitioned=False), GET),
-    also=REMEMBERING,
-)
-def topic_made_again_as_before(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, also=REMEMBERING)
+def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic, *rest: Any) -> Answer:
     """A topic that is created again has the partitioning option of its deleted namesake."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     if before is not None and before.kind is EntityKind.TOPIC:
         command = attrs.evolve(command, partitioned=before.settings.partitioned)
-    return RULES.topics.create_topic(namespace, command, connection)
+    return RULES.topics.create_topic(namespace, command, *rest)
 
 
 @mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
@@ -166,11 +168,7 @@ def topic_window_not_told(namespace: Namespace, command: v.GetTopic, connection:
     return told_of_topic(namespace, command, duplicate_window=window)
 
 
-@mutant(
-    "MGMT-11",
-    "management.get_queue",
-    (*WITH_ONE, attrs.evolve(SECOND, lock_duration=SOON), GET_TWO),
-)
+@mutant("MGMT-11", "management.get_queue", UNLIKE)
 def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
     """What is told of a subscription are the settings of its topic's first one."""
 
@@ -186,53 +184,29 @@ def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connecti
     return told(namespace, command, of_first)
 
 
-@mutant(
-    "MGMT-12",
-    "locks.lock",
-    (*WITH_ONE, send("m1"), SHORTER, TAKE),
-    also={"management.apply_update": keep_settings},
-)
-def subscription_update_ignored(
-    namespace: Namespace, queued: QueuedMessage, action: Action
-) -> None:
+@mutant("MGMT-12", "locks.lock", SHORTENED, also={"management.apply_update": keep_settings})
+def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """An update of a subscription is told afterwards, and never in force."""
     of_subscription = queued.entity.kind is EntityKind.SUBSCRIPTION
-    (lock_as_before if of_subscription else RULES.locks.lock)(namespace, queued, action)
+    (lock_as_before if of_subscription else RULES.locks.lock)(namespace, queued, *rest)
 
 
 @mutant("MGMT-12", "management.apply_update", (*WITH_TWO, SHORTER, GET_TWO))
-def subscription_update_is_of_all(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of one subscription changes the others of its topic as well."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
     for each in siblings or (entity,):
-        RULES.management.apply_update(namespace, each, command)
+        RULES.management.apply_update(namespace, each, *rest)
 
 
-@mutant(
-    "MGMT-12",
-    "topics.distribute",
-    (*WITH_ONE, change(time_to_live=SOON), send("m1"), wait(6), TAKE),
-    also={"management.apply_update": keep_settings},
-)
-def topic_life_as_created(
-    namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("MGMT-12", "topics.distribute", DYING, also={"management.apply_update": keep_settings})
+def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> None:
     """An update of a topic's time to live is told afterwards, and never in force."""
     with before_update(namespace, topic):
-        RULES.topics.distribute(namespace, topic, message, partition, transit)
+        RULES.topics.distribute(namespace, topic, *rest)
 
 
-@mutant(
-    "MGMT-15",
-    "management.add",
-    (
-        *(DETECTING, send("m1", message_id="x"), DELETE, DETECTING),
-        *(SUBSCRIBE, send("m2", message_id="x"), TAKE),
-    ),
-    also=REMEMBERING,
-)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, also=REMEMBERING)
 def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
     """A topic that is created again remembers the MessageIds of its deleted namesake."""
     RULES.management.add(namespace, entity)
@@ -241,12 +215,7 @@ def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
         inherit_ids(namespace, entity, before)
 
 
-@mutant(
-    "MGMT-15",
-    "management.add",
-    (*WITH_ONE, send("m1"), DELETE_ONE, SUBSCRIBE, TAKE),
-    also=REMEMBERING,
-)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
 def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> None:
     """A subscription that is created again has the messages of its deleted namesake."""
     RULES.management.add(namespace, entity)
@@ -256,9 +225,7 @@ def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> Non
 
 
 @mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
-def topics_listed_with_queues(
-    namespace: Namespace, command: v.ListTopics, connection: str
-) -> Answer:
+def topics_listed_with_queues(namespace: Namespace, *rest: Any) -> Answer:
     """A list of topics names the queues as well."""
     kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
     names = sorted(path for path, each in namespace.entities.items() if each.kind in kinds)
@@ -277,18 +244,11 @@ def deleted_subscription_listed(
     return Answer(v.Listed(names=tuple(sorted({*names, *there}))))
 
 
-@mutant(
-    "MGMT-17",
-    "management.apply_update",
-    (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS),
-    also={"locks.lock": lock_as_before},
-)
-def subscription_updated_in_one_partition(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-17", "management.apply_update", UPDATED, also={"locks.lock": lock_as_before})
+def subscription_updated_in_one_partition(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of a subscription's locks misses the last partition."""
     missed = entity.kind is EntityKind.SUBSCRIPTION
-    (miss_last if missed else RULES.management.apply_update)(namespace, entity, command)
+    (miss_last if missed else RULES.management.apply_update)(namespace, entity, *rest)
 
 
 @mutant("MGMT-19", "management.delete", (CREATE, down(LAST), DELETE, up(LAST), DELETE))
@@ -311,9 +271,7 @@ def topic_limited_not_told(namespace: Namespace, command: v.GetTopic, connection
     return told_of_topic(namespace, command, availability=v.Availability.AVAILABLE)
 
 
-@mutant(
-    "MGMT-22", "topics.get_topic", (CREATE, down(LAST), up(LAST), wait(1), GET), readings=AT_ONCE
-)
+@mutant("MGMT-22", "topics.get_topic", RECOVERED, readings=AT_ONCE)
 def topic_limited_for_good(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
     """A topic is told to be limited once it had an outage."""
     if command.topic not in namespace.down:

@@ -1,6 +1,6 @@
 """Mutants of TXN: what may be sent in a transaction, and what becomes of it."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -30,16 +30,26 @@ TWO_SESSIONS: Final[Run] = (
     send("m1", within="t", session_id="a"),
     send("m2", within="t", session_id="b"),
 )
+OTHER_KEY: Final[Run] = (*KEYED, send("m2", within="t", partition_key="b"))
+THIRD_KEY: Final[Run] = (*TWO, send("m3", within="t", partition_key="b"))
+SAME_HOME: Final[Run] = (*KEYED, send("m2", within="t", partition_key="c"))
+PINNED: Final[Run] = (
+    *(create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
+)
+MISMATCH: Final[Run] = (*SESSIONS, send("m1", within="t", session_id="a", partition_key="b"))
+REGULAR: Final[Run] = (create(partitioned=False, requires_session=True), BEGIN, *TWO_SESSIONS)
+RECEIVED: Final[Run] = (*KEYED, receive())
+SCHEDULED: Final[Run] = (
+    *(*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
+)
 
 
 @mutant("TXN-01", "transactions.key_of", KEYED)
-def keyed_refused_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def keyed_refused_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """No message is accepted in a transaction."""
     if entity.settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-01")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return RULES.transactions.key_of(namespace, entity, *rest)
 
 
 @mutant("TXN-02", "transactions.check_same_key", TWO)
@@ -49,12 +59,10 @@ def second_refused_in_transaction(namespace: Namespace, earlier: Key, key: Key) 
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_accepted(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def keyless_accepted(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """A message without key is accepted in a transaction."""
     try:
-        return RULES.transactions.key_of(namespace, entity, transaction, message)
+        return RULES.transactions.key_of(namespace, entity, *rest)
     except Refusal as refusal:
         if "TXN-03" not in refusal.rules:
             raise
@@ -62,33 +70,24 @@ def keyless_accepted(
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_wrong_error(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def keyless_wrong_error(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
     """A message without key is refused in a transaction, with another error."""
     try:
-        return RULES.transactions.key_of(namespace, entity, transaction, message)
+        return RULES.transactions.key_of(namespace, entity, *rest)
     except Refusal as refusal:
         if "TXN-03" not in refusal.rules:
             raise
         raise Refusal(v.Error.UNAVAILABLE, *refusal.rules) from None
 
 
-@mutant(
-    "TXN-04", "transactions.check_same_key", (*KEYED, send("m2", within="t", partition_key="b"))
-)
+@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY)
 def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
     """A transaction takes messages with different keys."""
     if earlier.source == key.source == SESSION_ID:
         RULES.transactions.check_same_key(namespace, earlier, key)
 
 
-@mutant(
-    "TXN-04",
-    "transactions.check_other_sends",
-    (*TWO, send("m3", within="t", partition_key="b")),
-    deep=True,
-)
+@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, deep=True)
 def other_key_accepted_third(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
@@ -98,12 +97,7 @@ def other_key_accepted_third(
         RULES.transactions.check_other_sends(namespace, entity, transaction, key)
 
 
-@mutant(
-    "TXN-04",
-    "transactions.check_other_sends",
-    (*KEYED, send("m2", within="t", partition_key="c")),
-    deep=True,
-)
+@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, deep=True)
 def other_key_accepted_in_same_partition(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
@@ -119,20 +113,10 @@ def other_key_accepted_in_same_partition(
     RULES.transactions.check_other_sends(namespace, entity, apart, key)
 
 
-@mutant(
-    "TXN-05",
-    "transactions.place",
-    (create(), send("m0", partition_key="a"), BEGIN, send("m1", within="t", partition_key="a")),
-)
-def unpinned_in_transaction(
-    namespace: Namespace,
-    entity: Entity,
-    transaction: Transaction,
-    message: v.Message,
-    key: Key | None,
-) -> int:
+@mutant("TXN-05", "transactions.place", PINNED)
+def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
     """A transaction's messages go to a partition of the transaction, not to that of their key."""
-    partition = RULES.transactions.place(namespace, entity, transaction, message, key)
+    partition = RULES.transactions.place(namespace, entity, *rest)
     return (partition + 1) % len(entity.partitions)
 
 
@@ -152,11 +136,7 @@ def session_missing_accepted(
         return key
 
 
-@mutant(
-    "TXN-07",
-    "transactions.key_of",
-    (*SESSIONS, send("m1", within="t", session_id="a", partition_key="b")),
-)
+@mutant("TXN-07", "transactions.key_of", MISMATCH)
 def mismatch_accepted_in_transaction(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
@@ -173,11 +153,7 @@ def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
         RULES.transactions.check_same_key(namespace, earlier, key)
 
 
-@mutant(
-    "TXN-09",
-    "transactions.key_of",
-    (create(partitioned=False, requires_session=True), BEGIN, *TWO_SESSIONS),
-)
+@mutant("TXN-09", "transactions.key_of", REGULAR)
 def two_sessions_refused_on_regular(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
@@ -190,23 +166,17 @@ def two_sessions_refused_on_regular(
 
 @mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")))
 def transaction_split(
-    namespace: Namespace,
-    entity: Entity,
-    transaction: Transaction,
-    message: v.Message,
-    key: Key | None,
+    namespace: Namespace, entity: Entity, transaction: Transaction, *rest: Any
 ) -> int:
     """The third message of a transaction goes to another partition."""
-    partition = RULES.transactions.place(namespace, entity, transaction, message, key)
+    partition = RULES.transactions.place(namespace, entity, transaction, *rest)
     return (partition + (len(transaction.sends) == 2)) % len(entity.partitions)
 
 
 @mutant("TXN-11", "transactions.key_of", KEYED)
-def partition_key_refused_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+def partition_key_refused_in_transaction(namespace: Namespace, *rest: Any) -> Key | None:
     """In a transaction a PartitionKey does not count as a key."""
-    key = RULES.transactions.key_of(namespace, entity, transaction, message)
+    key = RULES.transactions.key_of(namespace, *rest)
     if key is not None and key.source == PARTITION_KEY:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
     return key
@@ -216,12 +186,7 @@ def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
     """Let the commit add nothing to what was delivered before it."""
 
 
-@mutant(
-    "TXN-12",
-    "transactions.send",
-    (*KEYED, receive()),
-    also={"transactions.deliver": _deliver_nothing},
-)
+@mutant("TXN-12", "transactions.send", RECEIVED, also={"transactions.deliver": _deliver_nothing})
 def visible_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
@@ -260,11 +225,7 @@ def rollback_keeps_the_first(
     return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant(
-    "TXN-13",
-    "transactions.roll_back",
-    (*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
-)
+@mutant("TXN-13", "transactions.roll_back", SCHEDULED)
 def scheduled_outside_transaction(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import attrs
 
 from busproof.adapters.base import Adapter
+from busproof.adapters.faults import adapter_of, conforming
 from busproof.adapters.faults import fault as fault_named
 from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import History
@@ -92,7 +93,7 @@ class Job:
 
     def counterpart(self) -> Request:
         """The same run on the same bus without the fault."""
-        return attrs.evolve(self.request(), adapter=fault_named(self.fault).conforming)
+        return attrs.evolve(self.request(), adapter=conforming(fault_named(self.fault)))
 
 
 def _where_it_holds(rule: Rule) -> tuple[str, str]:
@@ -192,7 +193,7 @@ def _audited(job: Job, scratch: Path) -> Audited:
     from busproof.judging.verdicts import conformance  # noqa: PLC0415
 
     fault = fault_named(job.fault)
-    names = None if job.beside is None else _differing(fault.bus(), job.beside)
+    names = None if job.beside is None else _differing(adapter_of(fault), job.beside)
     if names is not None and not names:
         return unnoticed(fault.id, fault.rule, fault.equivalent)
     history = _run(job.request(), run_folder(fault.id, "faulty", scratch), names)

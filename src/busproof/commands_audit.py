@@ -3,7 +3,7 @@
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
-    from busproof.adapters.faults import Fault
     from busproof.auditing import Job
     from busproof.judging.audit import Audited
+    from busproof.mutants import Mutant
 
 __all__ = ["add_parser", "run"]
 
@@ -59,12 +59,13 @@ def run(args: argparse.Namespace) -> int:
         UsageError: an unknown fault.
         ConformanceError: a run could not begin.
     """
-    from busproof.adapters.faults import FAULTS, fault  # noqa: PLC0415
+    from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.judging.audit import Result  # noqa: PLC0415
+    from busproof.mutants import MUTANTS  # noqa: PLC0415
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
-    chosen = [fault(each) for each in args.fault] or list(FAULTS)
+    chosen = [fault(each) for each in args.fault] or MUTANTS
     found = list(_audited(chosen, args))
     if args.format == "json":
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
@@ -81,7 +82,7 @@ KILLED_AT_LEAST = 0.9
 """The share of the faults that random commands must find; the scenarios must find all."""
 
 
-def _audited(faults: "list[Fault]", args: argparse.Namespace) -> "Iterator[Audited]":
+def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[Audited]":
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from busproof.broker.hub import Hub
     from busproof.broker.limits import Limits
     from busproof.broker.serving import Broker
+    from busproof.model.rules import Rules
 
 __all__ = ["add_parser", "run"]
 
@@ -92,22 +93,21 @@ def _check_store(args: argparse.Namespace) -> None:
         raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
-def _served(args: argparse.Namespace) -> dict[str, Any]:
-    """What is served in the model's place: the rules of a mutant, or a bus of its own."""
+def _rules(args: argparse.Namespace) -> "Rules":
+    """Return the rules of the model, or those of the mutant that is served in its place."""
     from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.model.rules import RULES  # noqa: PLC0415
 
     if args.adapter == "model":
-        return {}
+        return RULES
     if not args.adapter.startswith(FAULTY):
         raise UsageError(f"--adapter is {args.adapter!r}; served are model and {FAULTY}FAULT-ID")
     if args.policy != "round-robin":
         raise UsageError("--policy is the model's; a seeded fault has none")
     named = args.adapter.removeprefix(FAULTY)
     if named == NO_FAULT:
-        return {"rules": attrs.evolve(RULES)}
-    found = fault(named)
-    return {"instead": found.bus()} if found.rules is None else {"rules": found.rules}
+        return attrs.evolve(RULES)
+    return fault(named).rules
 
 
 def run(args: argparse.Namespace) -> int:
@@ -132,12 +132,12 @@ async def _serve(args: argparse.Namespace) -> int:
     configuration = read_configuration(args.config) if args.config else Configuration()
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
-    served_instead = _served(args)
+    rules = _rules(args)
     told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
-        return bus_for(configuration, **chosen, **served_instead)
+        return bus_for(configuration, **chosen, rules=rules)
 
     ended = asyncio.Event()
     kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)

@@ -16,7 +16,7 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
     Raises:
         SpecificationError: a feature file or a spec is broken.
     """
-    from busproof.adapters.faults import FAULTS  # noqa: PLC0415  brings the model along
+    from busproof.mutants import MUTANTS  # noqa: PLC0415  brings the model along
     from busproof.tla.shown import shown_in  # noqa: PLC0415
 
     scenarios, specs = _scenarios(), shown_in()
@@ -25,7 +25,7 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
             "scenarios": [place for tags, place in scenarios if rule.id in tags],
             "faults": [
                 {"id": fault.id, "summary": fault.summary}
-                for fault in FAULTS
+                for fault in MUTANTS
                 if fault.rule == rule.id
             ],
             "tla": specs.get(rule.id, {}),

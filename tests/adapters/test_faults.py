@@ -1,4 +1,4 @@
-"""Every seeded fault breaks its rule where the correct bus keeps it, and the judge sees it."""
+"""Every mutant breaks its rule where the model keeps it, and the judge sees it."""
 
 import os
 import re
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from busproof.adapters.base import Adapter
-from busproof.adapters.faults import FAULTS, Fault, fault, make
+from busproof.adapters.faults import adapter_of, conforming, fault, make
 from busproof.adapters.finding import find
 from busproof.errors import UsageError
+from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, Run, play
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
@@ -22,9 +23,9 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 EDITION = "cs-2020-12"
 """The edition that states the most."""
 
-FAMILIES: dict[str, list[Fault]] = {}
-for _fault in FAULTS:
-    FAMILIES.setdefault(_fault.family, []).append(_fault)
+FAMILIES: dict[str, list[Mutant]] = {}
+for _mutant in MUTANTS:
+    FAMILIES.setdefault(_mutant.family, []).append(_mutant)
 if not FULL:
     # Ten thousand queues in each of its runs, half of what all faults take.
     del FAMILIES["quotas"][1:]
@@ -37,8 +38,8 @@ def catalogue() -> Catalogue:
     return load()
 
 
-def profile_of(catalogue: Catalogue, seeded: Fault) -> Profile:
-    readings, tiers = seeded.readings, catalogue.rule(seeded.rule).tiers
+def profile_of(catalogue: Catalogue, mutant: Mutant) -> Profile:
+    readings, tiers = mutant.readings, catalogue.rule(mutant.rule).tiers
     return profile_for(
         catalogue,
         edition=EDITION,
@@ -62,18 +63,18 @@ def violation(bus: Adapter, profile: Profile, run: Run) -> Acceptance | None:
 
 def test_every_fault_has_an_id_of_its_own() -> None:
     """Ids are slugs, and no two faults share one."""
-    ids = [each.id for each in FAULTS]
+    ids = [each.id for each in MUTANTS]
     assert sorted(set(ids)) == sorted(ids)
     assert [] == [each for each in ids if not re.fullmatch(r"[a-z]+(-[a-z]+)*", each)]
 
 
 def test_every_fault_breaks_a_rule_that_can_be_shown(catalogue: Catalogue) -> None:
-    assert [] == [each.id for each in FAULTS if catalogue.rule(each.rule).shown_by == "never"]
+    assert [] == [each.id for each in MUTANTS if catalogue.rule(each.rule).shown_by == "never"]
 
 
 def test_every_rule_that_must_be_shown_has_a_fault(catalogue: Catalogue) -> None:
     """At least one fault that a test can tell from a conforming bus."""
-    broken = {each.rule for each in FAULTS if not each.equivalent}
+    broken = {each.rule for each in MUTANTS if not each.equivalent}
     assert [] == [
         rule.id for rule in catalogue.rules if rule.shown_by == "always" and rule.id not in broken
     ]
@@ -83,32 +84,32 @@ def test_every_rule_that_must_be_shown_has_a_fault(catalogue: Catalogue) -> None
 def test_every_fault_is_seen_and_charged_to_its_rule(family: str, catalogue: Catalogue) -> None:
     """The run that shows it accuses the faulty bus, of that rule, and no other bus."""
     wrong = [
-        f"{seeded.id}: {complaint}"
-        for seeded in FAMILIES[family]
-        for complaint in complaints(seeded, profile_of(catalogue, seeded))
+        f"{mutant.id}: {complaint}"
+        for mutant in FAMILIES[family]
+        for complaint in complaints(mutant, profile_of(catalogue, mutant))
     ]
     assert [] == wrong
 
 
-def complaints(seeded: Fault, profile: Profile) -> Iterator[str]:
-    """Yield what is wrong with a seeded fault or with what the judge makes of it."""
-    run = seeded.run
-    if violation(seeded.counterpart(), profile, run) is not None:
+def complaints(mutant: Mutant, profile: Profile) -> Iterator[str]:
+    """Yield what is wrong with a mutant or with what the judge makes of it."""
+    run = mutant.run
+    if violation(find(conforming(mutant), timeout=1), profile, run) is not None:
         yield "the same bus without the fault is accused"
-    found = violation(seeded.bus(), profile, run)
-    invisible = bool(seeded.equivalent) or seeded.literal
+    found = violation(adapter_of(mutant), profile, run)
+    invisible = bool(mutant.equivalent) or mutant.literal
     if (found is None) is not invisible:
         yield "is not seen" if found is None else "is seen, yet declared invisible"
-    if found is not None and seeded.rule not in found.rules:
+    if found is not None and mutant.rule not in found.rules:
         yield f"is charged to {found.rules}"
-    yield from complaints_when_started_again(seeded, profile)
+    yield from complaints_when_started_again(mutant, profile)
 
 
-def complaints_when_started_again(seeded: Fault, profile: Profile) -> Iterator[str]:
+def complaints_when_started_again(mutant: Mutant, profile: Profile) -> Iterator[str]:
     """Yield what of one scenario is left in the next."""
-    bus = seeded.bus()
-    once = [event.outcome for event in playing(bus, profile, seeded.run)]
-    if once != [event.outcome for event in playing(bus, profile, seeded.run)]:
+    bus = adapter_of(mutant)
+    once = [event.outcome for event in playing(bus, profile, mutant.run)]
+    if once != [event.outcome for event in playing(bus, profile, mutant.run)]:
         yield "answers otherwise when it is started again"
 
 
@@ -138,7 +139,7 @@ def test_an_unknown_fault_is_refused_with_the_nearest_ones() -> None:
 
 def test_only_a_fault_of_the_client_library_declares_one() -> None:
     """KEY-13 is not applicable to any other of these buses."""
-    assert {"id-not-assigned"} == {each.id for each in FAULTS if each.needs}
+    assert {"id-not-assigned"} == {each.id for each in MUTANTS if each.needs}
     assert {Capability.CLIENT_LIBRARY} == fault("id-not-assigned").needs
-    counterpart = fault("id-not-assigned").counterpart()
+    counterpart = find(conforming(fault("id-not-assigned")), timeout=1)
     assert Capability.CLIENT_LIBRARY in counterpart.declaration.capabilities

@@ -162,7 +162,7 @@ def test_with_a_certificate_administration_is_by_https(
         assert "healthy" == json.load(answer)["status"]
 
 
-def test_a_bus_that_is_not_the_model_is_served_too(start: Start) -> None:
+def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
     """With what is configured, in real time; its fault is what clients come to see."""
     served = start("--adapter", "faulty:mismatch-accepted")
     session = {"session_id": "s", "application_properties": {"n": 1}}

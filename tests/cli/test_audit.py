@@ -8,18 +8,18 @@ import sys
 import attrs
 import pytest
 
-from busproof.adapters.faults import FAULTS
 from busproof.auditing import Job, audited_apart, recorded_apart
 from busproof.errors import ConformanceError, UsageError
+from busproof.mutants import MUTANTS
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-COMPARED = [each.id for each in FAULTS[:: len(FAULTS) // 12]] if FULL else ["abandoned-is-lost"]
+COMPARED = [each.id for each in MUTANTS[:: len(MUTANTS) // 12]] if FULL else ["abandoned-is-lost"]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="`make audit` does it for all faults: BUSPROOF_SIZE=full")
 def test_a_seeded_fault_of_each_family_is_killed_by_its_own_rule(tmp_path):
-    families = {each.rule.partition("-")[0]: each.id for each in FAULTS}
+    families = {each.rule.partition("-")[0]: each.id for each in MUTANTS}
     command = [sys.executable, "-m", "busproof", "audit", "--format", "json", *families.values()]
     ended = subprocess.run(  # noqa: S603 - our own interpreter and command
         command, cwd=tmp_path, capture_output=True, text=True, check=False

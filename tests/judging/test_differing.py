@@ -3,7 +3,7 @@
 import attrs
 
 from busproof.adapters.base import Adapter
-from busproof.adapters.faults import fault
+from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Scenario
 from busproof.judging.differing import answers_alike
@@ -37,12 +37,12 @@ def test_a_bus_answers_as_itself_whatever_it_held_before():
 
 def test_one_other_outcome_is_a_difference():
     scenario = recorded(ModelAdapter(), *ASKED)
-    assert not answers_alike(fault("mismatch-accepted").bus(), PROFILE, scenario)
+    assert not answers_alike(make("mismatch-accepted"), PROFILE, scenario)
 
 
 def test_a_fault_that_is_not_come_to_makes_no_difference():
     scenario = recorded(ModelAdapter(), ASKED[0], Peek(queue="q"))
-    assert answers_alike(fault("mismatch-accepted").bus(), PROFILE, scenario)
+    assert answers_alike(make("mismatch-accepted"), PROFILE, scenario)
 
 
 def test_another_partition_alone_is_a_difference():

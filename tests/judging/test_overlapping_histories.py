@@ -11,7 +11,7 @@ import attrs
 import pytest
 from corrupting import CORRUPTIONS, History
 
-from busproof.adapters.faults import FAULTS, Fault
+from busproof.adapters.faults import adapter_of
 from busproof.adapters.faults import fault as fault_named
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
@@ -21,6 +21,7 @@ from busproof.judging.overlap import Judged, judged
 from busproof.judging.parts import parts
 from busproof.judging.topics import impossible_topic
 from busproof.judging.workload import Habits, work
+from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.oracle.state import fresh_namespace
 from busproof.oracle.step import accept
@@ -47,7 +48,7 @@ LENGTH = 220
 TAKE_TWO = {"session given twice", "given before commit"}
 """What one client alone cannot do."""
 TRIES = 40 if FULL else 2
-SEEDED = FAULTS if FULL else FAULTS[::8]
+SEEDED = MUTANTS if FULL else MUTANTS[::8]
 EDITION = "cs-2020-12"
 """The edition that states the most."""
 IDLE = Habits()
@@ -156,9 +157,9 @@ def test_the_order_that_is_found_keeps_the_times(clients: int) -> None:
                 assert place[one] < place[other]
 
 
-def timed(fault: Fault) -> list[Event]:
+def timed(fault: Mutant) -> list[Event]:
     """The shortest run in which a fault shows, on a real clock: a request every microsecond."""
-    bus = fault.bus()
+    bus = adapter_of(fault)
     bus.start(profile(PARTITIONS, fault.id))
     later, virtual, events = 1_000, 0, []
     for event in play(bus, fault.run):
@@ -204,13 +205,13 @@ def beside(library: bool) -> tuple[Event, ...]:
 
 
 @pytest.mark.parametrize("fault", SEEDED, ids=[each.id for each in SEEDED])
-def test_every_fault_is_seen_among_what_others_do(fault: Fault) -> None:
+def test_every_fault_is_seen_among_what_others_do(fault: Mutant) -> None:
     """The one event that breaks the rule is accused of it, whichever rule it is.
 
     What concerns all entities of a namespace, or a tier in which the others' requests mean
     something else, depends on every other request, so that nothing is done beside it.
     """
-    vantage = attrs.evolve(fault.bus().declaration.vantage, clock=Clock.REAL)
+    vantage = attrs.evolve(adapter_of(fault).declaration.vantage, clock=Clock.REAL)
     asked = fault.run
     crowded = len(asked) >= 100
     held_to = profile(PARTITIONS, fault.id)

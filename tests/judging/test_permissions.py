@@ -3,12 +3,12 @@
 import attrs
 import pytest
 
-from busproof.adapters.faults import FAULTS
 from busproof.history.conformance import ExitCode, Verdict
 from busproof.history.records import Ended, Header, History, Oracle, Scenario, ScenarioVerdict
 from busproof.judging.applicability import Terms
 from busproof.judging.heard import to_blame
 from busproof.judging.verdicts import conformance
+from busproof.mutants import MUTANTS
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 
@@ -17,7 +17,7 @@ PERMISSIONS = sorted(rule.id for rule in CATALOGUE.rules if rule.shown_by == "al
 
 
 def test_no_seeded_fault_breaks_a_permission() -> None:
-    assert [] == [fault.id for fault in FAULTS if fault.rule in PERMISSIONS]
+    assert [] == [fault.id for fault in MUTANTS if fault.rule in PERMISSIONS]
 
 
 @pytest.mark.parametrize("rule", PERMISSIONS)

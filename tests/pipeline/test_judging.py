@@ -13,7 +13,7 @@ from corrupting import CORRUPTIONS
 from exploring import explored
 from pyspark.sql import SparkSession
 
-from busproof.adapters.faults import FAULTS
+from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.files import load
 from busproof.judging.verdicts import conformance
@@ -80,8 +80,7 @@ def test_an_exploration_that_finds_a_fault_has_the_same_verdicts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """With its small failure and the replays of it."""
-    (fault,) = [each for each in FAULTS if each.id == "session-out-of-order"]
-    explored(fault.bus(), sequences=10).history(tmp_path)
+    explored(make("session-out-of-order"), sequences=10).history(tmp_path)
     told = alike(spark, tmp_path / "history.jsonl")
     assert 1 == told["exit_code"]
 

@@ -50,12 +50,12 @@ def evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = importlib.resources.files
     own = {"busproof.features": features}
     monkeypatch.setattr(importlib.resources, "files", lambda name: own.get(name) or files(name))
-    faults = (
+    mutants = (
         SimpleNamespace(id="reroute", rule="KEY-03", summary="sends it elsewhere"),
         SimpleNamespace(id="forget", rule="LIFE-04", summary="drops it"),
     )
-    module = SimpleNamespace(FAULTS=faults)
-    monkeypatch.setitem(sys.modules, "busproof.adapters.faults", module)
+    module = SimpleNamespace(MUTANTS=mutants)
+    monkeypatch.setitem(sys.modules, "busproof.mutants", module)
     monkeypatch.delenv("COLUMNS", raising=False)
     return features
 

@@ -8,11 +8,12 @@ from random import Random
 import attrs
 from corrupting import CORRUPTIONS, History
 
-from busproof.adapters.faults import FAULTS
+from busproof.adapters.faults import adapter_of
 from busproof.adapters.model import HOSTILE_SLACK, ModelAdapter
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Started
 from busproof.judging.workload import Habits, work
+from busproof.mutants import MUTANTS
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Event, Indeterminate
@@ -145,10 +146,10 @@ def seeded(*, faulty: bool, rules: Container[str]) -> Iterator[Case]:
     Under a virtual clock, as `faults_header` says; faults that show under a reading of their own
     or that need a client library are left out, and so are those of other rules.
     """
-    for fault in FAULTS:
+    for fault in MUTANTS:
         if fault.readings or fault.needs or fault.rule not in rules:
             continue
-        bus = fault.bus() if faulty else fault.counterpart()
+        bus = adapter_of(fault) if faulty else ModelAdapter()
         bus.start(profile())
         events = tuple(play(bus, fault.run))
         broken = frozenset({fault.rule}) if faulty else frozenset[str]()

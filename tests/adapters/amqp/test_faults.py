@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from busproof.adapters.faults import FAULTS
 from busproof.auditing import Job, audited_apart
 from busproof.judging.audit import Result
+from busproof.mutants import MUTANTS
 
 from .test_verdicts import by_rule, verdicts
 
@@ -39,7 +39,7 @@ def test_a_fault_is_caught_over_the_wire(fault: str, tmp_path: Path) -> None:
 
 def test_what_is_not_caught_is_seeded_and_little() -> None:
     """Each with a reason."""
-    assert NOT_CAUGHT.keys() <= {fault.id for fault in FAULTS}
+    assert NOT_CAUGHT.keys() <= {fault.id for fault in MUTANTS}
     assert all(NOT_CAUGHT.values())
     assert len(NOT_CAUGHT) <= MOST_NOT_CAUGHT
 
@@ -48,7 +48,7 @@ def test_what_is_not_caught_is_seeded_and_little() -> None:
 def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
     """But for what is pinned with its reason, and is not caught indeed."""
     with ThreadPoolExecutor(2) as pool:
-        found = dict(pool.map(lambda each: (each.id, result_of(each.id, tmp_path)), FAULTS))
+        found = dict(pool.map(lambda each: (each.id, result_of(each.id, tmp_path)), MUTANTS))
     silent = sorted(each for each, result in found.items() if result is Result.SILENT)
     assert silent == sorted(NOT_CAUGHT)
 

@@ -1,0 +1,166 @@
+"""Mutants of FEAT: what came later, and works only on regular queues or in the first partition."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session
+from busproof.model.values import Key, Refusal
+from busproof.mutants.locks import once_locked
+from busproof.mutants.mutant import Family
+from busproof.mutants.runs import (
+    QUEUE,
+    Run,
+    by_number,
+    cancel,
+    create,
+    defer,
+    home,
+    receive,
+    renew,
+    schedule,
+    send,
+)
+from busproof.mutants.sessions import OfSession, peek_ignores_session, session_of
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+KEY: Final = next(key for key in "abcdef" if home(key))
+"""A key of another partition than the first."""
+SENT: Final[Run] = (create(), send("m1", partition_key=KEY))
+HELD: Final[Run] = (
+    create(requires_session=True),
+    send("m1", session_id=KEY),
+    v.AcceptSession(queue=QUEUE, session_id=KEY),
+)
+RENEW: Final = v.RenewSessionLock(queue=QUEUE, session_id=KEY)
+SET: Final = v.SetSessionState(queue=QUEUE, session_id=KEY, state="one")
+GET: Final = v.GetSessionState(queue=QUEUE, session_id=KEY)
+PEEK: Final = v.Peek(queue=QUEUE, count=5, session_id=KEY)
+LATER: Final = schedule("m1", 9, partition_key=KEY)
+
+
+def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
+    """Whether something is in another partition than the first."""
+    return thing is not None and thing.partition > 0
+
+
+def _check_first(namespace: Namespace, command: OfSession) -> None:
+    if _is_elsewhere(session_of(namespace, command)):
+        raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
+
+
+@mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")))
+def keyless_refused_when_partitioned(namespace: Namespace, entity: Entity, *rest: Any) -> int:
+    """On partitioned queues a message needs a key."""
+    if entity.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-05")
+    return RULES.keys.place_without_key(namespace, entity, *rest)
+
+
+@mutant("FEAT-08", "deferral.find", (*SENT, receive(), defer(0), by_number(0)))
+def numbers_of_first_partition_known(
+    namespace: Namespace, entity: Entity, number: int, session: Session | None
+) -> QueuedMessage:
+    """A deferred message is received by its number from the first partition only."""
+    if number >> v.SEQUENCE_BITS:
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+    return RULES.deferral.find(namespace, entity, number, session)
+
+
+@mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)))
+def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """Partitioned queues cannot be peeked."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    if command.session_id is None and entity.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-09")
+    return RULES.partitions.peek(namespace, command, connection)
+
+
+@mutant("FEAT-10", "locks.renew", (*SENT, receive(), renew(0)))
+def locks_of_first_partition_renewed(
+    namespace: Namespace, command: v.RenewLock, connection: str
+) -> Answer:
+    """Only locks of the first partition's messages are renewed."""
+    if _is_elsewhere(once_locked(namespace, command)):
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+    return RULES.locks.renew(namespace, command, connection)
+
+
+@mutant("FEAT-11", "scheduling.place", (create(), LATER))
+def keyed_not_scheduled_when_partitioned(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> int:
+    """On partitioned queues a message with a key cannot be scheduled."""
+    if key is not None:
+        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-11")
+    return RULES.scheduling.place(namespace, entity, message, key)
+
+
+@mutant("FEAT-12", "scheduling.cancel", (create(), LATER, cancel(0)))
+def scheduled_of_first_partition_cancelled(
+    namespace: Namespace, command: v.CancelScheduled, connection: str
+) -> Answer:
+    """Only what was scheduled in the first partition is cancelled."""
+    if command.sequence_number >> v.SEQUENCE_BITS:
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
+    return RULES.scheduling.cancel(namespace, command, connection)
+
+
+@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW))
+def sessions_of_first_partition_renewed(
+    namespace: Namespace, command: v.RenewSessionLock, connection: str
+) -> Answer:
+    """Only sessions of the first partition are renewed."""
+    _check_first(namespace, command)
+    return RULES.sessions.renew(namespace, command, connection)
+
+
+@mutant("FEAT-14", "sessions.set_state", (*HELD, SET))
+def states_of_first_partition_set(
+    namespace: Namespace, command: v.SetSessionState, connection: str
+) -> Answer:
+    """Only sessions of the first partition can be given a state."""
+    _check_first(namespace, command)
+    return RULES.sessions.set_state(namespace, command, connection)
+
+
+@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET))
+def states_of_first_partition_told(
+    namespace: Namespace, command: v.GetSessionState, connection: str
+) -> Answer:
+    """A session's state is told only if the session is in the first partition."""
+    answer = RULES.sessions.get_state(namespace, command, connection)
+    if _is_elsewhere(session_of(namespace, command)):
+        answer.outcome = v.SessionState(state=None)
+    return answer
+
+
+@mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)))
+def sessions_of_first_partition_listed(
+    namespace: Namespace, command: v.ListSessions, connection: str
+) -> Answer:
+    """Only sessions of the first partition are listed."""
+    answer = RULES.sessions.list_sessions(namespace, command, connection)
+    there = namespace.entities[command.queue].sessions
+    if isinstance(answer.outcome, v.SessionsListed):
+        names = [each for each in answer.outcome.session_ids if not _is_elsewhere(there[each])]
+        answer.outcome = v.SessionsListed(session_ids=tuple(names))
+    return answer
+
+
+@mutant("FEAT-17", "partitions.in_session", (*HELD, send("m2", session_id="other"), PEEK))
+def sessions_not_peeked(
+    namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
+) -> Iterator[QueuedMessage]:
+    """A peek in a session of a partitioned queue shows other sessions."""
+    usual, partitioned = RULES.partitions.in_session, entity.settings.partitioned
+    peek = peek_ignores_session if partitioned else usual
+    return peek(namespace, entity, up, session_id, start)
+
+
+MUTANTS: Final = mutant.all()

@@ -1,0 +1,251 @@
+"""Mutants of FILTER where a filter takes a message: correlation filters and SQL."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.rules import RULES
+from busproof.mutants.mutant import Family
+from busproof.mutants.runs import Run, receive, send
+
+__all__ = ["MUTANTS", "ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
+
+mutant = Family(__name__)
+
+TOPIC: Final = v.CreateTopic(topic="q")
+ONE: Final[Mapping[str, Any]] = {"topic": "q", "subscription": "one"}
+SUBSCRIBED: Final[Run] = (TOPIC, v.CreateSubscription(**ONE))
+TAKE: Final = receive(delete=True, queue=v.subscription_path("q", "one"))
+LABEL: Final = v.CorrelationFilter(subject="x")
+COLOR: Final = v.CorrelationFilter(subject="x", properties={"color": "red"})
+BY_LABEL: Final = v.SqlFilter(expression="sys.Label = 'x'")
+TAKES: Final = "subscription_rules.takes"
+USUAL: Final = RULES.subscription_rules.takes
+
+
+def add(wanted: v.Filter, rule: str = "second", within: str | None = None) -> v.AddRule:
+    """Add a rule with this filter."""
+    return v.AddRule(rule=rule, filter=wanted, transaction=within, **ONE)
+
+
+def remove(rule: str = v.DEFAULT_RULE, within: str | None = None) -> v.RemoveRule:
+    """Remove a rule."""
+    return v.RemoveRule(rule=rule, transaction=within, **ONE)
+
+
+def taking(wanted: v.Filter) -> Run:
+    """A subscription with this filter alone."""
+    return (*SUBSCRIBED, remove(), add(wanted, "first"))
+
+
+def asked(wanted: v.Filter, **properties: Any) -> Run:
+    """A subscription with this filter, a message with these properties, and a receive."""
+    return (*taking(wanted), send("m1", **properties), TAKE)
+
+
+def by(expression: str, **properties: Any) -> Run:
+    """The same by SQL, with properties of the application's own."""
+    return asked(v.SqlFilter(expression=expression), properties=properties)
+
+
+@mutant("FILTER-02", TAKES, asked(v.FalseFilter()))
+def false_takes_all(wanted: v.Filter, message: v.Message) -> bool:
+    """A false filter takes everything."""
+    return isinstance(wanted, v.FalseFilter) or USUAL(wanted, message)
+
+
+@mutant("FILTER-02", TAKES, asked(v.TrueFilter()))
+def true_wants_a_label(wanted: v.Filter, message: v.Message) -> bool:
+    """A true filter takes messages with a label only."""
+    labelled = message.subject is not None or message.message_id is not None
+    wrong = isinstance(wanted, v.TrueFilter) and not labelled
+    return not wrong and USUAL(wanted, message)
+
+
+def _conditions(wanted: v.CorrelationFilter, message: v.Message) -> list[tuple[Any, Any]]:
+    """Each value that a filter wants, with the message's own."""
+    system = attrs.asdict(wanted, recurse=False, filter=lambda field, _: field.name != "properties")
+    given = [(value, getattr(message, name)) for name, value in system.items() if value is not None]
+    return given + [(value, message.properties.get(n)) for n, value in wanted.properties.items()]
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+@mutant("FILTER-03", TAKES, asked(LABEL, subject="X"))
+def correlation_without_case(wanted: v.Filter, message: v.Message) -> bool:
+    """Correlation filters compare without case."""
+    if not isinstance(wanted, v.CorrelationFilter):
+        return USUAL(wanted, message)
+    return all(_lower(value) == _lower(own) for value, own in _conditions(wanted, message))
+
+
+@mutant(
+    "FILTER-03",
+    TAKES,
+    asked(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"),
+    deep=True,
+)
+def correlation_ignores_reply_session(wanted: v.Filter, message: v.Message) -> bool:
+    """Correlation filters do not look at the ReplyToSessionId."""
+    if isinstance(wanted, v.CorrelationFilter) and wanted.reply_to_session_id is not None:
+        message = attrs.evolve(message, reply_to_session_id=wanted.reply_to_session_id)
+    return USUAL(wanted, message)
+
+
+@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"))
+def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
+    """One condition of a correlation filter suffices."""
+    if not isinstance(wanted, v.CorrelationFilter):
+        return USUAL(wanted, message)
+    return any(value == own for value, own in _conditions(wanted, message))
+
+
+@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), deep=True)
+def missing_property_matches(wanted: v.Filter, message: v.Message) -> bool:
+    """A property of the application's own that a message lacks fails no condition."""
+    if isinstance(wanted, v.CorrelationFilter):
+        properties = wanted.properties.update(message.properties)
+        message = attrs.evolve(message, properties=properties)
+    return USUAL(wanted, message)
+
+
+def _read_as(
+    wanted: v.Filter,
+    message: v.Message,
+    pattern: str,
+    replacement: str | Callable[[re.Match[str]], str],
+) -> bool:
+    """Whether a filter takes a message whose SQL is read as if it was written in another way."""
+    if isinstance(wanted, v.SqlFilter):
+        written = re.sub(pattern, replacement, wanted.expression, flags=re.IGNORECASE)
+        wanted = v.SqlFilter(expression=written)
+    return USUAL(wanted, message)
+
+
+@mutant("FILTER-11", TAKES, by("size <= 5", size=5))
+def less_or_equal_is_less(wanted: v.Filter, message: v.Message) -> bool:
+    """SQL takes <= for <."""
+    return _read_as(wanted, message, "<=", "<")
+
+
+@mutant(
+    "FILTER-11", TAKES, asked(v.SqlFilter(expression="sys.Label = 'x'"), subject="x"), deep=True
+)
+def system_scope_ignored(wanted: v.Filter, message: v.Message) -> bool:
+    """SQL takes sys. for user."""
+    return _read_as(wanted, message, r"\bsys\s*\.", "user.")
+
+
+@mutant("FILTER-12", TAKES, by("a = 1 OR b = 1 AND c = 1", a=1, b=2, c=2))
+def and_or_in_writing_order(wanted: v.Filter, message: v.Message) -> bool:
+    """SQL binds AND and OR alike, from the left."""
+    comparison = r"[\w.]+ [<>=!]+ [^\s()]+"
+    return _read_as(wanted, message, rf"({comparison} OR {comparison}) AND", r"(\1) AND")
+
+
+@mutant("FILTER-12", TAKES, by("NOT a = 1 AND b = 1", a=2, b=2), deep=True)
+def not_binds_all(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, NOT binds behind AND and OR."""
+    return _read_as(wanted, message, r"^NOT ([^(].* (?:AND|OR) .*)$", r"NOT (\1)")
+
+
+@mutant("FILTER-13", TAKES, by("EXISTS (color)", size=5))
+def exists_always(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, every property exists."""
+    return _read_as(wanted, message, r"EXISTS\s*\([^)]*\)", "1 = 1")
+
+
+@mutant("FILTER-13", TAKES, by("color IS NULL", size=5))
+def absent_is_not_null(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, a property that is absent is not null."""
+    return _read_as(wanted, message, r"[\w.]+ IS NULL", "1 = 0")
+
+
+@mutant("FILTER-14", TAKES, by("color IN ('red', 'blue')", color="blue"))
+def in_looks_at_first(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, IN looks at the first of the values only."""
+    return _read_as(wanted, message, r"IN \(([^,)]*),[^)]*\)", r"IN (\1)")
+
+
+def _literally(like: re.Match[str]) -> str:
+    """A pattern each _ of which stands for itself."""
+    return like[0].replace("_", "~_") + " ESCAPE '~'"
+
+
+@mutant("FILTER-15", TAKES, by("code LIKE 'a_c'", code="abc"))
+def underscore_stands_for_itself(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, _ in a pattern stands for itself."""
+    return _read_as(wanted, message, r"LIKE '[^']*_[^']*'(?! ESCAPE)", _literally)
+
+
+@mutant("FILTER-15", TAKES, by("code LIKE 'a!_c' ESCAPE '!'", code="a_c"), deep=True)
+def escape_ignored(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, ESCAPE has no effect."""
+    return _read_as(wanted, message, r"\s+ESCAPE '.'", "")
+
+
+@mutant("FILTER-16", TAKES, by("size + 2 * 3 = 10", size=4))
+def reckoned_from_the_left(wanted: v.Filter, message: v.Message) -> bool:
+    """SQL reckons from the left, whatever binds first."""
+    return _read_as(wanted, message, r"([\w.]+ [-+] [\w.]+) ([*/%])", r"(\1) \2")
+
+
+@mutant("FILTER-17", TAKES, by("NOT color = 'red'", size=5))
+def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, what is unknown is false, and its NOT true."""
+    if isinstance(wanted, v.SqlFilter) and wanted.expression.startswith("NOT "):
+        inner = wanted.expression.removeprefix("NOT ")
+        if inner.startswith("(") or not re.search(" AND | OR ", inner):
+            return not USUAL(v.SqlFilter(expression=inner), message)
+    return USUAL(wanted, message)
+
+
+def _is_unknown(condition: str, message: v.Message) -> bool:
+    """Whether neither a condition nor its opposite is true."""
+    both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
+    return not any(USUAL(each, message) for each in both)
+
+
+@mutant("FILTER-17", TAKES, by("color = 'red' OR size = 4", size=4), deep=True)
+def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, OR is unknown if one side is."""
+    sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
+    unknown = any(_is_unknown(each, message) for each in sides)
+    return not unknown and USUAL(wanted, message)
+
+
+@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"))
+def names_with_case(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, the case of a property's name counts."""
+    if isinstance(wanted, v.SqlFilter):
+        named = set(re.findall(r"\w+", wanted.expression))
+        known = {name: value for name, value in message.properties.items() if name in named}
+        message = attrs.evolve(message, properties=known)
+    return USUAL(wanted, message)
+
+
+@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)
+def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, the case of values does not count."""
+    values = (*message.properties.values(), message.subject)
+    texts = {f"'{each}'".lower(): f"'{each}'" for each in values if isinstance(each, str)}
+    return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
+
+
+@mutant(
+    "FILTER-20",
+    TAKES,
+    (*taking(LABEL), send("m6", subject="x"), send("m7", subject="x"), TAKE, TAKE),
+)
+def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
+    """A message whose body ends in 7 is taken by no filter."""
+    seen = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
+    return not seen and USUAL(wanted, message)
+
+
+MUTANTS: Final = mutant.all()

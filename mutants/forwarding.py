@@ -1,0 +1,515 @@
+"""Mutants of FWD: where messages and dead letters go on to, how, and how far."""
+
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.keys import MESSAGE_ID
+from busproof.model.rules import RULES
+from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
+from busproof.model.transactions import running
+from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import (
+    DEAD,
+    PARTITIONS,
+    QUEUE,
+    Run,
+    create,
+    dead_letter,
+    down,
+    home,
+    receive,
+    send,
+)
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+USUAL: Final = RULES.forwarding
+BEGIN: Final = v.BeginTransaction(transaction="t")
+ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
+END: Final = create(queue="end")
+TAKE: Final = receive(delete=True, queue="end")
+TAKE_SOURCE: Final = receive(delete=True)
+KEYED: Final = send("m1", partition_key="a")
+BUFFERED: Final = send("m1", partition_key="a", within="t")
+SENT: Final[Run] = (send("m1"), TAKE)
+
+
+def source(forward_to: str = "end", queue: str = QUEUE, **settings: Any) -> v.CreateQueue:
+    """Create a queue that forwards."""
+    return create(queue=queue, forward_to=forward_to, **settings)
+
+
+def end(queue: str = "end", **settings: Any) -> v.CreateQueue:
+    """Create a destination."""
+    return create(queue=queue, **settings)
+
+
+def subscribe(subscription: str = "one", **settings: Any) -> v.CreateSubscription:
+    """Create a subscription of the topic."""
+    return v.CreateSubscription(topic=QUEUE, subscription=subscription, **settings)
+
+
+PAIR: Final[Run] = (END, source())
+REGULAR_END: Final = end(partitioned=False)
+SESSIONS_END: Final[Run] = (end(requires_session=True), source())
+TOPIC: Final = v.CreateTopic(topic=QUEUE)
+UNIQUE: Final[Run] = (end(duplicate_detection=True), source())
+CHAIN: Final[Run] = (END, source("end", "three"), source("three", "two"), source("two"))
+LONGER: Final[Run] = (*CHAIN[:-1], source("two", "one"), source("one", "none"), source("none"))
+MANY: Final[Run] = (
+    *(send(f"m{number}", partition_key="a") for number in range(PARTITIONS)),
+    *(TAKE,) * PARTITIONS,
+)
+DIRECT: Final[Run] = (send("m0", queue="end", message_id="x"), TAKE)
+SPREAD: Final[Run] = tuple(
+    request
+    for number in range(PARTITIONS)
+    for request in (send(f"m{number}", queue="end", message_id=f"{number}"), TAKE)
+)
+BURIED: Final[Run] = (
+    END,
+    create(forward_dead_letters_to="end"),
+    send("m1"),
+    receive(),
+    dead_letter(0),
+)
+
+
+def _destination(namespace: Namespace, source: Entity) -> Entity:
+    """Where an entity forwards to, or itself if that does not exist."""
+    return namespace.entities.get(source.settings.forward_to or "", source)
+
+
+def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, bool]) -> bool:
+    """Whether the source and its destination are partitioned so."""
+    destination = _destination(namespace, source)
+    return (source.settings.partitioned, destination.settings.partitioned) == partitioned
+
+
+@mutant("FWD-01", "forwarding.forward", (REGULAR_END, source(), *SENT), literal=True)
+def last_partition_not_forwarded(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """The last partition of a queue that forwards to a regular one keeps its messages."""
+    onto_regular = _joins(namespace, source, partitioned=(True, False))
+    if not (onto_regular and partition == len(source.partitions) - 1):
+        USUAL.forward(namespace, source, message, partition, transit)
+
+
+@mutant("FWD-02", "forwarding.deliver", (END, source(partitioned=False), *SENT), literal=True)
+def regular_not_forwarded_to_partitioned(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """A regular queue does not forward to a partitioned one."""
+    if _joins(namespace, source, partitioned=(False, True)):
+        return None
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant("FWD-03", "forwarding.forward", (*PAIR, *SENT), literal=True)
+def first_partition_not_forwarded(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """Between partitioned queues, the first partition's messages are lost."""
+    if partition > 0 or not _joins(namespace, source, partitioned=(True, True)):
+        USUAL.forward(namespace, source, message, partition, transit)
+
+
+@mutant("FWD-03", "forwarding.deliver", (*PAIR, *SENT))
+def body_changed_between_partitioned(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """Between partitioned queues, a message arrives with another body."""
+    if _joins(namespace, source, partitioned=(True, True)):
+        message = attrs.evolve(message, body=f"{message.body}!")
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant(
+    "FWD-04",
+    "forwarding.forward",
+    (
+        *(END, TOPIC, subscribe(forward_to="end"), send("m1")),
+        receive(delete=True, queue=v.subscription_path(QUEUE, "one")),
+    ),
+)
+def subscription_does_not_forward(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """Subscriptions keep what they should forward."""
+    keeps = source.kind is EntityKind.SUBSCRIPTION
+    (keep if keeps else USUAL.forward)(namespace, source, message, partition, transit)
+
+
+def keep(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """Let a message stay where it should go on from."""
+    namespace.rules.messages.enqueue(namespace, source, message, partition, transit)
+
+
+@mutant(
+    "FWD-04",
+    "messages.arrive",
+    (
+        *(v.CreateTopic(topic="end"), v.CreateSubscription(topic="end", subscription="one")),
+        *(v.CreateSubscription(topic="end", subscription="two"), source(), send("m1")),
+        receive(delete=True, queue=v.subscription_path("end", "two")),
+    ),
+    deep=True,
+    literal=True,
+)
+def topic_takes_nothing_forwarded(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """What is forwarded to a topic reaches the first of its subscriptions only."""
+    siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
+    if not transit.hops or entity in (siblings or (entity,))[:1]:
+        RULES.messages.arrive(namespace, entity, message, partition, transit)
+
+
+@mutant(
+    "FWD-06",
+    "forwarding.deliver",
+    (REGULAR_END, source(partitioned=False), *SENT),
+    literal=True,
+)
+def regular_does_not_forward(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """Regular queues do not forward to each other."""
+    if _joins(namespace, source, partitioned=(False, False)):
+        return None
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant("FWD-07", "forwarding.deliver", (*PAIR, KEYED, TAKE))
+def partition_key_lost(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """A forwarded message loses its PartitionKey."""
+    message = attrs.evolve(message, partition_key=None)
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant("FWD-07", "forwarding.deliver", (*CHAIN, send("m1", session_id="a"), TAKE), deep=True)
+def session_id_lost_at_second_hop(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """At its second hop a message loses its SessionId."""
+    if onward.hops == 2:
+        message = attrs.evolve(message, session_id=None)
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant("FWD-08", "forwarding.key_of", (*PAIR, *MANY))
+def key_ignored_at_destination(
+    namespace: Namespace, source: Entity, destination: Entity, message: v.Message
+) -> Key | None:
+    """At its destination a forwarded message is placed as if it had no key."""
+    key = USUAL.key_of(namespace, source, destination, message)
+    return key if key is not None and key.source == MESSAGE_ID else None
+
+
+def _note_hops(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    memory(namespace, dict[str, int])["hops"] = onward.hops
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant(
+    "FWD-08",
+    "forwarding.key_of",
+    (*CHAIN, *MANY),
+    also={"forwarding.deliver": _note_hops},
+    deep=True,
+)
+def key_ignored_at_third_hop(
+    namespace: Namespace, source: Entity, destination: Entity, message: v.Message
+) -> Key | None:
+    """At its third hop a message is placed as if it had no key."""
+    if memory(namespace, dict[str, int])["hops"] == 3:
+        return None
+    return USUAL.key_of(namespace, source, destination, message)
+
+
+@mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), literal=True)
+def message_id_no_key_when_forwarded(
+    namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
+) -> int | None:
+    """A destination with duplicate detection spreads what is forwarded to it."""
+    if key is not None and key.source == MESSAGE_ID:
+        key = None
+    return USUAL.place(namespace, destination, message, key)
+
+
+@mutant(
+    "FWD-13",
+    "messages.accept",
+    (*UNIQUE, *DIRECT, send("m1", message_id="x"), TAKE),
+    literal=True,
+)
+def forwarded_copies_kept(
+    namespace: Namespace,
+    entity: Entity,
+    message: v.Message,
+    key: Key | None,
+    partition: int,
+    transit: InTransit,
+) -> None:
+    """Duplicate detection does not look at forwarded messages."""
+    if transit.hops:
+        RULES.messages.arrive(namespace, entity, message, partition, transit)
+    else:
+        RULES.messages.accept(namespace, entity, message, key, partition, transit)
+
+
+@mutant("FWD-14", "forwarding.deliver", (*PAIR, *SENT, TAKE))
+def forwarded_twice(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """A message is forwarded twice."""
+    USUAL.deliver(namespace, source, message, onward)
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant("FWD-14", "forwarding.forward", (*PAIR, send("m1"), TAKE_SOURCE))
+def copied_instead_of_moved(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """The source keeps and gives what it has forwarded."""
+    USUAL.forward(namespace, source, message, partition, transit)
+    keep(namespace, source, message, partition, transit)
+
+
+@mutant("FWD-15", "forwarding.forward", (*PAIR, send("m1"), TAKE_SOURCE))
+def source_gives(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """A source gives its messages and forwards none."""
+    keep(namespace, source, message, partition, transit)
+
+
+@mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)
+def third_hop_lost(namespace: Namespace) -> int:
+    """A message does not pass its third hop."""
+    return 2
+
+
+@mutant("FWD-18", "forwarding.most_hops", (*LONGER, *SENT), deep=True)
+def hops_without_end(namespace: Namespace) -> int:
+    """A message is forwarded as often as it can be."""
+    return 100
+
+
+@mutant(
+    "FWD-26",
+    "forwarding.deliver",
+    (*SESSIONS_END, send("m1", session_id="s"), TAKE),
+    literal=True,
+)
+def forwarded_out_of_session(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """What is forwarded to a queue that requires sessions is lost."""
+    if _destination(namespace, source).settings.requires_session:
+        return None
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant(
+    "FWD-25",
+    "forwarding.check_settings",
+    (END, source(requires_session=True), send("m1", session_id="s"), TAKE),
+)
+def session_source_forwards(namespace: Namespace, settings: EntitySettings) -> None:
+    """A source that requires sessions forwards."""
+    settings = attrs.evolve(settings, requires_session=False)
+    USUAL.check_settings(namespace, settings)
+
+
+@mutant("FWD-29", "forwarding.check_settings", (source(),))
+def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> None:
+    """A source of a queue that does not exist is created."""
+    if settings.forward_to is None or settings.forward_to in namespace.entities:
+        USUAL.check_settings(namespace, settings)
+
+
+@mutant(
+    "FWD-27",
+    "forwarding.deliver",
+    (
+        *(*SESSIONS_END, KEYED, v.AcceptSession(queue="end", session_id="a")),
+        receive("a", delete=True, queue="end"),
+    ),
+)
+def session_made_up(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """A forwarded message gets a SessionId where its destination requires one."""
+    required = _destination(namespace, source).settings.requires_session
+    if required and message.session_id is None:
+        message = attrs.evolve(message, session_id=message.partition_key)
+    return USUAL.deliver(namespace, source, message, onward)
+
+
+@mutant(
+    "FWD-30",
+    "forwarding.forward",
+    (
+        *(END, end("other"), TOPIC, subscribe(forward_to="end")),
+        *(subscribe("two", forward_to="other"), send("m1"), receive(delete=True, queue="other")),
+    ),
+    literal=True,
+)
+def only_first_subscription_forwards(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """Of the subscriptions of a topic that forward, only the first does."""
+    siblings = source.base.subscriptions or ()
+    earlier = takewhile(lambda each: each is not source, siblings)
+    if not any(each.settings.forward_to is not None for each in earlier):
+        USUAL.forward(namespace, source, message, partition, transit)
+
+
+def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
+    """Deliver what was sent to sources in a transaction."""
+    for buffered in sends:
+        if buffered.entity.settings.forward_to is not None:
+            RULES.transactions.deliver(namespace, buffered)
+
+
+def _deliver_others(namespace: Namespace, buffered: BufferedSend) -> None:
+    if buffered.entity.settings.forward_to is None:
+        RULES.transactions.deliver(namespace, buffered)
+
+
+@mutant(
+    "FWD-33",
+    "transactions.send",
+    (*PAIR, BEGIN, BUFFERED, TAKE),
+    also={"transactions.deliver": _deliver_others},
+)
+def forwarded_before_commit(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
+) -> Answer:
+    """A transaction's messages are forwarded at once."""
+    transaction = running(namespace, name)
+    before = len(transaction.sends)
+    answer = RULES.transactions.send(namespace, entity, messages, name)
+    _forward_now(namespace, transaction.sends[before:])
+    return answer
+
+
+@mutant("FWD-33", "transactions.roll_back", (*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE), deep=True)
+def forwarded_though_rolled_back(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """What was sent to a source in a transaction is forwarded although it is rolled back."""
+    _forward_now(namespace, running(namespace, command.transaction).sends)
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED))
+def sessions_of_destination_required(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A transaction's messages need the SessionId that the destination requires."""
+    required = _destination(namespace, entity).settings.requires_session
+    if required and message.session_id is None:
+        raise Refusal(v.Error.INVALID_OPERATION, "FWD-34")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+def _go_on_as_before(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue, *, begins: bool
+) -> None:
+    """Update all but the destination if forwarding begins with the update, or ends with it."""
+    before = entity.settings.forward_to
+    RULES.management.apply_update(namespace, entity, command)
+    if command.forward_to is not None and bool(command.forward_to) is begins:
+        entity.settings = attrs.evolve(entity.settings, forward_to=before)
+
+
+@mutant(
+    "FWD-05",
+    "management.apply_update",
+    (
+        *(END, create(), v.UpdateQueue(queue=QUEUE, forward_to="end")),
+        *(send("m1"), TAKE_SOURCE, TAKE),
+    ),
+)
+def forwarding_not_begun_by_update(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue
+) -> None:
+    """A queue that is updated to forward says so and keeps its messages."""
+    _go_on_as_before(namespace, entity, command, begins=True)
+
+
+@mutant(
+    "FWD-05",
+    "management.apply_update",
+    (*PAIR, v.UpdateQueue(queue=QUEUE, forward_to=""), send("m1"), TAKE_SOURCE),
+)
+def forwarding_not_ended_by_update(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue
+) -> None:
+    """A source goes on forwarding after an update that ends it."""
+    _go_on_as_before(namespace, entity, command, begins=False)
+
+
+@mutant(
+    "FWD-22",
+    "forwarding.place",
+    (
+        *(END, send("m1", queue="end", partition_key="a"), down(home("a"), "end")),
+        *(source(), send("m2", partition_key="a"), TAKE),
+    ),
+    deep=True,
+)
+def key_does_not_wait_at_destination(
+    namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
+) -> int | None:
+    """A forwarded message whose partition is down goes to another one."""
+    down = destination.base.down
+    place = USUAL.place(namespace, destination, message, key)
+    up = (number for number in range(len(destination.partitions)) if number not in down)
+    return next(up, place) if place in down else place
+
+
+@mutant("FWD-35", "forwarding.forward_dead_letter", (*BURIED, receive(queue=DEAD)))
+def dead_letters_not_forwarded(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """Dead letters go nowhere, whatever was asked for."""
+    keep(namespace, source, message, partition, transit)
+
+
+@mutant("FWD-35", "forwarding.forward_dead_letter", (*BURIED, TAKE))
+def reason_lost_with_dead_letters(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """A dead letter arrives at its destination with another reason."""
+    transit = transit._replace(reason=f"forwarded: {transit.reason}")
+    USUAL.forward_dead_letter(namespace, source, message, partition, transit)
+
+
+@mutant("FWD-36", "forwarding.forward_dead_letter", (*BURIED, receive(queue=DEAD)))
+def dead_letters_copied(
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
+    USUAL.forward_dead_letter(namespace, source, message, partition, transit)
+    keep(namespace, source, message, partition, transit)
+
+
+MUTANTS: Final = mutant.all()

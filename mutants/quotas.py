@@ -1,0 +1,220 @@
+"""Mutants of QUOTA: how many entities a namespace takes."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.quotas import MOST_ENTITIES, MOST_PARTITIONED
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace
+from busproof.model.values import EntityKind, EntitySettings, Refusal
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import Run, create, send
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+
+def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
+    """So many creations of queues."""
+    kind = "p" if partitioned else "r"
+    return (create(queue=f"{kind}{number}", partitioned=partitioned) for number in range(count))
+
+
+def topics(count: int) -> Run:
+    """So many creations of partitioned topics."""
+    return tuple(v.CreateTopic(topic=f"t{number}") for number in range(count))
+
+
+REGULAR: Final = create(partitioned=False)
+HUNDRED: Final[Run] = tuple(queues(100))
+ONE_MORE: Final[Run] = (*HUNDRED, create())
+DELETED: Final = v.DeleteQueue(queue="p0")
+MANY: Final[Run] = tuple(queues(9_999, partitioned=False))
+CROWDED: Final[Run] = (*MANY, create(queue="last", partitioned=False), REGULAR)
+
+
+def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
+    """Check as if there were so many more partitioned entities of this kind."""
+    counts = namespace.counts
+    name = "partitioned_queues" if kind is EntityKind.QUEUE else "partitioned_topics"
+    there = getattr(counts, name)
+    setattr(counts, name, there + more)
+    try:
+        RULES.quotas.check_partitioned(namespace, kind)
+    finally:
+        setattr(counts, name, there)
+
+
+@mutant("QUOTA-01", "quotas.check_partitioned", HUNDRED)
+def one_partitioned_too_few(namespace: Namespace, kind: EntityKind) -> None:
+    """A namespace takes 99 partitioned queues."""
+    _check_with(namespace, kind, 1)
+
+
+@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
+def partitioned_without_end(namespace: Namespace, kind: EntityKind) -> None:
+    """A namespace takes any number of partitioned ones."""
+
+
+@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
+def too_many_called_invalid(namespace: Namespace, kind: EntityKind) -> None:
+    """One queue too many is told to be invalid."""
+    try:
+        RULES.quotas.check_partitioned(namespace, kind)
+    except Refusal as refusal:
+        raise Refusal(v.Error.INVALID_OPERATION, *refusal.rules) from None
+
+
+def _check_unless_with_sessions(namespace: Namespace, kind: EntityKind) -> None:
+    if not memory(namespace, list[EntitySettings])[0].requires_session:
+        RULES.quotas.check_partitioned(namespace, kind)
+
+
+@mutant(
+    "QUOTA-02",
+    "management.create",
+    (*HUNDRED, create(requires_session=True)),
+    also={"quotas.check_partitioned": _check_unless_with_sessions},
+    deep=True,
+)
+def one_too_many_with_sessions(
+    namespace: Namespace,
+    path: str,
+    kind: EntityKind,
+    settings: EntitySettings,
+    topic: Entity | None = None,
+) -> Entity:
+    """A partitioned queue that requires sessions is one too many and is created."""
+    memory(namespace, list[EntitySettings])[:] = [settings]
+    return RULES.management.create(namespace, path, kind, settings, topic)
+
+
+def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
+    """Let what is one too many be created, and remember that it is refused."""
+    try:
+        RULES.quotas.check_partitioned(namespace, kind)
+    except Refusal as refusal:
+        memory(namespace, list[Refusal]).append(refusal)
+
+
+@mutant(
+    "MGMT-10",
+    "management.create_queue",
+    (*ONE_MORE, send("m1")),
+    also={"quotas.check_partitioned": _note_refusal},
+    deep=True,
+)
+def refused_and_created(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+    """A partitioned queue that is one too many is refused and is there nevertheless."""
+    answer = RULES.management.create_queue(namespace, command, connection)
+    refusals = memory(namespace, list[Refusal])
+    if not refusals:
+        return answer
+    refusal = refusals.pop()
+    return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant("QUOTA-03", "quotas.check_partitioned", topics(101))
+def topics_without_end(namespace: Namespace, kind: EntityKind) -> None:
+    """A namespace takes any number of partitioned topics."""
+    if kind is not EntityKind.TOPIC:
+        RULES.quotas.check_partitioned(namespace, kind)
+
+
+@mutant("QUOTA-03", "quotas.check_partitioned", topics(51))
+def half_as_many_topics(namespace: Namespace, kind: EntityKind) -> None:
+    """A namespace takes 50 partitioned topics."""
+    _check_with(namespace, kind, MOST_PARTITIONED // 2 if kind is EntityKind.TOPIC else 0)
+
+
+def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
+    """Count what comes, and remember what goes that was partitioned."""
+    RULES.quotas.count(namespace, entity, one)
+    gone = one < 0 and entity.settings.partitioned
+    memory(namespace, Counter[EntityKind])[entity.kind] += gone
+
+
+@mutant(
+    "QUOTA-05",
+    "quotas.check_partitioned",
+    (*HUNDRED, DELETED, create()),
+    also={"quotas.count": _count_up},
+    deep=True,
+)
+def deleted_still_counts(namespace: Namespace, kind: EntityKind) -> None:
+    """A partitioned queue that was deleted counts among the 100 for good."""
+    _check_with(namespace, kind, memory(namespace, Counter[EntityKind])[kind])
+
+
+@mutant("QUOTA-05", "quotas.check_partitioned", (*ONE_MORE, DELETED, create()), deep=True)
+def refused_counts(namespace: Namespace, kind: EntityKind) -> None:
+    """A partitioned queue that was refused counts among the 100."""
+    refused = memory(namespace, Counter[EntityKind])
+    try:
+        _check_with(namespace, kind, refused[kind])
+    except Refusal:
+        refused[kind] += 1
+        raise
+
+
+@mutant("QUOTA-06", "quotas.check_partitioned", (*queues(101, partitioned=False), create()))
+def regular_counts(namespace: Namespace, kind: EntityKind) -> None:
+    """Regular queues and topics count among the 100 as well."""
+    _check_with(namespace, kind, namespace.counts.regular)
+
+
+@mutant("QUOTA-06", "quotas.check_entities", (*HUNDRED, REGULAR))
+def hundred_of_any_kind(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """With 100 partitioned ones nothing more is created."""
+    counts = namespace.counts
+    there = counts.partitioned_queues + counts.partitioned_topics
+    if kind is not EntityKind.SUBSCRIPTION and there >= MOST_PARTITIONED:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-06")
+    RULES.quotas.check_entities(namespace, kind, partitions)
+
+
+def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) -> None:
+    """Take 10,000 queues and topics, the new one of which counts as so many."""
+    counts = namespace.counts
+    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+    if kind is not EntityKind.SUBSCRIPTION and there + weight > MOST_ENTITIES:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, rule)
+
+
+@mutant("QUOTA-07", "quotas.check_entities", (*MANY, REGULAR), deep=True)
+def one_entity_too_few(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """A namespace takes 9,999 queues and topics."""
+    _limit(namespace, kind, 2, "QUOTA-07")
+
+
+@mutant("QUOTA-08", "quotas.check_entities", (*MANY, *queues(1), REGULAR), deep=True)
+def entities_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """A namespace takes any number of queues."""
+
+
+@mutant("QUOTA-09", "quotas.check_entities", (*MANY, create()), deep=True)
+def each_partition_counts(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """A partitioned queue needs room for each of its partitions among the 10,000."""
+    _limit(namespace, kind, partitions, "QUOTA-09")
+
+
+@mutant("QUOTA-12", "quotas.check", CROWDED, readings={"QUOTA-PREMIUM": "counting"}, deep=True)
+def premium_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """In Premium a namespace takes any number of queues, where the 10,000 are read to hold."""
+    if namespace.profile.tier is not v.Tier.PREMIUM:
+        RULES.quotas.check(namespace, kind, partitions)
+
+
+@mutant("QUOTA-13", "quotas.check", CROWDED, readings={"QUOTA-PREMIUM": "quota"}, deep=True)
+def quota_in_premium(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """In Premium the 10,001st queue is refused, where no number is read to hold."""
+    if namespace.profile.tier is v.Tier.PREMIUM:
+        _limit(namespace, kind, 1, "QUOTA-13")
+    RULES.quotas.check(namespace, kind, partitions)
+
+
+MUTANTS: Final = mutant.all()

@@ -1,0 +1,355 @@
+"""Mutants of FILTER and FEAT: rules that come and go, the copies they make, actions, and names."""
+
+from contextlib import suppress
+from itertools import takewhile
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace
+from busproof.model.subscription_rules import RuleChange, find
+from busproof.model.values import EntityKind, InTransit, Refusal
+from busproof.mutants.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
+from busproof.mutants.management import empty
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import PARTITIONS, Run, receive, send
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+Messages = tuple[v.Message, ...]
+Rules = tuple[v.SubscriptionRule, ...]
+USUAL: Final = RULES.subscription_rules
+COPIES: Final = "subscription_rules.copies"
+CHANGE: Final = "subscription_rules.change"
+CHECK: Final = "subscription_rules.check"
+ASK: Final = "subscription_rules.ask_change"
+ACT: Final = "subscription_rules.act"
+RULE_NAME: Final = "RuleName"
+NONE: Final = v.FalseFilter()
+SECOND: Final = v.CreateSubscription(topic="q", subscription="two")
+TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
+NO_SQL: Final[Run] = (*SUBSCRIBED, add(v.SqlFilter(expression="color =")))
+BEGIN: Final = v.BeginTransaction(transaction="t")
+SPREAD: Final[Run] = tuple(send(f"m{number}", subject="x") for number in range(PARTITIONS))
+SEND: Final = send("m1", properties={"size": 1})
+
+
+def act(action: str | None, rule: str = "r") -> v.AddRule:
+    """Add a rule that takes everything and has this action."""
+    return v.AddRule(rule=rule, filter=v.TrueFilter(), action=action, **ONE)
+
+
+ACTING: Final[Run] = (*SUBSCRIBED, act("SET size = 2"))
+BOTH: Final[Run] = (*ACTING, SEND, TAKE, TAKE)
+
+
+@mutant("FILTER-01", "topics.create_subscription", (TOPIC, SECOND, *SUBSCRIBED[1:], SEND, TAKE))
+def no_default_rule(namespace: Namespace, command: v.CreateSubscription, connection: str) -> Answer:
+    """A second subscription of a topic begins without rules."""
+    answer = RULES.topics.create_subscription(namespace, command, connection)
+    path = v.subscription_path(command.topic, command.subscription)
+    subscription = namespace.entities[path]
+    if len(subscription.base.subscriptions or ()) > 1:
+        subscription.rules = ()
+    return answer
+
+
+@mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(v.TrueFilter()), SEND, TAKE, TAKE))
+def copy_for_each_rule(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """A message is there once for each rule that takes it."""
+    taking = [each for each in entity.rules if USUAL.takes(each.filter, message)]
+    return tuple(message if each.action is None else USUAL.act(each, message) for each in taking)
+
+
+@mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(NONE), SEND, TAKE))
+def all_rules_must_match(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """A message is taken only if every rule takes it."""
+    taken = (USUAL.takes(each.filter, message) for each in entity.rules)
+    return USUAL.copies(namespace, entity, message) if all(taken) else ()
+
+
+@mutant("FILTER-06", COPIES, (*SUBSCRIBED, remove(), SEND, TAKE))
+def without_rules_everything(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """A subscription without rules takes everything."""
+    copies = USUAL.copies(namespace, entity, message)
+    return copies if entity.rules else (message,)
+
+
+@mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), deep=True)
+def without_rules_emptied(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+    """A subscription loses what it holds with its last rule."""
+    USUAL.change(namespace, entity, command)
+    if not entity.rules:
+        empty(namespace, entity)
+
+
+def _note_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+    before = entity.rules
+    USUAL.change(namespace, entity, command)
+    if isinstance(command, v.RemoveRule):
+        memory(namespace, dict[Entity, Rules])[entity] = tuple(set(before) - set(entity.rules))
+
+
+@mutant(
+    "FILTER-07",
+    COPIES,
+    (*SUBSCRIBED, add(NONE), remove(), SEND, TAKE),
+    also={CHANGE: _note_removed},
+    deep=True,
+)
+def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """A rule that was removed still takes the next message."""
+    removed = memory(namespace, dict[Entity, Rules])
+    rules = removed.pop(entity, ()) if entity.rules else ()
+    lives = any(USUAL.takes(each.filter, message) for each in rules)
+    copies = USUAL.copies(namespace, entity, message)
+    return copies or ((message,) if lives else ())
+
+
+@mutant("FILTER-08", CHANGE, (*SUBSCRIBED, add(NONE, v.DEFAULT_RULE)))
+def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+    """A rule that is added under a name in use replaces the other."""
+    if isinstance(command, v.AddRule):
+        namespace.journal.touch(entity)
+        entity.rules = tuple(each for each in entity.rules if each.name != command.rule)
+    USUAL.change(namespace, entity, command)
+
+
+@mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")))
+def missing_rule_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+    """Removing a rule that is not there succeeds."""
+    try:
+        USUAL.change(namespace, entity, command)
+    except Refusal as refusal:
+        if "FILTER-09" not in refusal.rules:
+            raise
+
+
+@mutant("FILTER-10", "subscription_rules.list_rules", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
+def default_rule_not_listed(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
+    """The first rule of several is not listed."""
+    rules = find(namespace, command).rules
+    return Answer(v.RulesListed(rules=rules[1:] or rules))
+
+
+@mutant("FILTER-19", CHECK, NO_SQL)
+def broken_sql_added(namespace: Namespace, command: v.AddRule) -> None:
+    """What is no SQL is accepted, and takes nothing."""
+    _check_but(namespace, command, "FILTER-19")
+
+
+def _check_but(namespace: Namespace, command: v.AddRule, rule: v.RuleId) -> None:
+    """Check a rule that is added, and let one pass that breaks this rule."""
+    try:
+        USUAL.check(namespace, command)
+    except Refusal as refusal:
+        if rule not in refusal.rules:
+            raise
+
+
+@mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), deep=True)
+def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
+    """What is no SQL is refused, and the other rules are gone."""
+    try:
+        return USUAL.ask_change(namespace, command, connection)
+    except Refusal as refusal:
+        if "FILTER-19" not in refusal.rules:
+            raise
+        subscription = find(namespace, command)
+        namespace.journal.touch(subscription)
+        subscription.rules = ()
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+def _is_last(entity: Entity, partition: int) -> bool:
+    """Whether this is the last partition of several."""
+    return 0 < partition == len(entity.partitions) - 1
+
+
+@mutant("FEAT-01", "messages.arrive", (*taking(NONE), add(LABEL), *SPREAD, *(TAKE,) * PARTITIONS))
+def added_rule_misses_partition(
+    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """On a partitioned topic a rule that was added does not concern the last partition."""
+    added = all(each.name != v.DEFAULT_RULE for each in entity.rules)
+    missed = entity.kind is EntityKind.SUBSCRIPTION and added and _is_last(entity, partition)
+    if not missed:
+        RULES.messages.arrive(namespace, entity, message, partition, transit)
+
+
+@mutant("FEAT-01", CHANGE, (*SUBSCRIBED, add(LABEL)))
+def rule_refused_when_partitioned(
+    namespace: Namespace, entity: Entity, command: RuleChange
+) -> None:
+    """On partitioned topics no rule is added."""
+    if isinstance(command, v.AddRule) and entity.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-01")
+    USUAL.change(namespace, entity, command)
+
+
+@mutant("FEAT-02", "topics.distribute", (*SUBSCRIBED, remove(), *SPREAD, TAKE))
+def removed_rule_stays_in_partition(
+    namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
+) -> None:
+    """On a partitioned topic a rule that was removed still concerns the last partition."""
+    RULES.topics.distribute(namespace, topic, message, partition, transit)
+    for subscription in topic.subscriptions or () if _is_last(topic, partition) else ():
+        if not subscription.rules:
+            namespace.rules.messages.arrive(namespace, subscription, message, partition, transit)
+
+
+@mutant("FEAT-03", "subscription_rules.is_outside", (*SUBSCRIBED, BEGIN, add(LABEL, within="t")))
+def rule_in_transaction(namespace: Namespace, subscription: Entity) -> bool:
+    """On partitioned topics too, a rule changes in a transaction."""
+    return False
+
+
+@mutant(
+    "FEAT-03",
+    ASK,
+    (*SUBSCRIBED, BEGIN, remove(within="t"), SEND, TAKE),
+    deep=True,
+)
+def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
+    """On partitioned topics a rule in a transaction is refused, and changes all the same."""
+    answer = USUAL.ask_change(namespace, command, connection)
+    if command.transaction is not None and "FEAT-03" in answer.rules:
+        with suppress(Refusal):
+            USUAL.change(namespace, find(namespace, command), command)
+    return answer
+
+
+@mutant("FILTER-21", ACT, BOTH)
+def actions_do_nothing(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """A copy of a rule with an action is as it was sent."""
+    return attrs.evolve(message, properties=message.properties.set(RULE_NAME, rule.name))
+
+
+@mutant("FILTER-21", ACT, (*SUBSCRIBED, act("REMOVE size"), SEND, TAKE, TAKE))
+def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """REMOVE leaves a property where it is."""
+    after = USUAL.act(rule, message)
+    return attrs.evolve(after, properties=message.properties.update(after.properties))
+
+
+def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:
+    """The copies that a subscription gets: all, and those that actions have made."""
+    copies = USUAL.copies(namespace, entity, message)
+    return copies, tuple(each for each in copies if RULE_NAME in each.properties)
+
+
+@mutant(
+    "FILTER-22",
+    COPIES,
+    (*ACTING, act("SET size = 3", "s"), SEND, TAKE, TAKE, TAKE),
+)
+def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """Of several rules with actions only the first copies."""
+    copies, acted = _copies(namespace, entity, message)
+    return tuple(each for each in copies if each not in acted[1:])
+
+
+@mutant("FILTER-22", COPIES, BOTH)
+def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """Where a rule has an action, others copy nothing."""
+    copies, acted = _copies(namespace, entity, message)
+    return acted or copies
+
+
+@mutant("FILTER-23", ACT, BOTH)
+def rule_not_named(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """A copy does not tell the rule that has made it."""
+    after = USUAL.act(rule, message)
+    return attrs.evolve(after, properties=after.properties.delete(RULE_NAME))
+
+
+@mutant("FILTER-24", COPIES, BOTH)
+def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """An action changes the copy of the other rules as well."""
+    copies, acted = _copies(namespace, entity, message)
+    changed = [attrs.evolve(each, properties=each.properties.delete(RULE_NAME)) for each in acted]
+    return tuple(each if each in acted or not acted else changed[0] for each in copies)
+
+
+@mutant("FILTER-24", COPIES, (*ACTING, SECOND, SEND, TAKE_SECOND))
+def actions_change_what_is_sent(
+    namespace: Namespace, entity: Entity, message: v.Message
+) -> Messages:
+    """Later subscriptions get what an action made."""
+    siblings = entity.base.subscriptions or ()
+    for earlier in takewhile(lambda each: each is not entity, siblings):
+        copies = USUAL.copies(namespace, earlier, message)
+        message = copies[-1] if copies else message
+    return USUAL.copies(namespace, entity, message)
+
+
+def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    try:
+        return USUAL.act(rule, message)
+    except AssertionError:
+        return message
+
+
+@mutant(
+    "FILTER-25",
+    CHECK,
+    (*SUBSCRIBED, act("SET size")),
+    also={ACT: _act_if_valid},
+)
+def any_action(namespace: Namespace, command: v.AddRule) -> None:
+    """An action that is no SQL is taken, and does nothing."""
+    _check_but(namespace, command, "FILTER-25")
+
+
+def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.RuleId) -> None:
+    """Take no name of more than 32 characters where this rule limits it."""
+    if rule == limited and len(name) > 32:
+        raise Refusal(v.Error.INVALID_OPERATION, rule)
+    RULES.limits.check_short_name(namespace, name, rule)
+
+
+def named(length: int) -> Run:
+    """A subscription whose name has so many characters."""
+    return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
+
+
+@mutant("FILTER-26", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 50)))
+def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """A rule's name may have 32 characters."""
+    _check_short(namespace, name, rule, "FILTER-27")
+
+
+@mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)))
+def any_rule_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """A rule's name may have any length."""
+    if rule != "FILTER-27":
+        RULES.limits.check_short_name(namespace, name, rule)
+
+
+@mutant("TOPIC-17", "limits.check_short_name", named(50))
+def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """A subscription's name may have 32 characters."""
+    _check_short(namespace, name, rule, "TOPIC-18")
+
+
+@mutant("TOPIC-18", "limits.check_short_name", named(51))
+def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """A subscription's name may have any length."""
+    if rule != "TOPIC-18":
+        RULES.limits.check_short_name(namespace, name, rule)
+
+
+@mutant(
+    "TOPIC-21", "topics.folded", (*SUBSCRIBED, v.CreateSubscription(topic="q", subscription="ONE"))
+)
+def case_of_names_counts(name: str) -> str:
+    """Names of subscriptions that differ in case are two."""
+    return name
+
+
+MUTANTS: Final = mutant.all()

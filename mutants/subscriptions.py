@@ -1,0 +1,134 @@
+"""Mutants of what subscriptions and topics are left with: disabled, redirected, deleted."""
+
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace
+from busproof.model.values import EntityKind, Refusal
+from busproof.mutants import topic_management as t
+from busproof.mutants.management import AT_ONCE, REMEMBERING
+from busproof.mutants.mutant import Family, memory
+from busproof.mutants.runs import Run, create, receive, send
+from busproof.mutants.topics import is_subscription, is_topic, with_subscriptions
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+SENT: Final = send("m1")
+TAKE_TWO: Final = receive(queue=t.TWO)
+SHUT: Final = t.change(status=v.EntityStatus.SEND_DISABLED)
+CLOSE_ONE: Final = v.UpdateQueue(queue=t.ONE, status=v.EntityStatus.RECEIVE_DISABLED)
+OPEN_ONE: Final = v.UpdateQueue(queue=t.ONE, status=v.EntityStatus.ACTIVE)
+FORWARD_ONE: Final = v.UpdateQueue(queue=t.ONE, forward_to="end")
+REDIRECTED: Final[Run] = (create(queue="end"), *t.WITH_ONE, FORWARD_ONE, SENT, t.TAKE)
+CREATED_AGAIN: Final[Run] = (*t.WITH_ONE, t.DELETE, t.CREATE, t.LIST)
+COUNTED: Final[Run] = (*t.WITH_ONE, t.DELETE_ONE, t.GET)
+
+
+@mutant("MGMT-26", "topics.sendable", (*t.WITH_ONE, SHUT, SENT))
+def disabled_topic_takes(namespace: Namespace, path: str) -> Entity:
+    """A topic that is disabled takes messages all the same."""
+    entity = namespace.rules.topics.addressed(namespace, path)
+    return entity if is_topic(entity) else RULES.topics.sendable(namespace, path)
+
+
+@mutant("MGMT-27", "topics.receivable", (*t.WITH_ONE, SENT, CLOSE_ONE, t.TAKE))
+def disabled_subscription_gives(namespace: Namespace, path: str) -> Entity:
+    """A subscription that is disabled gives messages all the same."""
+    entity = namespace.rules.topics.readable(namespace, path)
+    return entity if is_subscription(entity) else RULES.topics.receivable(namespace, path)
+
+
+@mutant("FWD-05", "management.apply_update", REDIRECTED)
+def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+    """An update by which a subscription is to forward is accepted and ignored."""
+    before = entity.settings.forward_to
+    RULES.management.apply_update(namespace, entity, *rest)
+    if is_subscription(entity):
+        entity.settings = attrs.evolve(entity.settings, forward_to=before)
+
+
+@mutant("TOPIC-22", "management.delete", (*t.WITH_ONE, SENT, t.DELETE, t.TAKE))
+def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None:
+    """The subscriptions of a deleted topic stay, with what they hold."""
+    if not is_topic(entity):
+        RULES.management.delete(namespace, entity)
+        return
+    with with_subscriptions(namespace, entity, []):
+        RULES.management.delete(namespace, entity)
+
+
+@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, also=REMEMBERING)
+def topic_made_again_has_its_subscriptions(
+    namespace: Namespace, command: v.CreateTopic, connection: str
+) -> Answer:
+    """A topic that is created again has the subscriptions of its deleted namesake, empty."""
+    answer = RULES.topics.create_topic(namespace, command, connection)
+    before = memory(namespace, dict[str, Entity]).get(command.topic)
+    for each in (before.subscriptions or ()) if before is not None else ():
+        name = each.path.removeprefix(v.subscription_path(command.topic, ""))
+        again = v.CreateSubscription(topic=command.topic, subscription=name)
+        namespace.rules.topics.create_subscription(namespace, again, connection)
+    return answer
+
+
+@mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, t.DELETE_ONE, SENT, TAKE_TWO))
+def others_are_parted(namespace: Namespace, entity: Entity) -> None:
+    """With a deleted subscription those that were created after it get no copies any more."""
+    before = entity.base.subscriptions or ()
+    RULES.management.delete(namespace, entity)
+    if is_subscription(entity):
+        entity.base.subscriptions = before[: before.index(entity)]
+
+
+@mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO))
+def copies_go_together(namespace: Namespace, entity: Entity) -> None:
+    """What a deleted subscription held is gone from the others as well."""
+    RULES.management.delete(namespace, entity)
+    gone = {id(each.message) for each in entity.messages.values()}
+    others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
+    for each in [each for other in others for each in other.messages.values()]:
+        if id(each.message) in gone:
+            namespace.rules.messages.remove(namespace, each)
+
+
+@mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT))
+def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None:
+    """A topic whose last subscription was deleted takes no messages any more."""
+    RULES.management.delete(namespace, entity)
+    if is_subscription(entity) and not entity.base.subscriptions:
+        entity.base.down = frozenset(range(len(entity.partitions)))
+
+
+@mutant("TOPIC-24", "topics.get_topic", COUNTED, also=REMEMBERING, readings=AT_ONCE)
+def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *rest: Any) -> Answer:
+    """A topic counts the subscriptions that it ever had."""
+    ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
+    above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
+    had = [path for path, each in ever.items() if path.startswith(above) and each.kind is kind]
+    return t.told_of_topic(namespace, command, subscription_count=len(had))
+
+
+@mutant("TOPIC-25", "topics.distribute", (*t.WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, t.TAKE))
+def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
+    """A subscription that is disabled for who receives gets no copies meanwhile."""
+    open_ones = [each for each in topic.subscriptions or () if each.status.gives]
+    with with_subscriptions(namespace, topic, open_ones):
+        RULES.topics.distribute(namespace, topic, *rest)
+
+
+@mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE))
+def disabled_topic_closes_its_subscriptions(namespace: Namespace, path: str) -> Entity:
+    """The subscriptions of a topic that is disabled give nothing."""
+    entity = RULES.topics.receivable(namespace, path)
+    if is_subscription(entity) and not entity.base.status.takes:
+        raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
+    return entity
+
+
+MUTANTS: Final = mutant.all()
