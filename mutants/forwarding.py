@@ -167,19 +167,15 @@ def body_changed_between_partitioned(
 
 
 @mutant("FWD-04", FORWARD, (END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE))
-def subscription_does_not_forward(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def subscription_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Subscriptions keep what they should forward."""
     keeps = source.kind is EntityKind.SUBSCRIPTION
-    (keep if keeps else USUAL.forward)(namespace, source, message, partition, transit)
+    (keep if keeps else USUAL.forward)(namespace, source, *rest)
 
 
-def keep(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
     """Let a message stay where it should go on from."""
-    namespace.rules.messages.enqueue(namespace, source, message, partition, transit)
+    namespace.rules.messages.enqueue(namespace, source, message, *rest)
 
 
 @mutant("FWD-04", "messages.arrive", ONTO_TOPIC, deep=True, literal=True)
@@ -193,13 +189,11 @@ def topic_takes_nothing_forwarded(
 
 
 @mutant("FWD-06", DELIVER, (REGULAR_END, source(partitioned=False), *SENT), literal=True)
-def regular_does_not_forward(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+def regular_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
     """Regular queues do not forward to each other."""
     if _joins(namespace, source, partitioned=(False, False)):
         return None
-    return USUAL.deliver(namespace, source, message, onward)
+    return USUAL.deliver(namespace, source, *rest)
 
 
 @mutant("FWD-07", DELIVER, (*PAIR, KEYED, TAKE))
@@ -222,11 +216,9 @@ def session_id_lost_at_second_hop(
 
 
 @mutant("FWD-08", KEY_OF, (*PAIR, *MANY))
-def key_ignored_at_destination(
-    namespace: Namespace, source: Entity, destination: Entity, message: v.Message
-) -> Key | None:
+def key_ignored_at_destination(namespace: Namespace, source: Entity, *rest: Any) -> Key | None:
     """At its destination a forwarded message is placed as if it had no key."""
-    key = USUAL.key_of(namespace, source, destination, message)
+    key = USUAL.key_of(namespace, source, *rest)
     return key if key is not None and key.source == MESSAGE_ID else None
 
 
@@ -238,13 +230,11 @@ def _note_hops(
 
 
 @mutant("FWD-08", KEY_OF, (*CHAIN, *MANY), also={DELIVER: _note_hops}, deep=True)
-def key_ignored_at_third_hop(
-    namespace: Namespace, source: Entity, destination: Entity, message: v.Message
-) -> Key | None:
+def key_ignored_at_third_hop(namespace: Namespace, source: Entity, *rest: Any) -> Key | None:
     """At its third hop a message is placed as if it had no key."""
     if memory(namespace, Counter[str])["hops"] == 3:
         return None
-    return USUAL.key_of(namespace, source, destination, message)
+    return USUAL.key_of(namespace, source, *rest)
 
 
 @mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), literal=True)
@@ -274,29 +264,23 @@ def forwarded_copies_kept(
 
 
 @mutant("FWD-14", DELIVER, (*PAIR, *SENT, TAKE))
-def forwarded_twice(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
     """A message is forwarded twice."""
-    USUAL.deliver(namespace, source, message, onward)
-    return USUAL.deliver(namespace, source, message, onward)
+    USUAL.deliver(namespace, source, *rest)
+    return USUAL.deliver(namespace, source, *rest)
 
 
 @mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE))
-def copied_instead_of_moved(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def copied_instead_of_moved(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """The source keeps and gives what it has forwarded."""
-    USUAL.forward(namespace, source, message, partition, transit)
-    keep(namespace, source, message, partition, transit)
+    USUAL.forward(namespace, source, *rest)
+    keep(namespace, source, *rest)
 
 
 @mutant("FWD-15", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE))
-def source_gives(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def source_gives(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
     """A source gives its messages and forwards none."""
-    keep(namespace, source, message, partition, transit)
+    keep(namespace, source, message, *rest)
 
 
 @mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)
@@ -312,13 +296,11 @@ def hops_without_end(namespace: Namespace) -> int:
 
 
 @mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), literal=True)
-def forwarded_out_of_session(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+def forwarded_out_of_session(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
     """What is forwarded to a queue that requires sessions is lost."""
     if _destination(namespace, source).settings.requires_session:
         return None
-    return USUAL.deliver(namespace, source, message, onward)
+    return USUAL.deliver(namespace, source, *rest)
 
 
 @mutant("FWD-25", CHECK, (END, source(requires_session=True), IN_SESSION, TAKE))
@@ -347,14 +329,12 @@ def session_made_up(
 
 
 @mutant("FWD-30", FORWARD, TWO_FORWARD, literal=True)
-def only_first_subscription_forwards(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def only_first_subscription_forwards(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Of the subscriptions of a topic that forward, only the first does."""
     siblings = source.base.subscriptions or ()
     earlier = takewhile(lambda each: each is not source, siblings)
     if not any(each.settings.forward_to is not None for each in earlier):
-        USUAL.forward(namespace, source, message, partition, transit)
+        USUAL.forward(namespace, source, *rest)
 
 
 def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
@@ -444,11 +424,9 @@ def key_does_not_wait_at_destination(
 
 
 @mutant("FWD-35", DEAD_LETTER, (*BURIED, receive(queue=DEAD)))
-def dead_letters_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Dead letters go nowhere, whatever was asked for."""
-    keep(namespace, source, message, partition, transit)
+    keep(namespace, source, *rest)
 
 
 @mutant("FWD-35", DEAD_LETTER, (*BURIED, TAKE))
@@ -461,12 +439,10 @@ def reason_lost_with_dead_letters(
 
 
 @mutant("FWD-36", DEAD_LETTER, (*BURIED, receive(queue=DEAD)))
-def dead_letters_copied(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
-    USUAL.forward_dead_letter(namespace, source, message, partition, transit)
-    keep(namespace, source, message, partition, transit)
+    USUAL.forward_dead_letter(namespace, source, *rest)
+    keep(namespace, source, *rest)
 
 
 MUTANTS: Final = mutant.all()
