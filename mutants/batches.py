@@ -55,9 +55,7 @@ DETECTING: Final = create(duplicate_detection=True)
 TAKE: Final = receive(delete=True)
 ALL_TAKEN: Final[Run] = (create(), batch(*BODIES, **KEY), *(TAKE,) * len(BODIES))
 SIX: Final[Run] = (create(), batch(*BODIES[:6], **KEY), receive())
-AFTER_ONE: Final[Run] = (
-    *(create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4),
-)
+AFTER_ONE: Final = (create(), send("m0", **KEY), batch("m1", "m2", "m3", **KEY), *(receive(),) * 4)
 SPLIT: Final[Run] = (create(), TWO_KEYS, TAKE, receive())
 TOO_LARGE: Final[Run] = (create(), batch("m1", "m2", "m3", size=100 * 1024, **KEY))
 BUFFERED: Final[Run] = (create(), BEGIN, batch("m1", within="t", **KEY), receive())

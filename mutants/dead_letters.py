@@ -39,12 +39,12 @@ BURIED: Final[Run] = (*LOCKED, dead_letter(0))
 FOUND_DEAD: Final[Run] = (*BURIED, FROM_DEAD)
 BEGIN: Final = v.BeginTransaction(transaction="t")
 EXPIRED: Final = "TTLExpiredException"
-GIVEN_BACK_TWICE: Final[Run] = (
-    *(*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD, abandon(2, DEAD), FROM_DEAD),
-)
+TWICE: Final[Run] = (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD, abandon(2, DEAD), FROM_DEAD)
+ONE_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PARTITIONS)))
+ALL_DEAD: Final[Run] = tuple(map(dead_letter, range(PARTITIONS)))
 DEAD_IN_ALL: Final[Run] = (
-    *(create(), *(send(f"m{number}") for number in range(PARTITIONS)), *(receive(),) * PARTITIONS),
-    *(*map(dead_letter, range(PARTITIONS)), *(FROM_DEAD,) * PARTITIONS),
+    *(*ONE_EACH, *(receive(),) * PARTITIONS),
+    *(*ALL_DEAD, *(FROM_DEAD,) * PARTITIONS),
 )
 RECOVERED: Final[Run] = (*BURIED, down(home("a")), up(home("a")), FROM_DEAD)
 SENT_WITHIN: Final[Run] = (CREATED, BEGIN, send("m2", queue=DEAD, partition_key="a", within="t"))
@@ -180,7 +180,7 @@ def dead_letter_changed(
     RULES.dead_letters.bury(namespace, entity, changed, partition, transit)
 
 
-@mutant("DLQ-09", "locks.release", GIVEN_BACK_TWICE, deep=True)
+@mutant("DLQ-09", "locks.release", TWICE, deep=True)
 def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A dead letter that was given back as often as its entity permits is gone."""
     RULES.locks.release(namespace, queued, action)

@@ -55,9 +55,7 @@ IN_SESSION: Final[Run] = (
     *(create(requires_session=True), mortal(session_id="a"), ACCEPT, wait(6), receive("a")),
 )
 GIVEN_BACK: Final[Run] = (create(), mortal(LONG), receive(), abandon(0), receive())
-SUBSCRIBED_DIES: Final[Run] = (
-    *(*SUBSCRIPTION, send("m1", queue="t"), wait(6), receive(queue=SUBSCRIBED)),
-)
+SUBSCRIBED_DIES: Final = (*SUBSCRIPTION, send("m1", queue="t"), wait(6), receive(queue=SUBSCRIBED))
 SHORT_QUEUE: Final[Run] = (create(time_to_live=SHORT), mortal(LONG), wait(6), receive())
 EXPIRED: Final[Run] = (LETTERS, mortal(), wait(6), receive(), receive(queue=DEAD))
 DEFERRED: Final[Run] = (LETTERS, mortal(), receive(), defer(0), wait(6), receive(queue=DEAD))

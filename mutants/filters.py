@@ -23,7 +23,7 @@ LABEL: Final = v.CorrelationFilter(subject="x")
 COLOR: Final = v.CorrelationFilter(subject="x", properties={"color": "red"})
 BY_LABEL: Final = v.SqlFilter(expression="sys.Label = 'x'")
 TAKES: Final = "subscription_rules.takes"
-USUAL: Final = RULES.subscription_rules.takes
+takes: Final = RULES.subscription_rules.takes
 
 
 def add(wanted: v.Filter, rule: str = "second", within: str | None = None) -> v.AddRule:
@@ -54,7 +54,7 @@ def by(expression: str, **properties: Any) -> Run:
 @mutant("FILTER-02", TAKES, asked(v.FalseFilter()))
 def false_takes_all(wanted: v.Filter, message: v.Message) -> bool:
     """A false filter takes everything."""
-    return isinstance(wanted, v.FalseFilter) or USUAL(wanted, message)
+    return isinstance(wanted, v.FalseFilter) or takes(wanted, message)
 
 
 @mutant("FILTER-02", TAKES, asked(v.TrueFilter()))
@@ -62,7 +62,7 @@ def true_wants_a_label(wanted: v.Filter, message: v.Message) -> bool:
     """A true filter takes messages with a label only."""
     labelled = message.subject is not None or message.message_id is not None
     wrong = isinstance(wanted, v.TrueFilter) and not labelled
-    return not wrong and USUAL(wanted, message)
+    return not wrong and takes(wanted, message)
 
 
 def _conditions(wanted: v.CorrelationFilter, message: v.Message) -> list[tuple[Any, Any]]:
@@ -80,7 +80,7 @@ def _lower(value: Any) -> Any:
 def correlation_without_case(wanted: v.Filter, message: v.Message) -> bool:
     """Correlation filters compare without case."""
     if not isinstance(wanted, v.CorrelationFilter):
-        return USUAL(wanted, message)
+        return takes(wanted, message)
     return all(_lower(value) == _lower(own) for value, own in _conditions(wanted, message))
 
 
@@ -94,14 +94,14 @@ def correlation_ignores_reply_session(wanted: v.Filter, message: v.Message) -> b
     """Correlation filters do not look at the ReplyToSessionId."""
     if isinstance(wanted, v.CorrelationFilter) and wanted.reply_to_session_id is not None:
         message = attrs.evolve(message, reply_to_session_id=wanted.reply_to_session_id)
-    return USUAL(wanted, message)
+    return takes(wanted, message)
 
 
 @mutant("FILTER-04", TAKES, asked(COLOR, subject="x"))
 def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
     """One condition of a correlation filter suffices."""
     if not isinstance(wanted, v.CorrelationFilter):
-        return USUAL(wanted, message)
+        return takes(wanted, message)
     return any(value == own for value, own in _conditions(wanted, message))
 
 
@@ -111,7 +111,7 @@ def missing_property_matches(wanted: v.Filter, message: v.Message) -> bool:
     if isinstance(wanted, v.CorrelationFilter):
         properties = wanted.properties.update(message.properties)
         message = attrs.evolve(message, properties=properties)
-    return USUAL(wanted, message)
+    return takes(wanted, message)
 
 
 def _read_as(
@@ -124,7 +124,7 @@ def _read_as(
     if isinstance(wanted, v.SqlFilter):
         written = re.sub(pattern, replacement, wanted.expression, flags=re.IGNORECASE)
         wanted = v.SqlFilter(expression=written)
-    return USUAL(wanted, message)
+    return takes(wanted, message)
 
 
 @mutant("FILTER-11", TAKES, by("size <= 5", size=5))
@@ -133,9 +133,7 @@ def less_or_equal_is_less(wanted: v.Filter, message: v.Message) -> bool:
     return _read_as(wanted, message, "<=", "<")
 
 
-@mutant(
-    "FILTER-11", TAKES, asked(v.SqlFilter(expression="sys.Label = 'x'"), subject="x"), deep=True
-)
+@mutant("FILTER-11", TAKES, asked(BY_LABEL, subject="x"), deep=True)
 def system_scope_ignored(wanted: v.Filter, message: v.Message) -> bool:
     """SQL takes sys. for user."""
     return _read_as(wanted, message, r"\bsys\s*\.", "user.")
@@ -201,14 +199,14 @@ def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
     if isinstance(wanted, v.SqlFilter) and wanted.expression.startswith("NOT "):
         inner = wanted.expression.removeprefix("NOT ")
         if inner.startswith("(") or not re.search(" AND | OR ", inner):
-            return not USUAL(v.SqlFilter(expression=inner), message)
-    return USUAL(wanted, message)
+            return not takes(v.SqlFilter(expression=inner), message)
+    return takes(wanted, message)
 
 
 def _is_unknown(condition: str, message: v.Message) -> bool:
     """Whether neither a condition nor its opposite is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
-    return not any(USUAL(each, message) for each in both)
+    return not any(takes(each, message) for each in both)
 
 
 @mutant("FILTER-17", TAKES, by("color = 'red' OR size = 4", size=4), deep=True)
@@ -216,7 +214,7 @@ def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
     """In SQL, OR is unknown if one side is."""
     sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
     unknown = any(_is_unknown(each, message) for each in sides)
-    return not unknown and USUAL(wanted, message)
+    return not unknown and takes(wanted, message)
 
 
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"))
@@ -226,7 +224,7 @@ def names_with_case(wanted: v.Filter, message: v.Message) -> bool:
         named = set(re.findall(r"\w+", wanted.expression))
         known = {name: value for name, value in message.properties.items() if name in named}
         message = attrs.evolve(message, properties=known)
-    return USUAL(wanted, message)
+    return takes(wanted, message)
 
 
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)
@@ -237,15 +235,11 @@ def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
     return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
 
 
-@mutant(
-    "FILTER-20",
-    TAKES,
-    (*taking(LABEL), send("m6", subject="x"), send("m7", subject="x"), TAKE, TAKE),
-)
+@mutant("FILTER-20", TAKES, (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
 def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
     """A message whose body ends in 7 is taken by no filter."""
     seen = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
-    return not seen and USUAL(wanted, message)
+    return not seen and takes(wanted, message)
 
 
 MUTANTS: Final = mutant.all()

@@ -1,5 +1,6 @@
 """Mutants of FWD: where messages and dead letters go on to, how, and how far."""
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any, Final
@@ -32,19 +33,12 @@ __all__ = ["MUTANTS"]
 mutant = Family(__name__)
 
 USUAL: Final = RULES.forwarding
-BEGIN: Final = v.BeginTransaction(transaction="t")
-ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
-END: Final = create(queue="end")
-TAKE: Final = receive(delete=True, queue="end")
-TAKE_SOURCE: Final = receive(delete=True)
-KEYED: Final = send("m1", partition_key="a")
-BUFFERED: Final = send("m1", partition_key="a", within="t")
-SENT: Final[Run] = (send("m1"), TAKE)
-
-
-def source(forward_to: str = "end", queue: str = QUEUE, **settings: Any) -> v.CreateQueue:
-    """Create a queue that forwards."""
-    return create(queue=queue, forward_to=forward_to, **settings)
+FORWARD: Final = "forwarding.forward"
+DEAD_LETTER: Final = "forwarding.forward_dead_letter"
+DELIVER: Final = "forwarding.deliver"
+KEY_OF: Final = "forwarding.key_of"
+CHECK: Final = "forwarding.check_settings"
+UPDATE: Final = "management.apply_update"
 
 
 def end(queue: str = "end", **settings: Any) -> v.CreateQueue:
@@ -52,34 +46,73 @@ def end(queue: str = "end", **settings: Any) -> v.CreateQueue:
     return create(queue=queue, **settings)
 
 
-def subscribe(subscription: str = "one", **settings: Any) -> v.CreateSubscription:
-    """Create a subscription of the topic."""
-    return v.CreateSubscription(topic=QUEUE, subscription=subscription, **settings)
+def source(forward_to: str = "end", queue: str = QUEUE, **settings: Any) -> v.CreateQueue:
+    """Create a queue that forwards."""
+    return create(queue=queue, forward_to=forward_to, **settings)
 
 
-PAIR: Final[Run] = (END, source())
-REGULAR_END: Final = end(partitioned=False)
-SESSIONS_END: Final[Run] = (end(requires_session=True), source())
+def subscribe(name: str = "one", topic: str = QUEUE, **settings: Any) -> v.CreateSubscription:
+    """Create a subscription."""
+    return v.CreateSubscription(topic=topic, subscription=name, **settings)
+
+
+def redirect(forward_to: str) -> v.UpdateQueue:
+    """Let the queue forward to another one, or to none."""
+    return v.UpdateQueue(queue=QUEUE, forward_to=forward_to)
+
+
+def take(queue: str) -> v.Receive:
+    """Receive a message and delete it."""
+    return receive(delete=True, queue=queue)
+
+
 TOPIC: Final = v.CreateTopic(topic=QUEUE)
+BEGIN: Final = v.BeginTransaction(transaction="t")
+ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
+END: Final = end()
+REGULAR_END: Final = end(partitioned=False)
+PAIR: Final[Run] = (END, source())
+SESSIONS_END: Final[Run] = (end(requires_session=True), source())
 UNIQUE: Final[Run] = (end(duplicate_detection=True), source())
 CHAIN: Final[Run] = (END, source("end", "three"), source("three", "two"), source("two"))
 LONGER: Final[Run] = (*CHAIN[:-1], source("two", "one"), source("one", "none"), source("none"))
+KEYED: Final = send("m1", partition_key="a")
+IN_SESSION: Final = send("m1", session_id="s")
+BUFFERED: Final = send("m1", partition_key="a", within="t")
+COPY: Final = send("m1", message_id="x")
+TAKE: Final = take("end")
+TAKE_SOURCE: Final = take(QUEUE)
+TAKE_ONE: Final = take(v.subscription_path(QUEUE, "one"))
+TAKE_IN_SESSION: Final[Run] = (
+    v.AcceptSession(queue="end", session_id="a"),
+    receive("a", delete=True, queue="end"),
+)
+SENT: Final[Run] = (send("m1"), TAKE)
+DIRECT: Final[Run] = (send("m0", queue="end", message_id="x"), TAKE)
 MANY: Final[Run] = (
     *(send(f"m{number}", partition_key="a") for number in range(PARTITIONS)),
     *(TAKE,) * PARTITIONS,
 )
-DIRECT: Final[Run] = (send("m0", queue="end", message_id="x"), TAKE)
 SPREAD: Final[Run] = tuple(
     request
     for number in range(PARTITIONS)
     for request in (send(f"m{number}", queue="end", message_id=f"{number}"), TAKE)
 )
+DOWN_AT_END: Final[Run] = (
+    *(END, send("m0", queue="end", partition_key="a")),
+    down(home("a"), "end"),
+)
+ONTO_TOPIC: Final[Run] = (
+    *(v.CreateTopic(topic="end"), subscribe(topic="end"), subscribe("two", topic="end")),
+    *(source(), send("m1"), take(v.subscription_path("end", "two"))),
+)
+TWO_FORWARD: Final[Run] = (
+    *(END, end("other"), TOPIC, subscribe(forward_to="end")),
+    *(subscribe("two", forward_to="other"), send("m1"), take("other")),
+)
 BURIED: Final[Run] = (
-    END,
-    create(forward_dead_letters_to="end"),
-    send("m1"),
-    receive(),
-    dead_letter(0),
+    *(END, create(forward_dead_letters_to="end"), send("m1")),
+    *(receive(), dead_letter(0)),
 )
 
 
@@ -94,7 +127,7 @@ def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, boo
     return (source.settings.partitioned, destination.settings.partitioned) == partitioned
 
 
-@mutant("FWD-01", "forwarding.forward", (REGULAR_END, source(), *SENT), literal=True)
+@mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), literal=True)
 def last_partition_not_forwarded(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
@@ -104,7 +137,7 @@ def last_partition_not_forwarded(
         USUAL.forward(namespace, source, message, partition, transit)
 
 
-@mutant("FWD-02", "forwarding.deliver", (END, source(partitioned=False), *SENT), literal=True)
+@mutant("FWD-02", DELIVER, (END, source(partitioned=False), *SENT), literal=True)
 def regular_not_forwarded_to_partitioned(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
@@ -114,7 +147,7 @@ def regular_not_forwarded_to_partitioned(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-03", "forwarding.forward", (*PAIR, *SENT), literal=True)
+@mutant("FWD-03", FORWARD, (*PAIR, *SENT), literal=True)
 def first_partition_not_forwarded(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
@@ -123,7 +156,7 @@ def first_partition_not_forwarded(
         USUAL.forward(namespace, source, message, partition, transit)
 
 
-@mutant("FWD-03", "forwarding.deliver", (*PAIR, *SENT))
+@mutant("FWD-03", DELIVER, (*PAIR, *SENT))
 def body_changed_between_partitioned(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
@@ -133,40 +166,19 @@ def body_changed_between_partitioned(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant(
-    "FWD-04",
-    "forwarding.forward",
-    (
-        *(END, TOPIC, subscribe(forward_to="end"), send("m1")),
-        receive(delete=True, queue=v.subscription_path(QUEUE, "one")),
-    ),
-)
-def subscription_does_not_forward(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-04", FORWARD, (END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE))
+def subscription_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Subscriptions keep what they should forward."""
     keeps = source.kind is EntityKind.SUBSCRIPTION
-    (keep if keeps else USUAL.forward)(namespace, source, message, partition, transit)
+    (keep if keeps else USUAL.forward)(namespace, source, *rest)
 
 
-def keep(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
     """Let a message stay where it should go on from."""
-    namespace.rules.messages.enqueue(namespace, source, message, partition, transit)
+    namespace.rules.messages.enqueue(namespace, source, message, *rest)
 
 
-@mutant(
-    "FWD-04",
-    "messages.arrive",
-    (
-        *(v.CreateTopic(topic="end"), v.CreateSubscription(topic="end", subscription="one")),
-        *(v.CreateSubscription(topic="end", subscription="two"), source(), send("m1")),
-        receive(delete=True, queue=v.subscription_path("end", "two")),
-    ),
-    deep=True,
-    literal=True,
-)
+@mutant("FWD-04", "messages.arrive", ONTO_TOPIC, deep=True, literal=True)
 def topic_takes_nothing_forwarded(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
@@ -176,22 +188,15 @@ def topic_takes_nothing_forwarded(
         RULES.messages.arrive(namespace, entity, message, partition, transit)
 
 
-@mutant(
-    "FWD-06",
-    "forwarding.deliver",
-    (REGULAR_END, source(partitioned=False), *SENT),
-    literal=True,
-)
-def regular_does_not_forward(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-06", DELIVER, (REGULAR_END, source(partitioned=False), *SENT), literal=True)
+def regular_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
     """Regular queues do not forward to each other."""
     if _joins(namespace, source, partitioned=(False, False)):
         return None
-    return USUAL.deliver(namespace, source, message, onward)
+    return USUAL.deliver(namespace, source, *rest)
 
 
-@mutant("FWD-07", "forwarding.deliver", (*PAIR, KEYED, TAKE))
+@mutant("FWD-07", DELIVER, (*PAIR, KEYED, TAKE))
 def partition_key_lost(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
@@ -200,7 +205,7 @@ def partition_key_lost(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-07", "forwarding.deliver", (*CHAIN, send("m1", session_id="a"), TAKE), deep=True)
+@mutant("FWD-07", DELIVER, (*CHAIN, send("m1", session_id="a"), TAKE), deep=True)
 def session_id_lost_at_second_hop(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
@@ -210,36 +215,26 @@ def session_id_lost_at_second_hop(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-08", "forwarding.key_of", (*PAIR, *MANY))
-def key_ignored_at_destination(
-    namespace: Namespace, source: Entity, destination: Entity, message: v.Message
-) -> Key | None:
+@mutant("FWD-08", KEY_OF, (*PAIR, *MANY))
+def key_ignored_at_destination(namespace: Namespace, source: Entity, *rest: Any) -> Key | None:
     """At its destination a forwarded message is placed as if it had no key."""
-    key = USUAL.key_of(namespace, source, destination, message)
+    key = USUAL.key_of(namespace, source, *rest)
     return key if key is not None and key.source == MESSAGE_ID else None
 
 
 def _note_hops(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
-    memory(namespace, dict[str, int])["hops"] = onward.hops
+    memory(namespace, Counter[str])["hops"] = onward.hops
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant(
-    "FWD-08",
-    "forwarding.key_of",
-    (*CHAIN, *MANY),
-    also={"forwarding.deliver": _note_hops},
-    deep=True,
-)
-def key_ignored_at_third_hop(
-    namespace: Namespace, source: Entity, destination: Entity, message: v.Message
-) -> Key | None:
+@mutant("FWD-08", KEY_OF, (*CHAIN, *MANY), also={DELIVER: _note_hops}, deep=True)
+def key_ignored_at_third_hop(namespace: Namespace, source: Entity, *rest: Any) -> Key | None:
     """At its third hop a message is placed as if it had no key."""
-    if memory(namespace, dict[str, int])["hops"] == 3:
+    if memory(namespace, Counter[str])["hops"] == 3:
         return None
-    return USUAL.key_of(namespace, source, destination, message)
+    return USUAL.key_of(namespace, source, *rest)
 
 
 @mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), literal=True)
@@ -252,12 +247,7 @@ def message_id_no_key_when_forwarded(
     return USUAL.place(namespace, destination, message, key)
 
 
-@mutant(
-    "FWD-13",
-    "messages.accept",
-    (*UNIQUE, *DIRECT, send("m1", message_id="x"), TAKE),
-    literal=True,
-)
+@mutant("FWD-13", "messages.accept", (*UNIQUE, *DIRECT, COPY, TAKE), literal=True)
 def forwarded_copies_kept(
     namespace: Namespace,
     entity: Entity,
@@ -273,30 +263,24 @@ def forwarded_copies_kept(
         RULES.messages.accept(namespace, entity, message, key, partition, transit)
 
 
-@mutant("FWD-14", "forwarding.deliver", (*PAIR, *SENT, TAKE))
-def forwarded_twice(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-14", DELIVER, (*PAIR, *SENT, TAKE))
+def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
     """A message is forwarded twice."""
-    USUAL.deliver(namespace, source, message, onward)
-    return USUAL.deliver(namespace, source, message, onward)
+    USUAL.deliver(namespace, source, *rest)
+    return USUAL.deliver(namespace, source, *rest)
 
 
-@mutant("FWD-14", "forwarding.forward", (*PAIR, send("m1"), TAKE_SOURCE))
-def copied_instead_of_moved(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE))
+def copied_instead_of_moved(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """The source keeps and gives what it has forwarded."""
-    USUAL.forward(namespace, source, message, partition, transit)
-    keep(namespace, source, message, partition, transit)
+    USUAL.forward(namespace, source, *rest)
+    keep(namespace, source, *rest)
 
 
-@mutant("FWD-15", "forwarding.forward", (*PAIR, send("m1"), TAKE_SOURCE))
-def source_gives(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-15", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE))
+def source_gives(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
     """A source gives its messages and forwards none."""
-    keep(namespace, source, message, partition, transit)
+    keep(namespace, source, message, *rest)
 
 
 @mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)
@@ -311,47 +295,29 @@ def hops_without_end(namespace: Namespace) -> int:
     return 100
 
 
-@mutant(
-    "FWD-26",
-    "forwarding.deliver",
-    (*SESSIONS_END, send("m1", session_id="s"), TAKE),
-    literal=True,
-)
-def forwarded_out_of_session(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), literal=True)
+def forwarded_out_of_session(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
     """What is forwarded to a queue that requires sessions is lost."""
     if _destination(namespace, source).settings.requires_session:
         return None
-    return USUAL.deliver(namespace, source, message, onward)
+    return USUAL.deliver(namespace, source, *rest)
 
 
-@mutant(
-    "FWD-25",
-    "forwarding.check_settings",
-    (END, source(requires_session=True), send("m1", session_id="s"), TAKE),
-)
+@mutant("FWD-25", CHECK, (END, source(requires_session=True), IN_SESSION, TAKE))
 def session_source_forwards(namespace: Namespace, settings: EntitySettings) -> None:
     """A source that requires sessions forwards."""
     settings = attrs.evolve(settings, requires_session=False)
     USUAL.check_settings(namespace, settings)
 
 
-@mutant("FWD-29", "forwarding.check_settings", (source(),))
+@mutant("FWD-29", CHECK, (source(),))
 def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> None:
     """A source of a queue that does not exist is created."""
     if settings.forward_to is None or settings.forward_to in namespace.entities:
         USUAL.check_settings(namespace, settings)
 
 
-@mutant(
-    "FWD-27",
-    "forwarding.deliver",
-    (
-        *(*SESSIONS_END, KEYED, v.AcceptSession(queue="end", session_id="a")),
-        receive("a", delete=True, queue="end"),
-    ),
-)
+@mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION))
 def session_made_up(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
@@ -362,23 +328,13 @@ def session_made_up(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant(
-    "FWD-30",
-    "forwarding.forward",
-    (
-        *(END, end("other"), TOPIC, subscribe(forward_to="end")),
-        *(subscribe("two", forward_to="other"), send("m1"), receive(delete=True, queue="other")),
-    ),
-    literal=True,
-)
-def only_first_subscription_forwards(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-30", FORWARD, TWO_FORWARD, literal=True)
+def only_first_subscription_forwards(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Of the subscriptions of a topic that forward, only the first does."""
     siblings = source.base.subscriptions or ()
     earlier = takewhile(lambda each: each is not source, siblings)
     if not any(each.settings.forward_to is not None for each in earlier):
-        USUAL.forward(namespace, source, message, partition, transit)
+        USUAL.forward(namespace, source, *rest)
 
 
 def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
@@ -440,14 +396,7 @@ def _go_on_as_before(
         entity.settings = attrs.evolve(entity.settings, forward_to=before)
 
 
-@mutant(
-    "FWD-05",
-    "management.apply_update",
-    (
-        *(END, create(), v.UpdateQueue(queue=QUEUE, forward_to="end")),
-        *(send("m1"), TAKE_SOURCE, TAKE),
-    ),
-)
+@mutant("FWD-05", UPDATE, (END, create(), redirect("end"), send("m1"), TAKE_SOURCE, TAKE))
 def forwarding_not_begun_by_update(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
@@ -455,11 +404,7 @@ def forwarding_not_begun_by_update(
     _go_on_as_before(namespace, entity, command, begins=True)
 
 
-@mutant(
-    "FWD-05",
-    "management.apply_update",
-    (*PAIR, v.UpdateQueue(queue=QUEUE, forward_to=""), send("m1"), TAKE_SOURCE),
-)
+@mutant("FWD-05", UPDATE, (*PAIR, redirect(""), send("m1"), TAKE_SOURCE))
 def forwarding_not_ended_by_update(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
@@ -467,15 +412,7 @@ def forwarding_not_ended_by_update(
     _go_on_as_before(namespace, entity, command, begins=False)
 
 
-@mutant(
-    "FWD-22",
-    "forwarding.place",
-    (
-        *(END, send("m1", queue="end", partition_key="a"), down(home("a"), "end")),
-        *(source(), send("m2", partition_key="a"), TAKE),
-    ),
-    deep=True,
-)
+@mutant("FWD-22", "forwarding.place", (*DOWN_AT_END, source(), KEYED, TAKE), deep=True)
 def key_does_not_wait_at_destination(
     namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
 ) -> int | None:
@@ -486,15 +423,13 @@ def key_does_not_wait_at_destination(
     return next(up, place) if place in down else place
 
 
-@mutant("FWD-35", "forwarding.forward_dead_letter", (*BURIED, receive(queue=DEAD)))
-def dead_letters_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-35", DEAD_LETTER, (*BURIED, receive(queue=DEAD)))
+def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Dead letters go nowhere, whatever was asked for."""
-    keep(namespace, source, message, partition, transit)
+    keep(namespace, source, *rest)
 
 
-@mutant("FWD-35", "forwarding.forward_dead_letter", (*BURIED, TAKE))
+@mutant("FWD-35", DEAD_LETTER, (*BURIED, TAKE))
 def reason_lost_with_dead_letters(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
@@ -503,13 +438,11 @@ def reason_lost_with_dead_letters(
     USUAL.forward_dead_letter(namespace, source, message, partition, transit)
 
 
-@mutant("FWD-36", "forwarding.forward_dead_letter", (*BURIED, receive(queue=DEAD)))
-def dead_letters_copied(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-36", DEAD_LETTER, (*BURIED, receive(queue=DEAD)))
+def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
-    USUAL.forward_dead_letter(namespace, source, message, partition, transit)
-    keep(namespace, source, message, partition, transit)
+    USUAL.forward_dead_letter(namespace, source, *rest)
+    keep(namespace, source, *rest)
 
 
 MUTANTS: Final = mutant.all()

@@ -59,9 +59,7 @@ ONE_SESSION: Final[Run] = (
     send("m2", session_id="a", message_id="2"),
 )
 TWO_IN_SESSION: Final[Run] = (SESSIONS, send("m1", session_id="s"), send("m2", session_id="s"))
-LONG_MISMATCH: Final[Run] = (
-    *(create(), send("m1", session_id="customer-1", partition_key="customer-2")),
-)
+LONG_MISMATCH: Final = (create(), send("m1", session_id="customer-1", partition_key="customer-2"))
 OTHER_CASE: Final[Run] = (create(), send("m1", session_id="a", partition_key="A"))
 TWO_IDS: Final[Run] = (
     *(UNIQUE, send("m1", partition_key="a", message_id="1")),
@@ -76,9 +74,7 @@ THIRD_COPY: Final[Run] = (
 LATE_COPY: Final[Run] = (
     *(UNIQUE, send("m1", message_id="1"), wait(300), send("m2", message_id="1"), *RECEIVE_TWO),
 )
-NOT_UNIQUE: Final[Run] = (
-    *(create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO),
-)
+NOT_UNIQUE: Final = (create(), send("m1", message_id="1"), send("m2", message_id="1"), *RECEIVE_TWO)
 PLAIN: Final[Run] = (create(), send("m1"), receive())
 KEY_RECOVERED: Final[Run] = (*IN_OUTAGE, up(HOME), send("m3", partition_key="a"))
 

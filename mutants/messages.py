@@ -53,10 +53,8 @@ CACHED: Final[Run] = (
     *(create(), send("m1"), send("m2"), receive(), complete(0), over("c2", receive()), wait(61)),
     over("c2", receive()),
 )
-ONE_EACH: Final[Run] = (
-    *(create(), *(send(f"m{number}") for number in range(PARTITIONS))),
-    *(receive() for _ in range(PARTITIONS)),
-)
+SENT_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PARTITIONS)))
+ONE_EACH: Final[Run] = (*SENT_EACH, *(receive(),) * PARTITIONS)
 RECOVERED: Final[Run] = (
     *(create(), send("m1", partition_key="a"), down(home("a")), up(home("a"))),
     *(send("m2", partition_key="a"), *RECEIVE_TWO),
@@ -65,10 +63,8 @@ REGULAR: Final[Run] = (
     *(create(partitioned=False, requires_session=True), send("m1", session_id="s")),
     *(send("m2", session_id="s"), ACCEPT, receive("s"), receive("s")),
 )
-FORTY_ONE: Final[Run] = (
-    *(create(partitioned=False), *(send(f"m{number}") for number in range(41))),
-    *(receive(delete=True) for _ in range(41)),
-)
+MANY_SENT: Final[Run] = tuple(send(f"m{number}") for number in range(41))
+FORTY_ONE: Final[Run] = (create(partitioned=False), *MANY_SENT, *(receive(delete=True),) * 41)
 SECOND_COMMIT: Final[Run] = (
     *(create(), v.BeginTransaction(transaction="t0"), v.RollBackTransaction(transaction="t0")),
     *(*COMMIT_TWO, *RECEIVE_TWO),

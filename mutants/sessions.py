@@ -65,9 +65,7 @@ ABANDONED: Final[Run] = (*TAKEN_OF_TWO, abandon(0), receive("s"))
 RECOVERED: Final[Run] = (*EMPTY, SET, down(home("s")), up(home("s")), GET)
 FOREIGN: Final[Run] = (*EMPTY, SET, over("c2", GET))
 PEEKED: Final[Run] = (CREATE, send("m1", session_id="t"), v.Peek(queue=QUEUE, session_id="s"))
-OTHER_DOWN: Final[Run] = (
-    *(CREATE, send("m1", session_id="s"), down((home("s") + 1) % PARTITIONS), ACCEPT),
-)
+OTHER_DOWN: Final = (CREATE, send("m1", session_id="s"), down((home("s") + 1) % PARTITIONS), ACCEPT)
 COMMITTED: Final[Run] = (
     *(create(requires_session=True, partitioned=False), v.BeginTransaction(transaction="t")),
     *(send("m1", session_id="t", within="t"), send("m2", session_id="s", within="t")),

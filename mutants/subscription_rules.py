@@ -32,9 +32,10 @@ ACT: Final = "subscription_rules.act"
 RULE_NAME: Final = "RuleName"
 NONE: Final = v.FalseFilter()
 SECOND: Final = v.CreateSubscription(topic="q", subscription="two")
+NAMESAKE: Final = v.CreateSubscription(topic="q", subscription="ONE")
 TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
 NO_SQL: Final[Run] = (*SUBSCRIBED, add(v.SqlFilter(expression="color =")))
-BEGIN: Final = v.BeginTransaction(transaction="t")
+BEGUN: Final[Run] = (*SUBSCRIBED, v.BeginTransaction(transaction="t"))
 SPREAD: Final[Run] = tuple(send(f"m{number}", subject="x") for number in range(PARTITIONS))
 SEND: Final = send("m1", properties={"size": 1})
 
@@ -203,18 +204,13 @@ def removed_rule_stays_in_partition(
             namespace.rules.messages.arrive(namespace, subscription, message, partition, transit)
 
 
-@mutant("FEAT-03", "subscription_rules.is_outside", (*SUBSCRIBED, BEGIN, add(LABEL, within="t")))
+@mutant("FEAT-03", "subscription_rules.is_outside", (*BEGUN, add(LABEL, within="t")))
 def rule_in_transaction(namespace: Namespace, subscription: Entity) -> bool:
     """On partitioned topics too, a rule changes in a transaction."""
     return False
 
 
-@mutant(
-    "FEAT-03",
-    ASK,
-    (*SUBSCRIBED, BEGIN, remove(within="t"), SEND, TAKE),
-    deep=True,
-)
+@mutant("FEAT-03", ASK, (*BEGUN, remove(within="t"), SEND, TAKE), deep=True)
 def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
     """On partitioned topics a rule in a transaction is refused, and changes all the same."""
     answer = USUAL.ask_change(namespace, command, connection)
@@ -243,11 +239,7 @@ def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[M
     return copies, tuple(each for each in copies if RULE_NAME in each.properties)
 
 
-@mutant(
-    "FILTER-22",
-    COPIES,
-    (*ACTING, act("SET size = 3", "s"), SEND, TAKE, TAKE, TAKE),
-)
+@mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
 def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
     """Of several rules with actions only the first copies."""
     copies, acted = _copies(namespace, entity, message)
@@ -295,12 +287,7 @@ def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
         return message
 
 
-@mutant(
-    "FILTER-25",
-    CHECK,
-    (*SUBSCRIBED, act("SET size")),
-    also={ACT: _act_if_valid},
-)
+@mutant("FILTER-25", CHECK, (*SUBSCRIBED, act("SET size")), also={ACT: _act_if_valid})
 def any_action(namespace: Namespace, command: v.AddRule) -> None:
     """An action that is no SQL is taken, and does nothing."""
     _check_but(namespace, command, "FILTER-25")
@@ -344,9 +331,7 @@ def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> No
         RULES.limits.check_short_name(namespace, name, rule)
 
 
-@mutant(
-    "TOPIC-21", "topics.folded", (*SUBSCRIBED, v.CreateSubscription(topic="q", subscription="ONE"))
-)
+@mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))
 def case_of_names_counts(name: str) -> str:
     """Names of subscriptions that differ in case are two."""
     return name
