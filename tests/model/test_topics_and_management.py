@@ -440,6 +440,32 @@ def test_old_api_version_may_refuse_ignore_or_know_the_option(bus: Bus) -> None:
     assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found
 
 
+@pytest.mark.parametrize("version", ["2013-9", "2014-13", "abc", "v2014-01", "2014-01 "])
+def test_malformed_api_version_may_be_refused_ignored_or_heeded(bus: Bus, version: str) -> None:
+    command = v.CreateQueue(queue="q", api_version=version)
+    found = set()
+    for _, answer in ways(bus.namespace, command, "c1"):
+        queue = bus.namespace.entities.get("q")
+        found.add((type(answer.outcome), queue and queue.settings.partitioned))
+    assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found
+
+
+@pytest.mark.parametrize("tier", ["standard", "premium"])
+@pytest.mark.parametrize("partitioned", [True, False, None])
+def test_malformed_api_version_is_refused_where_it_is_read_so(
+    tier: str, partitioned: bool | None
+) -> None:
+    bus = Bus(profile(tier=tier, API_VERSION_FORM="refused"))
+    command = v.CreateQueue(queue="q", api_version="2014-1", partitioned=partitioned)
+    assert v.Error.INVALID_OPERATION is bus.refused(command)
+
+
+@pytest.mark.parametrize("version", ["2013-10", "2013-11", "2021-05"])
+def test_later_api_version_knows_the_option(bus: Bus, version: str) -> None:
+    bus.create(api_version=version)
+    assert bus.namespace.entities["q"].settings.partitioned
+
+
 def test_restored_queue_is_partitioned_in_premium() -> None:
     bus = Bus(profile(tier="premium"))
     bus.done(v.RestoreQueue(queue="q"))
