@@ -23,6 +23,7 @@ from busproof.mutants import (
     sessions,
     sizes,
     topic_management,
+    topic_requests,
     transactions,
 )
 from busproof.mutants.mutant import Mutant
@@ -46,6 +47,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *sessions.MUTANTS,
     *sizes.MUTANTS,
     *topic_management.MUTANTS,
+    *topic_requests.MUTANTS,
     *transactions.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

@@ -630,3 +630,40 @@ def test_update_of_subscription_with_a_setting_of_its_topic_is_refused_if_read_s
         bus.done(v.CreateSubscription(topic="t", subscription="s"))
         update = v.UpdateQueue(queue="t/subscriptions/s", **{setting: False})
         assert refused is isinstance(bus.ask(update).outcome, v.Refused)
+
+
+def told_of_topic(bus: Bus) -> v.TopicDescription:
+    outcome = bus.done(v.GetTopic(topic="t"))
+    assert isinstance(outcome, v.TopicDescribed)
+    return outcome.description
+
+
+@pytest.mark.parametrize(
+    ("asked", "partitioned", "whole"),
+    [(5, True, 15), (None, True, 3), (5, False, 5), (None, False, 1), (5, None, 5)],
+)
+def test_topic_has_the_size_that_was_asked_for(
+    bus: Bus, asked: int | None, partitioned: bool | None, whole: int
+) -> None:
+    bus.done(v.CreateTopic(topic="t", max_size=asked, partitioned=partitioned))
+    assert whole == told_of_topic(bus).max_size
+
+
+def test_topic_of_another_size_is_refused(bus: Bus) -> None:
+    assert v.Error.INVALID_OPERATION is bus.refused(v.CreateTopic(topic="t", max_size=6))
+
+
+def test_topic_that_leaves_the_option_out_is_as_the_reading_has_it() -> None:
+    for reading, partitioned in (("regular", False), ("partitioned", True)):
+        bus = Bus(profile(PARTITIONING_DEFAULT=reading))
+        bus.done(v.CreateTopic(topic="t", partitioned=None))
+        assert partitioned is told_of_topic(bus).partitioned
+
+
+def test_topic_by_an_old_api_version_may_be_refused_regular_or_partitioned(bus: Bus) -> None:
+    command = v.CreateTopic(topic="t", api_version="2012-01")
+    found = set()
+    for _, answer in ways(bus.namespace, command, "c1"):
+        topic = bus.namespace.entities.get("t")
+        found.add((type(answer.outcome), topic and topic.settings.partitioned))
+    assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found

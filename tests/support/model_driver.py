@@ -387,7 +387,12 @@ class Commands:
             ),
             v.CreateSubscription(topic="t", subscription=self._pick("b", "B", "a")),
             v.DeleteTopic(topic="p"),
-            v.CreateTopic(topic="p", partitioned=self._yes(0.5)),
+            v.CreateTopic(
+                topic="p",
+                partitioned=self._pick(True, False, None),
+                max_size=self._pick(None, None, 1, 5, 7, 80),
+                api_version=self._pick(None, None, *VERSIONS),
+            ),
         )
 
     def _advance(self) -> v.Command:
