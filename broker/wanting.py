@@ -61,12 +61,15 @@ def creation(
     Raises:
         Unreadable: there can be none like that.
     """
+    named = version if version and version < TODAY else None
     if kind == "TopicDescription":
         return CreateTopic(
             topic=path,
-            partitioned=_truth(said, "EnablePartitioning"),
+            partitioned=_truth_or_none(said, "EnablePartitioning"),
+            api_version=named,
             duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
             duplicate_window=_window(said),
+            max_size=_size(said),
             time_to_live=_lifetime(said),
         )
     if kind == "SubscriptionDescription":
@@ -85,7 +88,7 @@ def creation(
     return CreateQueue(
         queue=path,
         partitioned=_truth_or_none(said, "EnablePartitioning"),
-        api_version=version if version and version < TODAY else None,
+        api_version=named,
         requires_session=_truth(said, "RequiresSession"),
         duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
         duplicate_window=_window(said),

@@ -14,6 +14,106 @@ Feature: Managing topics and subscriptions
       Given a regular topic
       Then the topic is told to be regular
 
+    @MGMT-03
+    Scenario: A topic that leaves the option out is not partitioned
+      Given a topic that is created without the option
+      Then the topic is told to be regular
+
+    @MGMT-06
+    Scenario: A request of api-version 2013-10 creates a partitioned topic
+      Given an empty namespace
+      When a partitioned topic is created by a request of api-version 2013-10
+      Then it is accepted
+
+    @MGMT-07
+    Scenario Outline: A request of a later api-version creates a partitioned topic
+      Given an empty namespace
+      When a partitioned topic is created by a request of api-version <version>
+      Then it is accepted
+
+      Examples:
+        | version |
+        | 2014-01 |
+        | 2021-05 |
+
+    @MGMT-08
+    Scenario Outline: A request of an earlier api-version for a topic may be refused
+      Given an empty namespace
+      When a partitioned topic is created by a request of api-version <version>
+      Then it is accepted or refused
+
+      Examples:
+        | version |
+        | 2012-03 |
+        | none    |
+
+    @SIZE-01 @SIZE-04
+    Scenario Outline: A partitioned topic is as large as all its partitions
+      Given a partitioned topic of <size> GB
+      Then the topic's greatest size is told to be <size> GB for each partition
+
+      Examples:
+        | size |
+        | 1    |
+        | 5    |
+
+    @SIZE-01 @SIZE-06
+    Scenario Outline: A regular topic is as large as it is created
+      Given a regular topic of <size> GB
+      Then the topic's greatest size is told to be <size> GB
+
+      Examples:
+        | size |
+        | 1    |
+        | 5    |
+
+    @SIZE-02
+    Scenario Outline: A topic has no other size in Standard
+      Given an empty namespace
+      When a <kind> topic of <size> GB is created
+      Then it is refused, or the <kind> topic has a tier's size
+
+      Examples:
+        | kind        | size |
+        | partitioned | 6    |
+        | regular     | 80   |
+
+    @SIZE-03
+    Scenario: A partitioned topic without a size has 1 GB for each partition
+      Given a partitioned topic
+      Then the topic's greatest size is told to be 1 GB for each partition
+
+    @SIZE-03
+    Scenario: A regular topic without a size has 1 GB
+      Given a regular topic
+      Then the topic's greatest size is told to be 1 GB
+
+    @PREM-07 @PREM-10
+    Scenario Outline: A topic is as large as it is created, and not many times as large
+      Given a regular topic of <size> GB
+      Then the topic's greatest size is told to be <size> GB
+
+      Examples:
+        | size |
+        | 5    |
+        | 80   |
+
+    @PREM-08
+    Scenario Outline: A topic has no other size in Premium
+      Given an empty namespace
+      When a regular topic of <size> GB is created
+      Then it is refused, or the regular topic has a tier's size
+
+      Examples:
+        | size |
+        | 6    |
+        | 160  |
+
+    @PREM-09
+    Scenario: A topic without a size has 1 GB in Premium
+      Given a regular topic
+      Then the topic's greatest size is told to be 1 GB
+
     @MGMT-11
     Scenario Outline: A topic's duplicate detection and its window are told
       Given a <kind> topic with duplicate detection over 30 seconds

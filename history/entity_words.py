@@ -1,6 +1,6 @@
 """Requests that make, change and ask for entities, and what is told of entities, in words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, assert_never
 
 import attrs
@@ -60,21 +60,26 @@ def _settings_words(command: CreateQueue) -> str:
     parts.append(sessions)
     if command.duplicate_detection:
         parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
-    parts += others
-    if command.max_size is not None:
-        parts.append(f"size {command.max_size} GB")
-    if command.api_version is not None:
-        parts.append(f"api-version {named(command.api_version)}")
+    parts += [*others, *_request_parts(command)]
     return ", ".join(part for part in parts if part)
+
+
+def _request_parts(command: CreateQueue | CreateTopic) -> Iterator[str]:
+    """The size and the api-version that a request names."""
+    if command.max_size is not None:
+        yield f"size {command.max_size} GB"
+    if command.api_version is not None:
+        yield f"api-version {named(command.api_version)}"
 
 
 def topic_words(command: CreateTopic) -> str:
     """The making of a topic."""
-    parts = ["partitioned" if command.partitioned else "not partitioned"]
+    parts = [PARTITIONED[command.partitioned]]
     if command.duplicate_detection:
         parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
     if command.time_to_live is not None:
         parts.append(f"messages live {seconds(command.time_to_live)}")
+    parts += _request_parts(command)
     return f"Create topic {named(command.topic)}: {', '.join(parts)}"
 
 

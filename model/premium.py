@@ -6,6 +6,7 @@ entity gets in Premium is read by PREMIUM-CHECKBOX, and by PREMIUM-OLDEST in the
 not speak of it.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -19,19 +20,37 @@ __all__ = ["Premium"]
 
 PARTITIONS_SINCE: Final = "2013-10"
 """MGMT-06: the first api-version that knows the partitioning option."""
+DATED: Final = re.compile("[0-9]{4}-(0[1-9]|1[0-2])")
+"""A year and a month, which compare as text does. What comes in another form is no date."""
+
+
+def as_asked(namespace: Namespace, asked: bool, version: str | None) -> bool:
+    """MGMT-06 to MGMT-08: what a request means that names this api-version.
+
+    An old version may know the option, ignore it or be refused, and so may what is no version at
+    all (API-VERSION-FORM), which is not a date before or after another.
+    """
+    answers = ("refused", "ignored", "done")
+    if version is None:
+        return asked
+    if version and not DATED.fullmatch(version):
+        answer = namespace.may("API-VERSION-FORM", "either", *answers)
+    elif version < PARTITIONS_SINCE:
+        answer = namespace.choices.pick("MGMT-08", answers)
+    else:
+        return asked
+    if answer == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "MGMT-08")
+    return asked and answer == "done"
 
 
 def partitioned(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
     """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: whether an entity becomes partitioned."""
     if asked is None:
         asked = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned") == "partitioned"
+    asked = namespace.rules.premium.as_asked(namespace, asked, version)
     if namespace.profile.tier is v.Tier.PREMIUM:
         return namespace.rules.premium.in_premium(namespace, asked)
-    if asked and version is not None and version < PARTITIONS_SINCE:
-        answer = namespace.choices.pick("MGMT-08", ("refused", "ignored", "done"))
-        if answer == "refused":
-            raise Refusal(v.Error.INVALID_OPERATION, "MGMT-08")
-        return answer == "done"
     if not asked and namespace.profile.tier is v.Tier.BASIC:
         return namespace.reading("BASIC-REGULAR", "as-asked", "never") == "never"
     return asked
@@ -55,5 +74,6 @@ def in_premium(namespace: Namespace, asked: bool) -> bool:
 class Premium:
     """The rules of this family."""
 
+    as_asked: Callable[[Namespace, bool, str | None], bool] = as_asked
     partitioned: Callable[..., bool] = partitioned
     in_premium: Callable[[Namespace, bool], bool] = in_premium

@@ -84,12 +84,13 @@ def distribute(
 
 
 def create_topic(namespace: Namespace, command: v.CreateTopic, connection: str) -> Answer:
-    """MGMT-02, MGMT-09, QUOTA-03: create a topic."""
+    """MGMT-02, MGMT-03, MGMT-09, SIZE-01, QUOTA-03: create a topic."""
     rules, management = namespace.rules, namespace.rules.management
     management.check_name(namespace, command.topic)
     management.check_basic(namespace)
-    partitioned = rules.premium.partitioned(namespace, command.partitioned)
-    settings = EntitySettings.of(command, partitioned=partitioned)
+    partitioned = rules.premium.partitioned(namespace, command.partitioned, command.api_version)
+    size = rules.sizes.granted_size(namespace, command.max_size)
+    settings = EntitySettings.of(command, partitioned=partitioned, max_size=size)
     management.create(namespace, command.topic, EntityKind.TOPIC, settings)
     return Answer(DONE, rules=("MGMT-02",))
 
@@ -132,7 +133,7 @@ def topic_of(namespace: Namespace, path: str) -> Entity:
 
 
 def get_topic(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
-    """MGMT-11, MGMT-21, TOPIC-24: describe a topic."""
+    """MGMT-11, MGMT-21, SIZE-04, TOPIC-24: describe a topic."""
     topic = topic_of(namespace, command.topic)
     namespace.rules.management.count(namespace, topic)
     settings = topic.settings
@@ -142,6 +143,7 @@ def get_topic(namespace: Namespace, command: v.GetTopic, connection: str) -> Ans
         duplicate_detection=settings.duplicate_detection,
         duplicate_window=settings.duplicate_window,
         time_to_live=settings.time_to_live,
+        max_size=namespace.rules.sizes.greatest_size(namespace, topic),
         subscription_count=len(topic.subscriptions or ()),
         availability=namespace.rules.management.availability(namespace, topic),
     )

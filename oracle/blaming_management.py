@@ -1,5 +1,7 @@
 """Which rules on the management of entities an event breaks that nothing allowed."""
 
+from collections.abc import Iterator
+
 from busproof.oracle.api_versions import version_shown
 from busproof.oracle.census import MOST_PARTITIONED, Kind
 from busproof.oracle.describing import wrongly_told
@@ -102,18 +104,25 @@ def _wrongly_not_created(
     queue: Queue | None,
 ) -> tuple[RuleId, ...]:
     if not isinstance(command, CreateQueue):
-        return _wrongly_not_again(namespace, created_path(command))
+        again = _wrongly_not_again(namespace, created_path(command))
+        granted = _granted(namespace, command) if isinstance(command, CreateTopic) else ()
+        return (*again, *granted)
     if queue is not None:
         return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
     rules: tuple[RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
-    if command.max_size is not None and namespace.profile.tier is Tier.STANDARD:
-        rules = ("SIZE-01", *rules)
     if command.queue in namespace.registry.buried:
         rules = ("MGMT-05", *rules)
+    rules = (*_granted(namespace, command), *rules)
+    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
+
+
+def _granted(namespace: Namespace, command: CreateQueue | CreateTopic) -> Iterator[RuleId]:
+    """The rules by which a request of this api-version is heeded, and this size granted."""
     shown = None if command.api_version is None else version_shown(command.api_version)
     if shown is not None:
-        rules = (shown, *rules)
-    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
+        yield shown
+    if command.max_size is not None and namespace.profile.tier is Tier.STANDARD:
+        yield "SIZE-01"
 
 
 def _wrongly_not_again(namespace: Namespace, name: str) -> tuple[RuleId, ...]:

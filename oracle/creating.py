@@ -44,6 +44,7 @@ from busproof.vocabulary.values import Error, RuleId, Tier
 __all__ = [
     "create_queue",
     "may_fail_in_outage",
+    "noted",
     "outage_reading",
     "outages_of",
     "restore_queue",
@@ -117,7 +118,7 @@ def _made(
             asked = _asked(source, partitioned, size, window)
             for settings in _given(start.profile, asked):
                 for made_so in _done(start, known, settings, rules):
-                    yield _noted(made_so, source)
+                    yield noted(made_so, source)
 
 
 def _asked(source: CreateQueue, partitioned: bool, size: int | None, window: int) -> CreateQueue:
@@ -131,7 +132,7 @@ def _asked(source: CreateQueue, partitioned: bool, size: int | None, window: int
     return evolve(source, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
-def _noted(transition: Transition, asked: CreateQueue) -> Transition:
+def noted(transition: Transition, asked: CreateQueue) -> Transition:
     """SIZE-02, PREM-01, DUP-03: a queue that was asked for as there is none is another one."""
     queue = transition.next.queues[asked.queue]
     tried = queue.managed.tried

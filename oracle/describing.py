@@ -149,11 +149,7 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
-    size = told_size(namespace, settings)
-    if size is not None and told.max_size not in (None, size):
-        resized = "max_size" in managed.tried
-        wrong = wrong_size(namespace, settings, told.max_size or 0)
-        yield from (no_other_size(namespace),) if resized else wrong
+    yield from wrongly_sized(namespace, queue, told.max_size)
     updated = managed.updated or _is_beside_updated(namespace, queue)
     changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if updated else ()
     if not is_within(told.lock_duration, managed.lock_durations):
@@ -260,12 +256,28 @@ def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) 
         yield from of_partitioning(namespace, queue)
     if told.lock_duration is not None:
         yield "MGMT-11"
-    if told.max_size is not None and told_size(namespace, queue.settings) is not None:
-        yield from (
-            (no_other_size(namespace),)
-            if "max_size" in managed.tried
-            else of_size(namespace, queue.settings)
-        )
+    yield from rightly_sized(namespace, queue, told.max_size)
+
+
+def wrongly_sized(namespace: Namespace, queue: Queue, told: int | None) -> Iterator[RuleId]:
+    """The rules that a queue or a topic breaks by the greatest size that is told of it, in GB."""
+    size = told_size(namespace, queue.settings)
+    if told is None or size in (None, told):
+        return
+    if "max_size" in queue.managed.tried:
+        yield no_other_size(namespace)
+    else:
+        yield from wrong_size(namespace, queue.settings, told)
+
+
+def rightly_sized(namespace: Namespace, queue: Queue, told: int | None) -> Iterator[RuleId]:
+    """The rules that a greatest size shows to be kept."""
+    if told is None or told_size(namespace, queue.settings) is None:
+        return
+    if "max_size" in queue.managed.tried:
+        yield no_other_size(namespace)
+    else:
+        yield from of_size(namespace, queue.settings)
 
 
 def _rest(queue: Queue, told: QueueDescription) -> Iterator[RuleId]:

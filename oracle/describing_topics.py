@@ -8,10 +8,13 @@ from busproof.oracle.describing import (
     is_within,
     may_lag,
     of_partitioning,
+    rightly_sized,
     shown_by_availability,
+    wrongly_sized,
 )
 from busproof.oracle.listing import subscriptions_of
 from busproof.oracle.managing import FIXED
+from busproof.oracle.sizes import told_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic
 from busproof.oracle.transition import Sighting, Transition
 from busproof.vocabulary.commands import GetTopic
@@ -53,6 +56,7 @@ def _told(namespace: Namespace, topic: Queue) -> TopicDescription:
         duplicate_detection=settings.duplicate_detection,
         duplicate_window=settings.duplicate_window,
         time_to_live=settings.time_to_live,
+        max_size=told_size(namespace, settings),
         subscription_count=len(subscriptions_of(namespace, settings.queue)[0]),
         availability=Availability.LIMITED if topic.outages.any else Availability.AVAILABLE,
     )
@@ -84,6 +88,7 @@ def _wrong_settings(namespace: Namespace, topic: Queue, told: TopicDescription) 
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
+    yield from wrongly_sized(namespace, topic, told.max_size)
     if managed.lifetimes.latest < NEVER and not is_within(told.time_to_live, managed.lifetimes):
         yield from ("MGMT-12", "MGMT-11") if managed.updated else ("MGMT-11",)
 
@@ -110,6 +115,7 @@ def _shown(namespace: Namespace, topic: Queue, told: TopicDescription) -> Iterat
         yield from of_partitioning(namespace, topic)
     if told.duplicate_detection is not None:
         yield "MGMT-11"
+    yield from rightly_sized(namespace, topic, told.max_size)
     sure, there = subscriptions_of(namespace, topic.settings.queue)
     if told.subscription_count == len(sure) == len(there):
         yield "TOPIC-24"

@@ -9,6 +9,7 @@ from busproof.vocabulary.commands import (
     Command,
     Complete,
     CreateQueue,
+    CreateTopic,
     DeleteQueue,
     GetQueue,
     ListQueues,
@@ -127,8 +128,8 @@ def blamed_in_premium(
     refused = isinstance(outcome, Refused)
     if isinstance(command, ListQueues) and namespace.census.restored.latest:
         yield "PREM-04"
-    if isinstance(command, CreateQueue) and refused:
-        if command.requires_session:
+    if isinstance(command, CreateQueue | CreateTopic) and refused:
+        if isinstance(command, CreateQueue) and command.requires_session:
             yield "PREM-11"
         if command.max_size is not None:
             yield "PREM-07"

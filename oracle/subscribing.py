@@ -7,22 +7,21 @@ import attrs
 from immutables import Map
 
 from busproof.oracle.arriving import with_adrift
-from busproof.oracle.asking import windows_of, with_basic
+from busproof.oracle.asking import created_rules, objections, options_of, windows_of
 from busproof.oracle.census import Kind
-from busproof.oracle.creating import outages_of
+from busproof.oracle.creating import noted, outages_of
 from busproof.oracle.graves import with_forwarding_grave
 from busproof.oracle.measures import (
     is_long_name,
     is_long_short_name,
-    is_longest_name,
     is_longest_short_name,
     must_refuse_beyond,
 )
-from busproof.oracle.premium import options_in_premium, partitions_refused
 from busproof.oracle.quotas import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.oracle.registry import Managed, as_created
 from busproof.oracle.retrying import destination_again
 from busproof.oracle.room import filled, most
+from busproof.oracle.sizes import granted_sizes
 from busproof.oracle.sources import (
     refused_destination,
     sources,
@@ -71,10 +70,6 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     if in_outage:
         left = given_up(namespace, command.topic)
         yield refusal(left, Error.UNAVAILABLE, "MGMT-18", any_error=True)
-    if is_long_name(command.topic):
-        yield refusal(namespace, Error.INVALID_OPERATION, "LIMIT-18", any_error=True)
-        if must_refuse_beyond(namespace):
-            return
     for made_so in _made_of_tier(namespace, command):
         yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
 
@@ -90,27 +85,25 @@ def _taken(namespace: Namespace, known: Queue, *, any_error: bool) -> Transition
 
 def _made_of_tier(namespace: Namespace, command: CreateTopic) -> Iterator[Transition]:
     """What the tier gives of a topic whose name is free."""
-    tier = namespace.profile.tier
-    if tier is Tier.BASIC:
+    asked, profile = _as_queue(command), namespace.profile
+    if profile.tier is Tier.BASIC:
         yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-    options = with_basic(namespace.profile, (command.partitioned,))
-    may_refuse, must_refuse = partitions_refused(namespace.profile)
-    if tier is Tier.PREMIUM:
-        options = options_in_premium(namespace.profile, options)
-        if command.partitioned and may_refuse:
-            yield refusal(namespace, Error.INVALID_OPERATION, "PREM-01", any_error=True)
-            if must_refuse:
-                return
-    counted = {each: _wanted(namespace, command, each) for each in options}
-    windows = windows_of(namespace, command)
-    if windows[0][1]:
-        yield refusal(namespace, Error.INVALID_OPERATION, "DUP-03", any_error=True)
-    for (partitioned, wanted), (window, rules) in product(counted.items(), windows):
+    found = list(objections(namespace, asked))
+    for error, rules, _ in found:
+        yield refusal(namespace, error, *rules, any_error=True)
+    if any(surely for _, _, surely in found):
+        return
+    counted = {each: _wanted(namespace, command, each) for each in options_of(namespace, asked)}
+    sizes, windows = granted_sizes(profile, asked), windows_of(namespace, command)
+    for (partitioned, wanted), size, given in product(counted.items(), sizes, windows):
         if within_quota(namespace, wanted):
-            given = attrs.evolve(command, partitioned=partitioned, duplicate_window=window)
-            created = _with_topic(namespace, given)
-            longest = ("LIMIT-17",) if is_longest_name(command.topic) else ()
-            yield done(created, *rules, *longest, *shown_by_creation(namespace, wanted))
+            window, windowed = given
+            settings = attrs.evolve(
+                command, partitioned=partitioned, max_size=size, duplicate_window=window
+            )
+            shown = created_rules(namespace, asked, partitioned=partitioned)
+            rules = (*windowed, *shown, *shown_by_creation(namespace, wanted))
+            yield noted(done(_with_topic(namespace, settings), *rules), asked)
     yield from over_quota(namespace, counted.values())
 
 
@@ -128,6 +121,8 @@ def _as_queue(command: CreateTopic) -> CreateQueue:
         partitioned=command.partitioned,
         duplicate_detection=command.duplicate_detection,
         duplicate_window=command.duplicate_window,
+        max_size=command.max_size,
+        api_version=command.api_version,
         time_to_live=command.time_to_live,
     )
 
@@ -139,7 +134,9 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
     role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
     for path in role.subscriptions:
         subscription = namespace.queues[path]
-        alike = attrs.evolve(subscription.settings, partitioned=command.partitioned)
+        alike = attrs.evolve(
+            subscription.settings, partitioned=command.partitioned, max_size=command.max_size
+        )
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
     outages, registry = outages_of(namespace, settings), namespace.registry
     managed = _begun(namespace, settings)
@@ -226,6 +223,7 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
     settings = CreateQueue(
         queue=path,
         partitioned=topic.settings.partitioned,
+        max_size=topic.settings.max_size,
         requires_session=command.requires_session,
         lock_duration=command.lock_duration,
         max_delivery_count=command.max_delivery_count,

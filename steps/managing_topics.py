@@ -6,6 +6,7 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof.steps.creating import QUEUE, create
 from busproof.steps.ending import NotApplicable
+from busproof.steps.filling import SIZES
 from busproof.steps.harness import Bus
 from busproof.steps.managing import KINDS
 from busproof.steps.patience import described_topic, until_topic
@@ -31,7 +32,7 @@ from busproof.vocabulary.commands import (
     UpdateTopic,
 )
 from busproof.vocabulary.entity_settings import Availability, EntityStatus
-from busproof.vocabulary.outcomes import Done, Listed, Outcome
+from busproof.vocabulary.outcomes import Done, Listed, Outcome, Refused
 from busproof.vocabulary.values import Tier
 
 UPDATES: Final[dict[str, dict[str, Any]]] = {
@@ -70,6 +71,46 @@ def _asked_of(path: str) -> dict[str, Command]:
 def creates_topic(bus: Bus, kind: str, traits: str | None) -> Outcome:
     """Create a topic, whatever becomes of it."""
     return bus.do(topic_settings(TOPIC, kind, traits or ""))
+
+
+@given("a topic that is created without the option", target_fixture="queue")
+def created_topic_without_the_option(bus: Bus) -> str:
+    """Leave out whether the topic is to be partitioned."""
+    bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=None)), Done)
+    return TOPIC
+
+
+@when(
+    parsers.parse("a partitioned topic is created by a request of api-version {version}"),
+    target_fixture="outcome",
+)
+def creates_topic_by_version(bus: Bus, version: str) -> Outcome:
+    """Create a topic by a request that names its api-version."""
+    version = "" if version == "none" else version
+    return bus.do(CreateTopic(topic=TOPIC, api_version=version))
+
+
+@then(parsers.parse("the topic's greatest size is told to be {number:d} GB for each partition"))
+def told_size_of_partitions_of_topic(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the topic has the size of all partitions: 16 times as much."""
+    assert described_topic(bus, queue, "max_size").max_size == number * bus.profile.partitions
+
+
+@then(parsers.parse("the topic's greatest size is told to be {number:d} GB"))
+def told_size_of_topic(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the topic has this size."""
+    assert described_topic(bus, queue, "max_size").max_size == number
+
+
+@then(parsers.re("it is refused, or the (?P<kind>partitioned|regular) topic has a tier's size"))
+def topic_has_lawful_size(bus: Bus, outcome: Outcome, kind: str) -> None:
+    """It has one of the tier's sizes, each partition or the whole; or there is no topic."""
+    if isinstance(outcome, Refused):
+        return
+    assert isinstance(outcome, Done), outcome
+    parts = bus.profile.partitions if KINDS[kind] else 1
+    told = described_topic(bus, TOPIC, "max_size").max_size
+    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
 
 
 @when("a topic of the queue's name is created", target_fixture="outcome")

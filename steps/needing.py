@@ -133,9 +133,9 @@ def _needs_of_creation(command: CreateQueue | CreateTopic) -> Iterator[Capabilit
     """What a queue or a topic needs that is like this."""
     if not command.partitioned:
         yield Capability.REGULAR_QUEUES
-    if isinstance(command, CreateQueue) and command.api_version is not None:
+    if command.api_version is not None:
         yield Capability.API_VERSIONS
-    if isinstance(command, CreateQueue) and command.max_size is not None:
+    if command.max_size is not None:
         yield Capability.SIZES
 
 

@@ -120,14 +120,24 @@ class DeleteQueue:
 
 @attrs.frozen(kw_only=True)
 class CreateTopic:
-    """Create a topic; `duplicate_window` and `time_to_live` are in microseconds."""
+    """Create a topic.
+
+    `partitioned` is `None` where the request leaves the option out. `duplicate_window` and
+    `time_to_live` are in microseconds. `max_size` is in GB, of each partition if the topic is
+    partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
+    name one of its own.
+    """
 
     topic: str
-    partitioned: bool = True
+    partitioned: bool | None = True
     duplicate_detection: bool = False
     duplicate_window: int = attrs.field(
         default=600 * MICROSECONDS, validator=attrs.validators.gt(0)
     )
+    max_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
+    api_version: str | None = None
     time_to_live: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )

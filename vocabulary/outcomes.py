@@ -162,6 +162,7 @@ class TopicDescription:
         duplicate_detection: whether it detects duplicates.
         duplicate_window: for how long, in microseconds.
         time_to_live: of messages that bring none of their own, in microseconds.
+        max_size: the greatest size of the whole topic, all partitions together, in GB.
         subscription_count: how many subscriptions it has.
         availability: whether all partitions can be reached.
     """
@@ -171,6 +172,7 @@ class TopicDescription:
     duplicate_detection: bool | None = None
     duplicate_window: int | None = None
     time_to_live: int | None = None
+    max_size: int | None = None
     subscription_count: int | None = None
     availability: Availability | None = None
 

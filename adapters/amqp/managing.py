@@ -139,9 +139,10 @@ def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> 
 
 def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
     """Create a topic."""
+    version = API_VERSION if command.api_version is None else command.api_version
     said = _said(scenario, command, "TopicDescription")
     path = scenario.made(command.topic)
-    scenario.setting.entities.put(path, "TopicDescription", said)
+    scenario.setting.entities.put(path, "TopicDescription", said, version=version)
     return o.Done()
 
 
@@ -199,6 +200,7 @@ def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outc
         duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
         duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
         time_to_live=_time(told.get("DefaultMessageTimeToLive")),
+        max_size=_gigabytes(told.get("MaxSizeInMegabytes")),
         subscription_count=_whole(told.get("SubscriptionCount")),
         availability=_availability(told.get("EntityAvailabilityStatus")),
     )

@@ -68,11 +68,10 @@ def create_topic() -> Expression:
         "requires_session": "false",
         "lock_duration": _LOCK,
         "max_delivery_count": "10L",
-        "max_size": "1L",
         "forward_to": "CAST(NULL AS STRING)",
         "dead_letter_expired": "false",
     }
-    return _created(_entity(topic), _too_many())
+    return _created(_entity(topic), _too_many(), _has_no_size())
 
 
 def create_subscription() -> Expression:

@@ -527,3 +527,13 @@ def test_a_session_whose_last_message_dies_as_it_is_given_back_is_gone(bus: Bus)
     bus.done(v.AdvanceClock(duration=2 * SECOND))
     bus.done(v.CloseSession(queue="q", session_id="a"))
     assert v.SessionsListed(session_ids=()) == bus.done(v.ListSessions(queue="q"))
+
+
+def test_settlement_of_a_message_whose_partition_is_down_may_be_refused_or_done(bus: Bus) -> None:
+    bus.create()
+    partition = bus.send("m") or 0
+    token = bus.receive().lock_token or ""
+    bus.down(partition)
+    command = v.Complete(queue="q", lock_token=token)
+    found = {type(answer.outcome) for _, answer in ways(bus.namespace, command, "c1")}
+    assert {v.Refused, v.Done} == found

@@ -440,6 +440,32 @@ def test_old_api_version_may_refuse_ignore_or_know_the_option(bus: Bus) -> None:
     assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found
 
 
+@pytest.mark.parametrize("version", ["2013-9", "2014-13", "abc", "v2014-01", "2014-01 "])
+def test_malformed_api_version_may_be_refused_ignored_or_heeded(bus: Bus, version: str) -> None:
+    command = v.CreateQueue(queue="q", api_version=version)
+    found = set()
+    for _, answer in ways(bus.namespace, command, "c1"):
+        queue = bus.namespace.entities.get("q")
+        found.add((type(answer.outcome), queue and queue.settings.partitioned))
+    assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found
+
+
+@pytest.mark.parametrize("tier", ["standard", "premium"])
+@pytest.mark.parametrize("partitioned", [True, False, None])
+def test_malformed_api_version_is_refused_where_it_is_read_so(
+    tier: str, partitioned: bool | None
+) -> None:
+    bus = Bus(profile(tier=tier, API_VERSION_FORM="refused"))
+    command = v.CreateQueue(queue="q", api_version="2014-1", partitioned=partitioned)
+    assert v.Error.INVALID_OPERATION is bus.refused(command)
+
+
+@pytest.mark.parametrize("version", ["2013-10", "2013-11", "2021-05"])
+def test_later_api_version_knows_the_option(bus: Bus, version: str) -> None:
+    bus.create(api_version=version)
+    assert bus.namespace.entities["q"].settings.partitioned
+
+
 def test_restored_queue_is_partitioned_in_premium() -> None:
     bus = Bus(profile(tier="premium"))
     bus.done(v.RestoreQueue(queue="q"))
@@ -604,3 +630,40 @@ def test_update_of_subscription_with_a_setting_of_its_topic_is_refused_if_read_s
         bus.done(v.CreateSubscription(topic="t", subscription="s"))
         update = v.UpdateQueue(queue="t/subscriptions/s", **{setting: False})
         assert refused is isinstance(bus.ask(update).outcome, v.Refused)
+
+
+def told_of_topic(bus: Bus) -> v.TopicDescription:
+    outcome = bus.done(v.GetTopic(topic="t"))
+    assert isinstance(outcome, v.TopicDescribed)
+    return outcome.description
+
+
+@pytest.mark.parametrize(
+    ("asked", "partitioned", "whole"),
+    [(5, True, 15), (None, True, 3), (5, False, 5), (None, False, 1), (5, None, 5)],
+)
+def test_topic_has_the_size_that_was_asked_for(
+    bus: Bus, asked: int | None, partitioned: bool | None, whole: int
+) -> None:
+    bus.done(v.CreateTopic(topic="t", max_size=asked, partitioned=partitioned))
+    assert whole == told_of_topic(bus).max_size
+
+
+def test_topic_of_another_size_is_refused(bus: Bus) -> None:
+    assert v.Error.INVALID_OPERATION is bus.refused(v.CreateTopic(topic="t", max_size=6))
+
+
+def test_topic_that_leaves_the_option_out_is_as_the_reading_has_it() -> None:
+    for reading, partitioned in (("regular", False), ("partitioned", True)):
+        bus = Bus(profile(PARTITIONING_DEFAULT=reading))
+        bus.done(v.CreateTopic(topic="t", partitioned=None))
+        assert partitioned is told_of_topic(bus).partitioned
+
+
+def test_topic_by_an_old_api_version_may_be_refused_regular_or_partitioned(bus: Bus) -> None:
+    command = v.CreateTopic(topic="t", api_version="2012-01")
+    found = set()
+    for _, answer in ways(bus.namespace, command, "c1"):
+        topic = bus.namespace.entities.get("t")
+        found.add((type(answer.outcome), topic and topic.settings.partitioned))
+    assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found

@@ -43,7 +43,7 @@ SUBSCRIPTION = CreateSubscription(topic="t", subscription="s")
         (UpdateQueue(queue="q", lock_duration=30_000_000), "MGMT-12"),
         (DeleteQueue(queue="q"), "MGMT-15"),
         (RestoreQueue(queue="r"), "PREM-03"),
-        (CreateTopic(topic="u"), "TOPIC-01"),
+        (CreateTopic(topic="u"), "MGMT-02"),
         (CreateSubscription(topic="t", subscription="r"), "TOPIC-01"),
         (UpdateTopic(topic="t", time_to_live=60_000_000), "MGMT-12"),
         (DeleteTopic(topic="t"), "MGMT-15"),

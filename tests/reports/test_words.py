@@ -135,6 +135,10 @@ COMMANDS = [
     (CreateQueue(queue="q", forward_to="p"), "Create queue q: partitioned, forwards to p"),
     (CreateTopic(topic="t"), "Create topic t: partitioned"),
     (
+        CreateTopic(topic="t", partitioned=None, max_size=5, api_version="2013-10"),
+        "Create topic t: partitioned or not, size 5 GB, api-version 2013-10",
+    ),
+    (
         CreateTopic(topic="t", partitioned=False, duplicate_detection=True),
         "Create topic t: not partitioned, duplicate detection over 600 s",
     ),

@@ -2,7 +2,7 @@
 
 from busproof.steps.needing import needs
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue
+from busproof.vocabulary.commands import CreateQueue, CreateTopic
 
 
 def test_a_size_is_asked_only_of_who_has_sizes() -> None:
@@ -15,3 +15,9 @@ def test_what_is_asked_of_a_creation_is_needed_together() -> None:
     """One need hides no other."""
     asked = CreateQueue(queue="q", partitioned=False, api_version="2013-08", max_size=1)
     assert {Capability.REGULAR_QUEUES, Capability.API_VERSIONS, Capability.SIZES} <= {*needs(asked)}
+
+
+def test_topic_of_a_size_or_a_version_needs_what_a_queue_needs() -> None:
+    asked = CreateTopic(topic="t", partitioned=False, api_version="2013-08", max_size=1)
+    assert {Capability.REGULAR_QUEUES, Capability.API_VERSIONS, Capability.SIZES} <= {*needs(asked)}
+    assert Capability.SIZES not in needs(CreateTopic(topic="t"))

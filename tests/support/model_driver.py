@@ -25,6 +25,7 @@ __all__ = [
 
 SECOND = v.MICROSECONDS
 ENTITIES = ("q", "r", "s", "f", "t", "p")
+VERSIONS = ("", "2012-03", "2013-10", "2014-01", "2013-9", "abc")
 SUBSCRIPTIONS = ("t/subscriptions/a", "t/subscriptions/b", "p/subscriptions/a")
 
 
@@ -379,10 +380,19 @@ class Commands:
             v.UpdateQueue(queue=queue, status=status),
             v.UpdateTopic(topic=topic, status=status, partitioned=self._pick(None, True)),
             v.DeleteQueue(queue=self._pick("r", "f", SUBSCRIPTIONS[1])),
-            v.CreateQueue(queue=self._pick("r", "f", "q"), partitioned=self._pick(True, None)),
+            v.CreateQueue(
+                queue=self._pick("r", "f", "q"),
+                partitioned=self._pick(True, None),
+                api_version=self._pick(None, None, *VERSIONS),
+            ),
             v.CreateSubscription(topic="t", subscription=self._pick("b", "B", "a")),
             v.DeleteTopic(topic="p"),
-            v.CreateTopic(topic="p", partitioned=self._yes(0.5)),
+            v.CreateTopic(
+                topic="p",
+                partitioned=self._pick(True, False, None),
+                max_size=self._pick(None, None, 1, 5, 7, 80),
+                api_version=self._pick(None, None, *VERSIONS),
+            ),
         )
 
     def _advance(self) -> v.Command:
