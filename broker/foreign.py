@@ -20,6 +20,7 @@ from busproof.vocabulary.addressing import created_path
 from busproof.vocabulary.commands import (
     AcceptNextSession,
     AdvanceClock,
+    CloseSession,
     Command,
     CreateQueue,
     CreateSubscription,
@@ -144,7 +145,9 @@ class ForeignBus(Bus):
                 break
         return answers
 
-    def wait_for(self, command: Receive | AcceptNextSession, connection: str) -> Answer | None:
+    def wait_for(
+        self, command: Receive | AcceptNextSession | CloseSession, connection: str
+    ) -> Answer | None:
         """Ask; `None` while there is nothing."""
         answer = self.ask(command, connection)
         return None if isinstance(answer.outcome, Empty) else answer
@@ -224,6 +227,10 @@ class ForeignBus(Bus):
         others = (EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
         known = (path for path, each in self.namespace.entities.items() if each.kind in others)
         return sorted({*listed, *known})
+
+    def holds(self, path: str, session_id: str, connection: str) -> bool:  # noqa: ARG002
+        """It does not say who holds a session, and refuses who does not."""
+        return True
 
     def ends(self, path: str, session_id: str) -> int:  # noqa: ARG002 - it does not say
         """When the lock of a session ends that was taken just now."""
