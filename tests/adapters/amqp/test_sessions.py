@@ -1,4 +1,4 @@
-"""Sessions whose partition, entity or link goes: what their holder keeps, and what it is told."""
+"""Receivers whose partition, entity or link goes: which sessions they keep, what they are told."""
 
 from collections.abc import Callable
 
@@ -97,3 +97,18 @@ def test_session_is_lost_though_its_queue_is_created_again(ask: Ask) -> None:
     ask(CreateQueue(queue="q", requires_session=True))
     assert error_of(ask(RECEIVE)) is Error.SESSION_LOCK_LOST
     assert error_of(ask(CLOSE)) is Error.SESSION_LOCK_LOST
+
+
+def test_queue_that_was_created_again_is_received_from(ask: Ask) -> None:
+    for _ in range(2):
+        ask(CreateQueue(queue="q"))
+        assert ask(Receive(queue="q")) == Empty()
+        ask(DeleteQueue(queue="q"))
+
+
+def test_queue_that_was_disabled_meanwhile_is_received_from(ask: Ask) -> None:
+    ask(CreateQueue(queue="q"))
+    assert ask(Receive(queue="q")) == Empty()
+    ask(UpdateQueue(queue="q", status=EntityStatus.DISABLED))
+    ask(UpdateQueue(queue="q", status=EntityStatus.ACTIVE))
+    assert ask(Receive(queue="q")) == Empty()
