@@ -11,7 +11,7 @@ from busproof.broker.intake import Intake
 from busproof.broker.management import answerer
 from busproof.broker.nodes import Node
 from busproof.broker.outlet import Outlet
-from busproof.broker.refusals import NOT_FOUND, Refusal, unauthorized
+from busproof.broker.refusals import Refusal, not_found, unauthorized
 from busproof.broker.requests import (
     CBS_STATUS,
     MANAGEMENT_STATUS,
@@ -71,7 +71,7 @@ def _entity(connection: Connection, path: str) -> str:
     bus = connection.hub.bus
     known = bus.path(path)
     if bus.is_trusted and bus.entity(known) is None:
-        raise Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
+        raise not_found(path)
     return known
 
 

@@ -188,8 +188,7 @@ class Bus:
 
     def managed(self, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
         """Change or delete an entity of any kind, of which the vocabulary names topics apart."""
-        entity = self.entity(command.queue)
-        if entity is None or entity.kind is not EntityKind.TOPIC:
+        if getattr(self.entity(command.queue), "kind", None) is not EntityKind.TOPIC:
             return self.ask(command, "administration")
         if isinstance(command, v.DeleteQueue):
             return self.ask(v.DeleteTopic(topic=command.queue), "administration")
@@ -235,10 +234,8 @@ class Bus:
             session_id: of the session that they have to be of.
         """
         entity = self.entity(path)
-        if entity is None:
-            return 0
-
-        found = list(islice(deletable(entity, session_id, is_old), count))
+        old = () if entity is None else deletable(entity, session_id, is_old)
+        found = list(islice(old, count))
         self._act(lambda namespace: delete(namespace, found))
         return len(found)
 
@@ -247,18 +244,29 @@ class Bus:
         queued = locked_by(self.namespace.entities.get(path), token)
         return None if queued is None else queued.message.body
 
-    def wait_for(self, command: v.Receive | v.AcceptNextSession, connection: str) -> Answer | None:
-        """Decide a request that may wait; `None` while there is nothing to answer."""
+    def wait_for(
+        self, command: v.Receive | v.AcceptNextSession | v.CloseSession, connection: str
+    ) -> Answer | None:
+        """Decide a request that rather waits than is refused; `None` if it has to wait.
+
+        So does a receive in a session whose partition is down (SESS-25): a refusal ends its link.
+        """
         self.keep_time()
         self._choosing = self._patient
         try:
             answer = (self._timers or self._step)(command, connection)
         finally:
             self._choosing = self._choices
-        if isinstance(answer.outcome, v.Empty):
+        if isinstance(answer.outcome, v.Empty) or "SESS-25" in answer.rules:
             return None
         self.traffic.count(command, answer.outcome)
         return answer
+
+    def holds(self, path: str, session_id: str, connection: str) -> bool:
+        """Whether a session is locked for a connection."""
+        entity = self.entity(path)
+        session = None if entity is None else entity.sessions.get(session_id)
+        return session is not None and session.holder == connection
 
     def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - one is not too many
         """What a receiver that has room for so many messages is given next; it asks again."""

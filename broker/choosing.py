@@ -13,7 +13,10 @@ __all__ = ["POLICIES", "Patient", "choices_of"]
 T = TypeVar("T")
 
 POLICIES: Final = ("round-robin", "random", "hostile")
-WAITED_FOR: Final = {"LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE", "SESS-06", "SESS-07"}
+WAITED_FOR: Final = {
+    *("LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE"),
+    *("SESS-06", "SESS-07", "SESS-25"),
+}
 """Choices by which a client would be refused, or come back empty, that can wait instead, or by
 which the front end of another client would keep from it what is there."""
 

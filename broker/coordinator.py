@@ -55,7 +55,7 @@ class Coordinator(Node):
         native.settle(delivery)
         self._connection.hub.changed()
 
-    def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - both ends are the same here
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here
         """What was begun and not ended is rolled back."""
         for name in sorted(self._open):
             self._connection.hub.stage.roll_back(name, self._connection.name)

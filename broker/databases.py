@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from busproof.broker.changes import ARGUMENTS, STATEMENTS, Statement
+from busproof.broker.write_ahead_log import log_of
 from busproof.errors import UsageError
 
-__all__ = ["FORMAT", "Database", "Full", "Rows", "damaged"]
+__all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
 
 FORMAT: Final = 2
 """Of the databases; a store of another one is left as it is."""
@@ -84,8 +85,8 @@ class Full(Exception):  # noqa: N818 - a state of the disk that passes
 def damaged(path: Path, why: object) -> UsageError:
     """The store cannot be used as it is."""
     return UsageError(
-        f"{path} is damaged: {why}; nothing was changed; put a copy that is whole in its place, "
-        "or start with another --store"
+        f"{path} is damaged: {why}; what it holds was left as it is; put a copy that is whole in "
+        "its place, or start with another --store"
     )
 
 
@@ -98,7 +99,7 @@ class Database:
         synced: whether each commit is to outlast the power too.
 
     Raises:
-        UsageError: it is none of ours, of another format, or damaged.
+        UsageError: it is damaged.
         Full: there is no room for it.
     """
 
@@ -107,7 +108,6 @@ class Database:
         with self._watched():
             if not path.exists():
                 _make(path, kind, synced=synced)
-            _check(path)
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._sqlite.execute("PRAGMA busy_timeout = 500")
             self._sqlite.execute("PRAGMA journal_mode = WAL")
@@ -179,7 +179,7 @@ class Database:
     def log_size(self) -> int:
         """Bytes of the log."""
         try:
-            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
+            return log_of(self.path).stat().st_size
         except OSError:
             return 0
 
@@ -200,6 +200,8 @@ def _make(path: Path, kind: str, *, synced: bool) -> None:
     begun = path.with_name(f"{path.name}-new")
     for each in (begun, begun.with_name(f"{begun.name}-journal")):
         each.unlink(missing_ok=True)
+    # Its log gets the same permissions; messages are for nobody else to read.
+    begun.touch(0o600)
     made = sqlite3.connect(begun, isolation_level=None)
     try:
         made.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
@@ -224,8 +226,8 @@ def _sync(folder: Path) -> None:
             os.close(number)
 
 
-def _check(path: Path) -> None:
-    """Whether a file is one of ours, by its first bytes: nothing opens it before.
+def check(path: Path) -> None:
+    """Insist that a file is one of ours, by its first bytes; opening it would change it.
 
     Raises:
         UsageError: it is not, or has another format.

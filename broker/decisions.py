@@ -1,6 +1,7 @@
 """What a bus has decided on each send: the witness of it."""
 
 from collections import deque
+from itertools import islice
 from typing import Any, Final
 
 import attrs
@@ -8,10 +9,12 @@ import attrs
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
 from busproof.vocabulary.outcomes import Refused
 
-__all__ = ["Decisions"]
+__all__ = ["GIVEN", "Decisions"]
 
 KEPT: Final = 100_000
 """How many decisions are remembered; whoever needs more asks more often."""
+GIVEN: Final = 1_000
+"""How many of them one answer has; more would keep all other clients waiting."""
 
 
 @attrs.define
@@ -37,14 +40,17 @@ class Decisions:
         self._kept: deque[_Decision] = deque(maxlen=KEPT)
 
     def since(self, number: int = 0) -> list[dict[str, Any]]:
-        """Those after decision `number`, oldest first."""
-        return [attrs.asdict(each) for each in self._kept if each.number > number]
+        """Return the first of those after decision `number`, oldest first, at most `GIVEN`."""
+        first = self.count - len(self._kept) + 1
+        begin = min(max(number + 1 - first, 0), len(self._kept))
+        return [attrs.asdict(each) for each in islice(self._kept, begin, begin + GIVEN)]
 
     def refuse(self, number: int, refused: Refused) -> None:
         """Take those after decision `number` back, which had no effect in the end."""
-        for each in self._kept:
-            if each.number > number:
-                each.refused, each.partition = refused.error.value, None
+        for each in reversed(self._kept):
+            if each.number <= number:
+                return
+            each.refused, each.partition = refused.error.value, None
 
     def keep(
         self,

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import attrs
 
+from busproof.broker.decisions import GIVEN
 from busproof.broker.extra import need_extra
 from busproof.errors import UsageError
 from busproof.vocabulary.addressing import created_path
@@ -147,7 +148,12 @@ class Embedded:
         Each has its `number`, `entity`, `message_id`, `session_id`, `partition_key`, the
         `partition` or by what it was `refused`, and the `rules` by which.
         """
-        found: list[dict[str, Any]] = self._ask(f"decisions?{urlencode({'after': after})}")
+        found = list[dict[str, Any]]()
+        while page := self._ask(f"decisions?{urlencode({'after': after})}"):
+            found += page
+            after = found[-1]["number"]
+            if len(page) < GIVEN:
+                break
         return found
 
     def state(self) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from busproof.broker.framing import Frames, Handshake
 from busproof.broker.messages import STANDS_FOR
 from busproof.broker.nodes import Node, condition
 from busproof.broker.proving import Proving
-from busproof.broker.refusals import Refusal, too_many, unauthorized
-from busproof.broker.tokens import Claim
+from busproof.broker.refusals import Refusal, not_found, too_many, unauthorized
+from busproof.broker.tokens import MANAGEMENT, Claim
 from busproof.broker.turns import Turns
 from busproof.broker.windows import LEAST_FRAME, ROOM
 from busproof.broker.wire import Wire
@@ -204,7 +204,7 @@ class Connection(asyncio.Protocol):
         self._proving.stop()
         self.hub.connections.discard(self)
         for link in list(self.links):
-            self._gone(link, lost=True)
+            self._gone(link, by_client=False)
         if self._wire.is_open:
             self.hub.journal.info(
                 "disconnected",
@@ -284,7 +284,7 @@ class Connection(asyncio.Protocol):
         self._tell("link-refused", link, condition=refusal.condition, said=refusal.description)
         link.condition = condition(refusal.condition, refusal.description)
         link.close()
-        self._gone(link, lost=False)
+        self._gone(link, by_client=False)
         self._refused += 1
         if self._refused > self.hub.limits.links:
             self.close_after(too_many("links that were refused", self.hub.limits.links))
@@ -302,6 +302,15 @@ class Connection(asyncio.Protocol):
                 self.refuse(link, unauthorized(*node.needs))
             elif refusal is not None:
                 self.refuse(link, refusal)
+        self.pump()
+
+    def end_receivers(self, path: str) -> None:
+        """End links that give messages of an entity that was deleted, or of what was beneath it."""
+        for link, node in list(self.links.items()):
+            right, of = node.needs or ("", "")
+            is_beneath = of.startswith(f"{path}/") and not of.endswith(MANAGEMENT)
+            if right == "Listen" and (of == path or is_beneath):
+                self.refuse(link, not_found(of))
         self.pump()
 
     def close_after(self, refusal: Refusal) -> None:
@@ -371,7 +380,7 @@ class Connection(asyncio.Protocol):
 
     def _ended(self, _: Event) -> None:
         for link in list(self.links):
-            self._gone(link, lost=False)
+            self._gone(link, by_client=True)
         self._endpoint.close()
 
     def _session_opened(self, event: Any) -> None:
@@ -380,7 +389,7 @@ class Connection(asyncio.Protocol):
     def _session_ended(self, event: Any) -> None:
         session = event.session
         for link in [each for each in self.links if each.session == session]:
-            self._gone(link, lost=False)
+            self._gone(link, by_client=True)
         session.close()
         session.free()
 
@@ -399,7 +408,7 @@ class Connection(asyncio.Protocol):
         link = event.link
         if link not in self.links and self._refused:
             self._refused -= 1
-        self._gone(link, lost=False)
+        self._gone(link, by_client=True)
         link.close()
         link.free()
 
@@ -420,14 +429,14 @@ class Connection(asyncio.Protocol):
             self.flush()
             self.drop()
 
-    def _gone(self, link: Link, *, lost: bool) -> None:
+    def _gone(self, link: Link, *, by_client: bool) -> None:
         node = self.links.pop(link, None)
         raw = native.raw(link)
         self._nodes.pop(raw, None)
         self.unfinished.pop(raw, None)
         if node is not None:
-            self._tell("link-ended", link, lost=lost)
-            node.on_closed(lost=lost)
+            self._tell("link-ended", link, by_client=by_client)
+            node.on_closed(by_client=by_client)
 
     def _tell(self, event: str, link: Link, **told: Any) -> None:
         ours = link.remote_target if link.is_receiver else link.remote_source

@@ -226,7 +226,7 @@ class Entities:
     def _deleted(self, path: str) -> tuple[int, bytes]:
         self._manage(DeleteQueue(queue=path))
         self._hub.bus.forget(path)
-        self._hub.statuses.forget(path)
+        self._hub.forget(path)
         for known in (self._said, self._times):
             for each in [name for name in known if name == path or name.startswith(f"{path}/")]:
                 del known[each]

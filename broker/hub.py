@@ -194,6 +194,12 @@ class Hub:
         for connection in list(self.connections):
             connection.review_links()
 
+    def forget(self, path: str) -> None:
+        """An entity was deleted; links over which its messages were received end."""
+        self.statuses.forget(path)
+        for connection in list(self.connections) if self.bus.is_trusted else ():
+            connection.end_receivers(path)
+
     def now_ms(self) -> int:
         """The time as clients are told it."""
         return self.bus.epoch_ms(self.bus.now)

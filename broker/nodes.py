@@ -24,5 +24,5 @@ class Node:
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """A transfer, or a change of state of one."""
 
-    def on_closed(self, *, lost: bool) -> None:
-        """The link is gone; `lost` says that the connection broke."""
+    def on_closed(self, *, by_client: bool) -> None:
+        """The link is gone: the client has closed it, or we did, or the connection broke."""

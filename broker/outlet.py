@@ -201,21 +201,26 @@ class Outlet(Node):
         if was_full:
             self.on_flow()
 
-    def on_closed(self, *, lost: bool) -> None:
-        """The link is gone; a session is given back, unless the connection broke."""
+    def on_closed(self, *, by_client: bool) -> None:
+        """The link is gone; a session is given back if it was the client who closed it.
+
+        Otherwise the session stays locked until its lock expires, and the client may take up the
+        link again under its name.
+        """
         hub = self._connection.hub
         self._is_over = True
         hub.leave(self)
         if self._session_id is None:
             return
         place = self._path, self._session_id
-        if self._connection.sessions.get(place) == self._holder:
+        if by_client and hub.bus.entity(self._path) is not None:
+            command = CloseSession(queue=self._path, session_id=self._session_id)
+            hub.bus.wait_for(command, self._holder)
+            hub.changed()
+        is_ours = self._connection.sessions.get(place) == self._holder
+        if is_ours and (by_client or not hub.bus.holds(*place, self._holder)):
             # Unless another link of this client has it by now.
             del self._connection.sessions[place]
-        if not lost and hub.bus.entity(self._path) is not None:
-            command = CloseSession(queue=self._path, session_id=self._session_id)
-            hub.bus.ask(command, self._holder)
-            hub.changed()
 
     def _next(self, most: int) -> Sequence[Answer]:
         command = Receive(queue=self._path, mode=self._mode, session_id=self._session_id)

@@ -7,10 +7,10 @@ from busproof.vocabulary.outcomes import Refused
 from busproof.vocabulary.values import Error
 
 __all__ = [
-    "NOT_FOUND",
     "Refusal",
     "disabled",
     "insist",
+    "not_found",
     "refusal_of",
     "too_large",
     "too_many",
@@ -94,6 +94,11 @@ def insist(answer: Answer, about: str = "") -> None:
     """
     if answer.refused is not None:
         raise _refusal(answer.refused, answer.rules, about)
+
+
+def not_found(path: str) -> Refusal:
+    """What a client is told of an entity that does not exist."""
+    return Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
 
 
 def disabled(path: str, status: str) -> Refusal:

@@ -110,7 +110,7 @@ class Replies(Node):
         if self._link.drain_mode and not self._connection.paused:
             self._link.drained()
 
-    def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - nodes are told
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - nodes are told
         """Nobody is answered here any more."""
         self._connection.answers -= sum(map(len, self._waiting))
         self._waiting.clear()

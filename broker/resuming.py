@@ -31,13 +31,15 @@ class Keeping:
     Args:
         folder: where it is.
         synced: whether what is answered is to outlast the power too.
+        accepts_loss: whether it is used though commits in a damaged log are lost.
 
     Raises:
         UsageError: it cannot be used.
     """
 
-    def __init__(self, folder: Path, *, synced: bool = False) -> None:
-        self._store = Store(folder, synced=synced)
+    def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
+        self._store = Store(folder, synced=synced, accepts_loss=accepts_loss)
+        self.losses = self._store.losses
         self._synced = synced
         self._notes: dict[str, str] = {}
         self._found: Loaded | None = None

@@ -32,10 +32,19 @@ def locked_until(connection: Connection, path: str, session_id: str) -> int:
 def accepted(connection: Connection, path: str, session_id: str, holder: str) -> int:
     """Lock a session; returns when its lock ends.
 
+    A link that the broker has ended, for example because the entity was disabled, is taken up
+    again under its name: what was received over it stays locked, and the lock ends when it did.
+
     Raises:
         Refusal: another link holds it, or the entity has none.
     """
     bus = connection.hub.bus
+    if connection.sessions.get((path, session_id)) == holder:
+        if not bus.holds(path, session_id, holder):
+            del connection.sessions[path, session_id]
+            said = "The session lock has expired; accept the session again"
+            raise Refusal("com.microsoft:session-lock-lost", said, 410)
+        return locked_until(connection, path, session_id)
     insist(bus.ask(AcceptSession(queue=path, session_id=session_id), holder), path)
     return locked_until(connection, path, session_id)
 
@@ -91,7 +100,7 @@ class SessionSeeker(Node):
         connection.pump()
         return False
 
-    def on_closed(self, *, lost: bool) -> None:  # noqa: ARG002 - nodes are told
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - nodes are told
         """The client does not want to wait any longer."""
         self._timer.cancel()
         self._connection.hub.leave(self)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from busproof.broker.changes import ARGUMENTS, NAMESPACE, PARAMETERS, Changes, Statement
-from busproof.broker.databases import Database, Full, Rows, damaged
+from busproof.broker.databases import Database, Full, Rows, check, damaged
+from busproof.broker.write_ahead_log import damage_in, log_of
 from busproof.errors import UsageError
 
 __all__ = ["Store"]
@@ -33,13 +34,16 @@ class Store:
     Args:
         folder: where it is; it is made if it is not there.
         synced: whether each commit is to outlast the power too.
+        accepts_loss: whether it is used though commits in a damaged log are lost.
 
     Raises:
         UsageError: it cannot be used.
     """
 
-    def __init__(self, folder: Path, *, synced: bool = False) -> None:
+    def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
         self.folder = folder
+        self.losses: list[str] = []
+        """What is damaged in it, where that was accepted."""
         self._synced = synced
         self._databases: dict[int, Database] = {}
         self._moves = False
@@ -47,6 +51,7 @@ class Store:
         try:
             self.is_new = not (folder / "namespace.db").exists()
             self._check_beside()
+            self._check_files(accepts_loss=accepts_loss)
             self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
             self.widen(self._count())
             self._recover()
@@ -150,6 +155,19 @@ class Store:
         if self.is_new and (found := sorted(self.folder.glob("partition-*.db"))):
             raise damaged(self.folder / "namespace.db", f"it is missing beside {found[0].name}")
 
+    def _check_files(self, *, accepts_loss: bool) -> None:
+        """Look at all files before any is opened, which would change it."""
+        for path in sorted(self.folder.glob("*.db")):
+            check(path)
+            lost = damage_in(log_of(path))
+            if lost is not None and not accepts_loss:
+                raise UsageError(
+                    f"{path} has lost messages or settlements: {lost}; no file was changed; put a "
+                    "copy of the store that is whole in its place, or start with --accept-loss "
+                    "to go on without them"
+                )
+            self.losses += [] if lost is None else [lost]
+
     def _count(self) -> int:
         """How many partitions there have to be; a file that is missing was lost."""
         rows = self.rows(NAMESPACE, "SELECT value FROM notes WHERE name = 'stores'")
@@ -209,7 +227,7 @@ def _locked(folder: Path) -> sqlite3.Connection:
         UsageError: somebody else uses it, or it cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
     lock = None

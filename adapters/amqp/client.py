@@ -136,6 +136,8 @@ class Client:
     def receiver(self, path: str, kind: object, made: Callable[[], Any]) -> Any:
         """The link of a kind on which we receive from an entity; `made` if there is none yet."""
         self.prove(path)
+        # The service may have ended it since, for example because the entity was deleted.
+        self.beat()
         return self._kept(self._receivers, (path, kind), made)
 
     def held(self, path: str, kind: object) -> Any | None:

@@ -16,6 +16,7 @@ from busproof.vocabulary.values import ReceiveMode
 __all__ = [
     "Lock",
     "array",
+    "held",
     "plain_link",
     "received",
     "received_several",
@@ -29,6 +30,16 @@ __all__ = [
 
 SESSION: Final = symbol("com.microsoft:session-filter")
 TIMEOUT: Final = symbol("com.microsoft:timeout")
+FINAL: Final = frozenset(
+    {
+        "amqp:not-found",
+        "amqp:resource-deleted",
+        "com.microsoft:session-cannot-be-locked",
+        "com.microsoft:session-lock-lost",
+        "com.microsoft:store-lock-lost",
+    }
+)
+"""After these a client holds a session no more."""
 DEAD: Final = "com.microsoft:dead-letter"
 
 
@@ -102,8 +113,40 @@ def session_link(client: Client, path: str, session_id: str | None, wait: float)
     return link
 
 
-def _receiver(client: Client, path: str, mode: ReceiveMode) -> Any:
-    link = client.connection.receiver()
+def held(client: Client, path: str, session_id: str) -> Any | None:
+    """The link to a session that the client holds; taken up again if the service has ended it.
+
+    Raises:
+        Rejected: the service does not give it back.
+    """
+    # What the service has said of it meanwhile counts.
+    client.beat()
+    link = client.held(path, session_id)
+    if link is None or not is_closed(link):
+        return link
+    if link.state & Link.LOCAL_ACTIVE:
+        link.close()
+    # Proton attaches before it detaches, and no two links have one name.
+    client.beat()
+    ended = link.remote_condition
+    if ended is not None and ended.name in FINAL:
+        client.drop(path, session_id)
+        return None
+    again = _receiver(client, path, ReceiveMode.PEEK_LOCK, link.name)
+    again.source.filter.put_dict({SESSION: session_id})
+    try:
+        client.connection.attach(again, f"taking up session {session_id} of {path} again")
+    except Rejected as rejected:
+        if rejected.condition not in FINAL:
+            raise
+        client.drop(path, session_id)
+        return None
+    client.keep(path, session_id, again)
+    return again
+
+
+def _receiver(client: Client, path: str, mode: ReceiveMode, name: str = "") -> Any:
+    link = client.connection.receiver(name)
     link.source.address = path
     link.target.address = link.name
     at_once = mode is ReceiveMode.RECEIVE_AND_DELETE

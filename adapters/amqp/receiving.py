@@ -18,6 +18,7 @@ from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.values import Error, ReceiveMode
 
 __all__ = [
+    "not_held",
     "peek",
     "receive",
     "receive_batch",
@@ -36,7 +37,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
     if link is None:
-        return _not_held(client, path, session_id or "")
+        return not_held(client, path, session_id or "")
     kind = command.mode if session_id is None else session_id
     try:
         came = r.received(client, link, scenario.setting.receive_wait)
@@ -54,7 +55,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
 def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
     """Where to receive: the link of a session if one is named, or none if that is not held."""
     if command.session_id is not None:
-        return client.held(path, command.session_id)
+        return r.held(client, path, command.session_id)
     return client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
 
 
@@ -63,7 +64,7 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
     if link is None:
-        return _not_held(client, path, session_id or "")
+        return not_held(client, path, session_id or "")
     kind = command.mode if session_id is None else session_id
     try:
         came = r.received_several(client, link, command.count, scenario.setting.receive_wait)
@@ -92,7 +93,7 @@ def _taken(
     return view
 
 
-def _not_held(client: Client, path: str, session_id: str) -> o.Outcome:
+def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
     """What the service says to one who does not hold a session: it has to be accepted first."""
     client.prove(path)
     link = r.session_link(client, path, session_id, 0.0)

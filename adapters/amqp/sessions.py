@@ -8,11 +8,10 @@ from busproof.adapters.amqp import links as r
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import several
-from busproof.adapters.amqp.receiving import NO_CONTENT, renewed
+from busproof.adapters.amqp.receiving import NO_CONTENT, not_held, renewed
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
-from busproof.vocabulary.values import Error
 
 __all__ = [
     "accept",
@@ -62,11 +61,11 @@ def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
 
 def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -> o.Outcome:
     """Give a session back."""
-    link = client.drop(scenario.path(command.queue), command.session_id)
+    path, session_id = scenario.path(command.queue), command.session_id
+    link = r.held(client, path, session_id)
     if link is None:
-        return o.Refused(
-            error=Error.SESSION_LOCK_LOST, detail="this connection does not hold the session"
-        )
+        return not_held(client, path, session_id)
+    client.drop(path, session_id)
     client.connection.close_link(link)
     return o.Done()
 

@@ -19,6 +19,7 @@ from busproof.saying import say, write_aside
 if TYPE_CHECKING:
     from busproof.broker.hub import Hub
     from busproof.broker.limits import Limits
+    from busproof.broker.resuming import Keeping
     from busproof.broker.serving import Broker
     from busproof.model.rules import Rules
 
@@ -76,6 +77,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="with --store: what was answered outlasts a loss of power too, not only a kill",
     )
     parser.add_argument(
+        "--accept-loss",
+        action="store_true",
+        help="with --store: start though its log is damaged, without what was written after that",
+    )
+    parser.add_argument(
         "--log",
         type=Path,
         metavar="FILE",
@@ -87,6 +93,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _check_store(args: argparse.Namespace) -> None:
     if args.store is None and args.durable_power:
         raise UsageError("--durable-power is of no use without --store")
+    if args.store is None and args.accept_loss:
+        raise UsageError("--accept-loss is of no use without --store")
     if args.store is not None and args.adapter != "model":
         raise UsageError("--store keeps what the model decides; leave --adapter out")
     if args.store is not None and args.policy == "hostile":
@@ -118,6 +126,15 @@ def run(args: argparse.Namespace) -> int:
     return asyncio.run(_serve(args))
 
 
+def _kept(args: argparse.Namespace) -> "Keeping":
+    from busproof.broker.resuming import Keeping  # noqa: PLC0415 - needs the extra
+
+    kept = Keeping(args.store, synced=args.durable_power, accepts_loss=args.accept_loss)
+    for lost in kept.losses:
+        say(f"the store has lost messages or settlements: {lost}")
+    return kept
+
+
 async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.admin import Administration  # noqa: PLC0415 - needs the extra
     from busproof.broker.bus import Bus  # noqa: PLC0415
@@ -125,7 +142,6 @@ async def _serve(args: argparse.Namespace) -> int:
     from busproof.broker.http import served  # noqa: PLC0415
     from busproof.broker.hub import Hub  # noqa: PLC0415
     from busproof.broker.journal import Silent, journal  # noqa: PLC0415
-    from busproof.broker.resuming import Keeping  # noqa: PLC0415
     from busproof.broker.serving import bus_for, started  # noqa: PLC0415
 
     _check_store(args)
@@ -140,7 +156,7 @@ async def _serve(args: argparse.Namespace) -> int:
         return bus_for(configuration, **chosen, rules=rules)
 
     ended = asyncio.Event()
-    kept = None if args.store is None else Keeping(args.store, synced=args.durable_power)
+    kept = None if args.store is None else _kept(args)
     bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
 
     def warn(text: str) -> None:

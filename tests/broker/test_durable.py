@@ -203,6 +203,7 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
     ("options", "told"),
     [
         (("--durable-power",), "of no use without --store"),
+        (("--accept-loss",), "of no use without --store"),
         (("--store", "s", "--policy", "hostile"), "another --policy than hostile"),
         (("--store", "s", "--adapter", "faulty:none"), "leave --adapter out"),
         (("--store", "/dev/null/s"), "cannot use /dev/null/s as a store"),

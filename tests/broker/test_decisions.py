@@ -1,0 +1,48 @@
+"""Decisions that are kept: what they cost when there are many."""
+
+import time
+
+import pytest
+
+from busproof.broker.decisions import Decisions
+from busproof.vocabulary.commands import Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Refused
+from busproof.vocabulary.values import Error
+
+SEND = Send(queue="q", message=Message(body="m"))
+REFUSED = Refused(error=Error.QUOTA_EXCEEDED)
+
+
+def kept(count: int) -> Decisions:
+    decisions = Decisions()
+    for _ in range(count):
+        decisions.keep(SEND, "c1", 0, (), None, 3)
+    return decisions
+
+
+def test_refusing_costs_the_same_however_many_decisions_are_kept() -> None:
+    decisions = kept(100_000)
+    begun = time.thread_time()
+    for _ in range(500):
+        decisions.refuse(decisions.count - 1, REFUSED)
+    assert time.thread_time() - begun < 0.5
+
+
+def test_only_decisions_after_the_number_are_refused() -> None:
+    decisions = kept(4)
+    decisions.refuse(2, REFUSED)
+    partitions = [each["partition"] for each in decisions.since()]
+    assert partitions == [3, 3, None, None]
+
+
+@pytest.mark.parametrize(
+    ("after", "first", "last"),
+    [(0, 501, 1_500), (1_499, 1_500, 2_499), (100_400, 100_401, 100_500), (2**70, None, None)],
+)
+def test_answer_has_the_first_decisions_after_the_number(
+    after: int, first: int | None, last: int | None
+) -> None:
+    decisions = kept(100_500)
+    found = [each["number"] for each in decisions.since(after)]
+    assert [first, last] == ([found[0], found[-1]] if found else [None, None])
