@@ -161,6 +161,8 @@ def _built_in(name: str, timeout: float) -> Adapter | None:
         return _model(name.partition("?")[2])
     if name.startswith("faulty:"):
         return _faulty(name.removeprefix("faulty:"))
+    if name.startswith("generated:"):
+        return _generated(name.removeprefix("generated:"))
     if name.startswith("exec:"):
         return _process(name.removeprefix("exec:"), timeout)
     if name == "amqp" or name.startswith("amqp?"):
@@ -199,6 +201,13 @@ def _settings(
 def _faulty(fault: str) -> Adapter:
     module = importlib.import_module("busproof.adapters.faults")
     return cast(Adapter, module.make(fault))
+
+
+def _generated(change: str) -> Adapter:
+    from busproof.adapters.model import ModelAdapter  # noqa: PLC0415
+    from busproof.mutants.generated import change_named, rules_with  # noqa: PLC0415
+
+    return ModelAdapter(rules=rules_with(change_named(change)))
 
 
 def _process(command: str, timeout: float) -> Adapter:

@@ -33,7 +33,7 @@ from busproof.steps.lookups import scenario_name
 if TYPE_CHECKING:
     import pytest
 
-__all__ = ["Job", "audited_apart", "recorded_apart"]
+__all__ = ["Job", "audited_apart", "noticed_apart", "recorded_apart"]
 
 Found = TypeVar("Found")
 
@@ -137,6 +137,20 @@ def recorded_apart(request: Request, scratch: Path) -> Path:
     return _apart(_recorded, request.adapter, request, scratch)
 
 
+def noticed_apart(request: Request, scenario: str, scratch: Path) -> bool:
+    """Whether a run of one scenario, in a process of its own, ends in anything but success.
+
+    Args:
+        request: the run.
+        scenario: its name.
+        scratch: a folder for what it leaves behind.
+
+    Raises:
+        ConformanceError: it could not begin, or came to no end.
+    """
+    return _apart(_noticed, request.adapter, request, scenario, scratch)
+
+
 def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
@@ -184,6 +198,16 @@ def _recorded(request: Request, scratch: Path) -> Path:
     # Each of many processes reads it, for which its lines would take a third of their time.
     history.with_suffix(PICKLED).write_bytes(pickle.dumps(load(history)))
     return history
+
+
+def _noticed(request: Request, scenario: str, scratch: Path) -> bool:
+    from busproof.history.conformance import Verdict  # noqa: PLC0415
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+
+    history = load(_run(request, run_folder(None, "generated", scratch), {scenario}))
+    found = conformance(history, load_catalogue())
+    return any(each.verdict in (Verdict.VIOLATED, Verdict.ERRORED) for each in found.rules)
 
 
 def _audited(job: Job, scratch: Path) -> Audited:
