@@ -203,11 +203,11 @@ def _faulty(fault: str) -> Adapter:
     return cast(Adapter, module.make(fault))
 
 
-def _generated(change: str) -> Adapter:
+def _generated(identity: str) -> Adapter:
     from busproof.adapters.model import ModelAdapter  # noqa: PLC0415
-    from busproof.mutants.generated import change_named, rules_with  # noqa: PLC0415
+    from busproof.mutants.generated import mutant_named, rules_of  # noqa: PLC0415
 
-    return ModelAdapter(rules=rules_with(change_named(change)))
+    return ModelAdapter(rules=rules_of(mutant_named(identity)))
 
 
 def _process(command: str, timeout: float) -> Adapter:

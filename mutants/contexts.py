@@ -1,12 +1,13 @@
 """Contexts in which a generated mutant is wrong, and outside of which it is right."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind
 
-__all__ = ["CONTEXTS", "applies"]
+__all__ = ["applies", "contexts_for", "may_arise"]
 
 MANY: Final = 100
 
@@ -29,14 +30,37 @@ OF_CALLS: Final[Mapping[str, Callable[[int], bool]]] = {
     "late": lambda call: call > MANY,
 }
 
-CONTEXTS: Final = (*OF_NAMESPACES, *OF_ENTITIES, *OF_CALLS)
+CONCERNED: Final = frozenset({"entity", "queued", "session", "subscription", "topic", "command"})
+"""Parameters of a rule by which its entity is known."""
+
+NEEDS: Final[Mapping[str, type]] = {
+    "outage": v.TakePartitionDown,
+    "recovered": v.BringPartitionUp,
+    "transaction": v.BeginTransaction,
+    "subscription": v.CreateSubscription,
+}
+"""The command without which there is no such context."""
+
+
+def contexts_for(parameters: Sequence[str]) -> tuple[str, ...]:
+    """Return the contexts in which a rule with these parameters can be wrong."""
+    if parameters[:1] != ["namespace"]:
+        return ()
+    entities = () if CONCERNED.isdisjoint(parameters) else tuple(OF_ENTITIES)
+    return (*OF_NAMESPACES, *entities, *OF_CALLS)
+
+
+def may_arise(context: str, commands: Iterable[v.Command]) -> bool:
+    """Whether commands may come to a context, or none is needed."""
+    needed = NEEDS.get(context)
+    return needed is None or any(isinstance(command, needed) for command in commands)
 
 
 def applies(context: str, namespace: Namespace, args: tuple[Any, ...], call: int) -> bool:
     """Whether a call of a rule is in a context.
 
     Args:
-        context: one of `CONTEXTS`.
+        context: one of `contexts_for` the rule.
         namespace: of the call.
         args: the other arguments, the first entity among which is the one concerned.
         call: how many calls of this rule there were in the namespace, with this one.

@@ -23,7 +23,7 @@ import attrs
 
 from busproof.errors import UsageError
 from busproof.model.rules import RULES, Rules
-from busproof.mutants.contexts import CONTEXTS, applies
+from busproof.mutants.contexts import applies, contexts_for
 from busproof.mutants.mutant import memory
 from busproof.mutants.operators import EFFECTS, Change, changes_of
 
@@ -154,16 +154,15 @@ def _mutants(
                 function=name,
                 operator=operator,
                 line=getattr(node, "lineno", root.lineno),
-                lines=_lines(node, root) if _takes_arguments(root) else _uses(name, tree),
+                lines=_uses(name, tree) if name.isupper() else _lines(node, root),
                 before=_shown(node),
                 after=_shown(new),
                 path=way,
                 change=change,
             )
             yield mutant
-            if operator in EFFECTS and _takes_namespace(root):
-                for context in CONTEXTS:
-                    yield attrs.evolve(mutant, id=f"{mutant.id}@{context}", context=context)
+            for context in contexts_for(_parameters(root)) if operator in EFFECTS else ():
+                yield attrs.evolve(mutant, id=f"{mutant.id}@{context}", context=context)
 
 
 def _name_of(statement: ast.stmt) -> str | None:
@@ -178,12 +177,10 @@ def _name_of(statement: ast.stmt) -> str | None:
     return None
 
 
-def _takes_arguments(root: ast.stmt) -> bool:
-    return isinstance(root, ast.FunctionDef)
-
-
-def _takes_namespace(root: ast.stmt) -> bool:
-    return isinstance(root, ast.FunctionDef) and root.args.args[0].arg == "namespace"
+def _parameters(root: ast.stmt) -> list[str]:
+    if not isinstance(root, ast.FunctionDef):
+        return []
+    return [parameter.arg for parameter in root.args.args]
 
 
 def _nodes(root: ast.AST, path: Path) -> Iterator[tuple[Path, ast.AST]]:

@@ -33,7 +33,7 @@ from busproof.steps.lookups import scenario_name
 if TYPE_CHECKING:
     import pytest
 
-__all__ = ["Job", "audited_apart", "noticed_apart", "recorded_apart"]
+__all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
 
 Found = TypeVar("Found")
 
@@ -137,18 +137,18 @@ def recorded_apart(request: Request, scratch: Path) -> Path:
     return _apart(_recorded, request.adapter, request, scratch)
 
 
-def noticed_apart(request: Request, scenario: str, scratch: Path) -> bool:
-    """Whether a run of one scenario, in a process of its own, ends in anything but success.
+def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+    """Run some scenarios in a process apart; return the names of those that fail.
 
     Args:
         request: the run.
-        scenario: its name.
+        names: of the scenarios.
         scratch: a folder for what it leaves behind.
 
     Raises:
         ConformanceError: it could not begin, or came to no end.
     """
-    return _apart(_noticed, request.adapter, request, scenario, scratch)
+    return _apart(_failed, request.adapter, request, names, scratch)
 
 
 def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
@@ -200,14 +200,15 @@ def _recorded(request: Request, scratch: Path) -> Path:
     return history
 
 
-def _noticed(request: Request, scenario: str, scratch: Path) -> bool:
+def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
     from busproof.history.conformance import Verdict  # noqa: PLC0415
     from busproof.history.files import load  # noqa: PLC0415
     from busproof.judging.verdicts import conformance  # noqa: PLC0415
 
-    history = load(_run(request, run_folder(None, "generated", scratch), {scenario}))
-    found = conformance(history, load_catalogue())
-    return any(each.verdict in (Verdict.VIOLATED, Verdict.ERRORED) for each in found.rules)
+    history = load(_run(request, run_folder(None, "generated", scratch), names))
+    rules = conformance(history, load_catalogue()).rules
+    failed = [rule for rule in rules if rule.verdict in (Verdict.VIOLATED, Verdict.ERRORED)]
+    return tuple(dict.fromkeys(name for rule in failed for name in rule.scenarios))
 
 
 def _audited(job: Job, scratch: Path) -> Audited:
