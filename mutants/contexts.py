@@ -26,7 +26,7 @@ OF_ENTITIES: Final[Mapping[str, Callable[[Entity], bool]]] = {
 }
 
 OF_CALLS: Final[Mapping[str, Callable[[int], bool]]] = {
-    "second": lambda call: call == 2,  # noqa: PLR2004
+    "second": lambda call: call == 2,
     "late": lambda call: call > MANY,
 }
 

@@ -80,7 +80,7 @@ def search(
     """
     infected: list[Base] = []
     for _ in range(tries):
-        further = infected and random.random() < 0.5  # noqa: PLR2004
+        further = infected and random.random() < 0.5
         base = random.choice(infected if further else bases)
         commands = varied(base.commands[:LONGEST], base.partitions, material, random)
         try:

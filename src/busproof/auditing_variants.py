@@ -110,7 +110,7 @@ class _Author:
         place = self.place()
         asked = self.commands[place]
         command: Any = asked.command
-        if self.random.random() < 0.1:  # noqa: PLR2004
+        if self.random.random() < 0.1:
             other = "c2" if asked.connection == "c1" else "c1"
             self.commands[place] = attrs.evolve(asked, connection=other)
         elif isinstance(command, v.Send | v.Schedule):
@@ -153,14 +153,11 @@ class _Author:
         paths = self.paths()
         if paths:
             place = self.random.randint(1, len(self.commands))
-            outage = {
-                "queue": self.random.choice(paths),
-                "partition": self.random.choice(self.partitions),
-            }
+            path, partition = self.random.choice(paths), self.random.choice(self.partitions)
             end = place + 1 + self.random.randint(1, LONGEST_OUTAGE)
-            self.put(place, v.TakePartitionDown(**outage))
+            self.put(place, v.TakePartitionDown(queue=path, partition=partition))
             if end <= len(self.commands):
-                self.put(end, v.BringPartitionUp(**outage))
+                self.put(end, v.BringPartitionUp(queue=path, partition=partition))
 
     def enlist(self) -> None:
         """Let a few commands be part of a transaction that is committed or rolled back."""

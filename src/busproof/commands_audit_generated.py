@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
 from busproof.errors import HistoryError, UsageError
@@ -60,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
     mutants = chosen(args.fault, terms)
     found: list[Fate] = []
     try:
-        for fate in _audited(mutants, terms, args.keep):
-            found.append(fate)
+        found.extend(_audited(mutants, terms, args.keep))
     finally:
         if found:
             _show(mutants, found, args.format)
@@ -98,7 +97,7 @@ def _audited(
         for fate in fates(left, terms) if left else ():
             if keep is not None:
                 with keep.open("a", encoding="utf-8") as file:
-                    _write(file, attrs.asdict(fate))
+                    file.write(json.dumps(attrs.asdict(fate)) + "\n")
             progress.advance(task)
             yield fate
 
@@ -118,22 +117,19 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
         "tries": terms.tries,
         "seed": terms.seed,
     }
+    line = json.dumps(head)
     try:
-        if not keep.exists():
-            with keep.open("w", encoding="utf-8") as file:
-                _write(file, head)
-        first, *lines = keep.read_text(encoding="utf-8").splitlines() or [""]
-        if json.loads(first) != head:
-            raise ValueError(first)
+        first, *lines = keep.read_text(encoding="utf-8").splitlines() if keep.exists() else [line]
+        if first != line:
+            raise UsageError(
+                f"{keep} was not written by this version with this --tries and --seed; "
+                "remove it or choose another"
+            )
         # The last line may have been cut off.
-        found = [json.loads(line) for line in lines if line.endswith("}")]
+        lines = [each for each in lines if each.endswith("}")]
+        keep.write_text("".join(f"{each}\n" for each in (first, *lines)), encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot use {keep}: {error.strerror}") from None
-    except ValueError:
-        raise UsageError(
-            f"{keep} was not written by this version with this --tries and --seed; "
-            "remove it or choose another"
-        ) from None
     fates = [
         Fate(
             id=each["id"],
@@ -142,13 +138,9 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
             rules=tuple(each["rules"]),
             commands=tuple(each["commands"]),
         )
-        for each in found
+        for each in map(json.loads, lines)
     ]
     return {fate.id: fate for fate in fates}
-
-
-def _write(file: IO[str], line: dict[str, Any]) -> None:
-    file.write(json.dumps(line) + "\n")
 
 
 def _sources() -> str:
