@@ -79,6 +79,11 @@ _BUILT_IN: Final = (
         summary="the model with one seeded fault",
     ),
     Available(
+        name="generated:MUTANT-ID",
+        kind="built in",
+        summary="the reference model with one place changed by machine",
+    ),
+    Available(
         name="exec:COMMAND", kind="process", summary="any program that speaks the process protocol"
     ),
     Available(
@@ -159,8 +164,8 @@ def check_name(name: str) -> None:
 def _built_in(name: str, timeout: float) -> Adapter | None:
     if name == "model" or name.startswith("model?"):
         return _model(name.partition("?")[2])
-    if name.startswith("faulty:"):
-        return _faulty(name.removeprefix("faulty:"))
+    if name.startswith(("faulty:", "generated:")):
+        return _mutant(*name.split(":", 1))
     if name.startswith("exec:"):
         return _process(name.removeprefix("exec:"), timeout)
     if name == "amqp" or name.startswith("amqp?"):
@@ -196,9 +201,13 @@ def _settings(
             raise UsageError(f"{adapter}'s {key} is {value!r}, and must be {allowed}") from None
 
 
-def _faulty(fault: str) -> Adapter:
-    module = importlib.import_module("busproof.adapters.faults")
-    return cast(Adapter, module.make(fault))
+def _mutant(kind: str, identity: str) -> Adapter:
+    if kind == "faulty":
+        return cast(Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
+    from busproof.adapters.model import ModelAdapter  # noqa: PLC0415
+    from busproof.mutants.generated import mutant_named, rules_of  # noqa: PLC0415
+
+    return ModelAdapter(rules=rules_of(mutant_named(identity)))
 
 
 def _process(command: str, timeout: float) -> Adapter:

@@ -34,7 +34,7 @@ from busproof.steps.lookups import scenario_name
 if TYPE_CHECKING:
     import pytest
 
-__all__ = ["Job", "audited_apart", "recorded_apart"]
+__all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
 
 Found = TypeVar("Found")
 
@@ -138,6 +138,20 @@ def recorded_apart(request: Request, scratch: Path) -> Path:
     return _apart(_recorded, request.adapter, request, scratch)
 
 
+def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+    """Run some scenarios in a process apart; return the names of those that fail.
+
+    Args:
+        request: the run.
+        names: of the scenarios.
+        scratch: a folder for what it leaves behind.
+
+    Raises:
+        ConformanceError: it could not begin, or came to no end.
+    """
+    return _apart(_failed, request.adapter, request, names, scratch)
+
+
 def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
@@ -185,6 +199,17 @@ def _recorded(request: Request, scratch: Path) -> Path:
     # Each of many processes reads it, for which its lines would take a third of their time.
     history.with_suffix(PICKLED).write_bytes(pickle.dumps(load(history)))
     return history
+
+
+def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+    from busproof.history.conformance import Verdict  # noqa: PLC0415
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+
+    history = load(_run(request, run_folder(None, "generated", scratch), names))
+    rules = conformance(history, load_catalogue()).rules
+    failed = [rule for rule in rules if rule.verdict in (Verdict.VIOLATED, Verdict.ERRORED)]
+    return tuple(dict.fromkeys(name for rule in failed for name in rule.scenarios))
 
 
 def _audited(job: Job, scratch: Path) -> Audited:

@@ -9,6 +9,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from busproof import commands_audit_generated
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the exploration")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
     parser.add_argument("--format", choices=("table", "json"), default="table")
+    commands_audit_generated.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -65,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    if args.generated:
+        return commands_audit_generated.run(args)
     chosen = [fault(each) for each in args.fault] or MUTANTS
     found = list(_audited(chosen, args))
     if args.format == "json":
