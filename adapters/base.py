@@ -17,11 +17,14 @@ __all__ = ["Adapter", "Declaration", "Hearing", "Implementation", "Observed"]
 
 @attrs.frozen(kw_only=True)
 class Implementation:
-    """Who is judged."""
+    """Who is judged; `url` and `contact` are of those who answer for it."""
 
     name: str
     version: str = ""
     language: str = ""
+    commit: str = ""
+    url: str = ""
+    contact: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -5,6 +5,8 @@ import shlex
 import time
 from typing import Final, TypeVar
 
+import attrs
+
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
 from busproof.errors import AdapterError, HistoryError, UsageError
@@ -169,7 +171,7 @@ def _decode(line: bytes, kind: type[A], identity: int, called: str) -> A:
 def _declaration(declared: protocol.Declared) -> Declaration:
     said = declared.implementation
     return Declaration(
-        implementation=Implementation(name=said.name, version=said.version, language=said.language),
+        implementation=Implementation(**attrs.asdict(said)),
         capabilities=frozenset(Capability(name) for name in declared.capabilities),
         clock=declared.clock,
         slack=declared.slack,

@@ -17,6 +17,7 @@ __all__ = [
     "Standing",
     "Subject",
     "Verdict",
+    "is_asked_for",
 ]
 
 
@@ -50,6 +51,7 @@ class Standing(StrEnum):
     UNKNOWN = "unknown rule"
     EXPIRED = "expired"
     NOT_TRIED = "not tried"
+    NOT_ASKED_FOR = "not asked for"
 
 
 @attrs.frozen(kw_only=True)
@@ -101,6 +103,7 @@ class RuleVerdict:
         events: how many events the rule decided.
         scenarios: the scenarios in which it did; of a violation, those that broke it.
         counterexample: of a violation, the shortest one.
+        again: of a violation, the command that asks for it once more.
     """
 
     id: RuleId
@@ -111,11 +114,18 @@ class RuleVerdict:
     events: int = 0
     scenarios: tuple[str, ...] = ()
     counterexample: Counterexample | None = None
+    again: str = ""
 
 
 @attrs.frozen(kw_only=True)
 class Subject:
-    """Who was judged, and held to what. No host, no user, no address, no command line."""
+    """Who was judged, and held to what. No host, no user, no address of the service.
+
+    Attributes:
+        commit: of the implementation's source, where it is known.
+        url: where more is told of the implementation.
+        contact: whom to write to about it.
+    """
 
     name: str
     version: str = ""
@@ -128,6 +138,9 @@ class Subject:
     tier: str
     partitions: int
     readings: dict[str, str] = attrs.field(factory=dict)
+    commit: str = ""
+    url: str = ""
+    contact: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -162,6 +175,10 @@ class Conformance:
         problems: sentences on what kept the run from being complete.
         known_failures: the entries of the list that the run was given, if it was given one.
         explored: what was explored; `None` if nothing was.
+        only: the rules and families that the run was limited to; empty if it was of all.
+        at: when the run began, UTC, such as `2026-11-22T05:50:07Z`; empty if that is not known.
+        seconds: how long it took, with its judging; `None` if that is not known.
+        again: the command that runs all of it once more; empty if it was no run of ours.
     """
 
     catalogue: str = ""
@@ -174,7 +191,16 @@ class Conformance:
     problems: tuple[str, ...] = ()
     known_failures: tuple[KnownFailure, ...] = ()
     explored: Explored | None = None
+    only: tuple[str, ...] = ()
+    at: str = ""
+    seconds: int | None = None
+    again: str = ""
 
     def counted(self, verdict: Verdict) -> int:
         """How many rules have this verdict."""
         return sum(rule.verdict is verdict for rule in self.rules)
+
+
+def is_asked_for(rule: RuleId, only: tuple[str, ...]) -> bool:
+    """Whether a run that is limited to these rules and families is about this rule."""
+    return not only or rule in only or rule.partition("-")[0] in only

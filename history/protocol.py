@@ -53,6 +53,9 @@ class ImplementationName:
     name: str
     version: str = ""
     language: str = ""
+    commit: str = ""
+    url: str = ""
+    contact: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -71,6 +71,7 @@ class Header:
         profile: what the namespace was held to.
         seed: what the run's random choices began from, if there were any.
         planned: how many scenarios the run set out to record, if it was known.
+        rules: the rules and families that the run was limited to; empty if it was of all.
     """
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -84,6 +85,7 @@ class Header:
     profile: Profile
     seed: int | None = None
     planned: int | None = None
+    rules: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

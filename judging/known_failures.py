@@ -29,6 +29,7 @@ from busproof.history.conformance import (
     RuleVerdict,
     Standing,
     Verdict,
+    is_asked_for,
 )
 from busproof.spec import Catalogue
 from busproof.spec.reading import Fields, read_file
@@ -38,6 +39,8 @@ __all__ = ["marked", "read_known_failures", "write_known_failures"]
 _FIELD: Final = "known_failures"
 
 _STALE: Final = frozenset({Standing.PASSED, Standing.UNKNOWN, Standing.EXPIRED})
+
+_KEPT: Final = frozenset({Standing.FAILED, Standing.NOT_TRIED, Standing.NOT_ASKED_FOR})
 
 _HEAD: Final = """\
 # Rules that this implementation is known to break, for `busproof run --known-failures`.
@@ -89,11 +92,7 @@ def write_known_failures(
     Raises:
         HistoryError: the file cannot be written.
     """
-    kept = {
-        each.rule: each
-        for each in conformance.known_failures
-        if each.standing in (Standing.FAILED, Standing.NOT_TRIED)
-    }
+    kept = {each.rule: each for each in conformance.known_failures if each.standing in _KEPT}
     fresh = {
         rule.id: KnownFailure(
             rule=rule.id, reason=_reason(rule, today), expires=expires.isoformat()
@@ -143,6 +142,8 @@ def marked(
     verdicts = {rule.id: rule for rule in conformance.rules}
     entries = tuple(
         attrs.evolve(each, standing=_standing(each, verdicts.get(each.rule), today))
+        if _is_asked_for(each, conformance, catalogue)
+        else attrs.evolve(each, standing=Standing.NOT_ASKED_FOR)
         for each in known
     )
     failed = {each.rule: each for each in entries if each.standing is Standing.FAILED}
@@ -161,6 +162,13 @@ def marked(
         problems=(*conformance.problems, *_problems(entries, verdicts, catalogue)),
     )
     return attrs.evolve(told, exit_code=_exit_code(told))
+
+
+def _is_asked_for(known: KnownFailure, conformance: Conformance, catalogue: Catalogue) -> bool:
+    """Whether an entry counts in a run that may be limited to some rules; an unknown rule does."""
+    there = any(rule.id == known.rule for rule in catalogue.rules if rule.shown_by != "never")
+    judged = any(rule.id == known.rule for rule in conformance.rules)
+    return judged or not there or is_asked_for(known.rule, conformance.only)
 
 
 def _standing(known: KnownFailure, rule: RuleVerdict | None, today: date) -> Standing:

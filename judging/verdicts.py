@@ -1,6 +1,6 @@
 """From a recorded history to a verdict on every rule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
@@ -11,6 +11,7 @@ from busproof.history.conformance import (
     RuleVerdict,
     Subject,
     Verdict,
+    is_asked_for,
 )
 from busproof.history.records import Header, History, Oracle, Scenario
 from busproof.judging.applicability import Terms
@@ -90,12 +91,19 @@ def verdicts(
     """
     explored = _explored(header, summary, terms)
     unreached = {} if explored is None else missed(explored.goals)
-    rules = tuple(
+    every = (
         _aimed(_verdict(rule, terms, summary.rules.get(rule.id, OfRule())), unreached)
         for rule in terms.catalogue.rules
         if rule.shown_by != "never"
     )
-    problems = tuple(dict.fromkeys((*_problems(summary, header.planned), *more)))
+    # What broke counts whatever was asked for.
+    rules = tuple(
+        each
+        for each in every
+        if is_asked_for(each.id, header.rules) or each.verdict is Verdict.VIOLATED
+    )
+    found = (*_problems(summary, header.planned), *_unanswered(rules, header.rules), *more)
+    problems = tuple(dict.fromkeys(found))
     return Conformance(
         catalogue=terms.catalogue.version,
         subject=subject_of(header, terms),
@@ -106,6 +114,7 @@ def verdicts(
         exit_code=exit_code(rules, problems),
         problems=problems,
         explored=explored,
+        only=header.rules,
     )
 
 
@@ -183,6 +192,15 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
     return [*problems, *in_order(summary.interrupted), *in_order(summary.exhausted)]
 
 
+def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
+    """What was asked for, and does not apply: that is no pass."""
+    for asked in only:
+        of_it = [each for each in rules if is_asked_for(each.id, (asked,))]
+        if all(each.verdict is Verdict.NOT_APPLICABLE for each in of_it):
+            cause = f": {of_it[0].cause}" if of_it else ""
+            yield f"{asked} was asked for, and does not apply{cause}"
+
+
 def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode:
     """What a command ends with that came to these verdicts and met these problems."""
     found = {rule.verdict for rule in rules}
@@ -199,6 +217,7 @@ def subject_of(header: Header, terms: Terms) -> Subject:
         name=told.get("name", "unnamed"),
         version=told.get("version", ""),
         language=told.get("language", ""),
+        **{name: told.get(name, "") for name in ("commit", "url", "contact")},
         adapter=header.adapter,
         capabilities=tuple(sorted(header.capabilities)),
         clock=header.clock.value,

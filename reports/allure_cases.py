@@ -108,7 +108,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
             full_name=f"busproof.verdicts.{rule.id}",
             status=_STATUS[rule.verdict],
             message="" if rule.verdict is Verdict.SHOWN else words,
-            description=_stated(rule.id, subject.edition, catalogue),
+            description=_described(rule, subject.edition, catalogue),
             links=tuple(overview.links(catalogue, rule.id, subject.edition).items()),
             labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
             parameters=tuple(parameters.items()),
@@ -236,6 +236,11 @@ def _stated(rule: RuleId, edition: str, catalogue: Catalogue) -> str:
         for sources, places in overview.citations(catalogue, known, edition).items()
     ]
     return "\n".join([known.statement, "", "Stated in:", "", *cited])
+
+
+def _described(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
+    again = f"Again:\n\n    {rule.again}" if rule.again else ""
+    return "\n\n".join(filter(None, (_stated(rule.id, edition, catalogue), again)))
 
 
 def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:

@@ -25,10 +25,11 @@ from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["SCHEMA", "conformance_of", "view"]
 
-SCHEMA: Final = 3
+SCHEMA: Final = 4
 """The version of the report's format.
 
-Version 2 did not tell the catalogue's, version 1 had no known failures; both are still read.
+Version 3 did not tell when and of which commit a run was, and how to repeat it, version 2 not the
+catalogue's, version 1 had no known failures; both are still read.
 """
 
 
@@ -37,6 +38,9 @@ class _Implementation:
     name: str
     version: str
     language: str
+    commit: str = ""
+    url: str = ""
+    contact: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +79,10 @@ class _Document:
     rules: tuple[RuleVerdict, ...]
     explored: _Explored | None = None
     known_failures: tuple[KnownFailure, ...] = ()
+    only: tuple[str, ...] = ()
+    at: str = ""
+    seconds: int | None = None
+    again: str = ""
 
 
 def view(conformance: Conformance) -> dict[str, Any]:
@@ -83,6 +91,10 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "schema": SCHEMA,
         "busproof": __version__,
         "catalogue": conformance.catalogue,
+        "at": conformance.at,
+        "seconds": conformance.seconds,
+        "again": conformance.again,
+        "only": list(conformance.only),
         **_subject_view(conformance.subject),
         "oracle": str(conformance.oracle),
         "events": conformance.events,
@@ -115,6 +127,10 @@ def conformance_of(value: object) -> Conformance:
         problems=document.problems,
         known_failures=document.known_failures,
         explored=_explored(document.explored),
+        only=document.only,
+        at=document.at,
+        seconds=document.seconds,
+        again=document.again,
     )
     _check_summary({Verdict.KNOWN_FAILURE.value: 0, **document.summary}, _summary(conformance))
     return conformance
@@ -126,6 +142,9 @@ def _subject_view(subject: Subject) -> dict[str, Any]:
             "name": subject.name,
             "version": subject.version,
             "language": subject.language,
+            "commit": subject.commit,
+            "url": subject.url,
+            "contact": subject.contact,
         },
         "adapter": subject.adapter,
         "capabilities": [str(capability) for capability in subject.capabilities],
@@ -155,6 +174,7 @@ def _rule_view(rule: RuleVerdict) -> dict[str, Any]:
         "events": rule.events,
         "scenarios": list(rule.scenarios),
         "counterexample": _example_view(rule.counterexample),
+        "again": rule.again,
     }
 
 

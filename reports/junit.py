@@ -81,7 +81,7 @@ def _result(rule: RuleVerdict) -> "FinalResult":
     words = f"{rule.verdict.value}: {rule.cause}" if rule.cause else rule.verdict.value
     result = _kind(rule.verdict)(_printable(words), rule.verdict.value)
     if rule.counterexample is not None:
-        result.text = _printable(_told(rule.counterexample))
+        result.text = _printable(_told(rule.counterexample, rule.again))
     return result
 
 
@@ -93,10 +93,13 @@ def _kind(verdict: Verdict) -> "type[FinalResult]":
     return Skipped if verdict in _SKIPPED else Error
 
 
-def _told(example: Counterexample) -> str:
+def _told(example: Counterexample, again: str) -> str:
     lines = [f"{number}. {told}" for number, told in enumerate(story(example.events), 1)]
     allowed = [f"allowed: {each}" for each in example.allowed]
-    return "\n".join([f"scenario: {example.scenario}", *lines, f"seen: {example.seen}", *allowed])
+    last = [f"again: {again}"] if again else []
+    return "\n".join(
+        [f"scenario: {example.scenario}", *lines, f"seen: {example.seen}", *allowed, *last]
+    )
 
 
 def _printable(text: str) -> str:

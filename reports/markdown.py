@@ -37,14 +37,14 @@ _BACKTICKS: Final = re.compile(r"`+")
 
 
 def page(conformance: Conformance, catalogue: Catalogue) -> str:
-    """The whole report; what was violated stands below the tables, each with its run."""
+    """The whole report; what was violated comes first, each with its run."""
     parts = [
         _head(conformance, catalogue),
+        _violations(conformance, catalogue),
         _problems(conformance.problems),
         _known(conformance.known_failures),
         _claims(conformance, catalogue),
         *_tables(conformance, catalogue),
-        _violations(conformance, catalogue),
     ]
     return "\n\n".join("\n".join(lines) for lines in map(list, parts) if lines) + "\n"
 
@@ -77,7 +77,11 @@ def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str
         "scenarios": overview.scenario_words(conformance),
         "explored": overview.explored_words(conformance.explored) if conformance.explored else "",
     }
-    return ((name, _plain(fact)) for name, fact in facts.items() if fact.strip())
+    told = overview.provenance(conformance)
+    again = told.pop("again", "")
+    yield from ((name, _plain(fact)) for name, fact in (facts | told).items() if fact.strip())
+    if again:
+        yield "again", _code(again).replace("|", "\\|")
 
 
 def _problems(problems: tuple[str, ...]) -> Iterator[str]:
@@ -150,6 +154,8 @@ def _violations(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]
             yield f"Cause: {_plain(verdict.cause)}"
         if verdict.counterexample is not None:
             yield from _example(verdict.counterexample)
+        if verdict.again:
+            yield from ("", "Again:", "", "```console", verdict.again, "```")
 
 
 def _stated(verdict: RuleVerdict, edition: str, catalogue: Catalogue) -> Iterator[str]:

@@ -37,6 +37,7 @@ __all__ = [
     "known_words",
     "links",
     "profile_words",
+    "provenance",
     "reading_words",
     "scenario_words",
     "tallies",
@@ -128,7 +129,24 @@ def conclusion(conformance: Conformance) -> str:
     but = ""
     if known and code is ExitCode.OK:
         but = f", but for {known} known {'failure' if known == 1 else 'failures'}"
-    return f"Exit code {code.value}: {_CONCLUSIONS[code]}{but}."
+    of_some = "every rule that was asked for and applies was shown"
+    words = of_some if conformance.only and code is ExitCode.OK else _CONCLUSIONS[code]
+    return f"Exit code {code.value}: {words}{but}."
+
+
+def provenance(conformance: Conformance) -> dict[str, str]:
+    """When and of what a run was; what is not known is left out."""
+    subject = conformance.subject
+    took = "" if conformance.seconds is None else f", {conformance.seconds} s"
+    told = {
+        "limited to": ", ".join(conformance.only),
+        "commit": subject.commit,
+        "url": subject.url,
+        "contact": subject.contact,
+        "run at": f"{conformance.at}{took}" if conformance.at else "",
+        "again": conformance.again,
+    }
+    return {name: text for name, text in told.items() if text}
 
 
 def known_words(known: KnownFailure) -> str:

@@ -182,6 +182,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "scenarios": overview.scenario_words(run),
         "explored": overview.explored_words(run.explored) if run.explored else "",
         "events": run.events,
+        "provenance": list(overview.provenance(run).items()),
         "exit": int(run.exit_code),
         "conclusion": overview.conclusion(run),
         "problems": list(run.problems),
@@ -192,7 +193,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "known": [_known(each) for each in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
         "examples": {
-            rule.id: _example(rule.id, rule.counterexample, subject.clock)
+            rule.id: _example(rule.id, rule.counterexample, subject.clock) | _again(rule)
             for rule in run.rules
             if rule.counterexample is not None
         },
@@ -224,6 +225,10 @@ def _example(rule: RuleId, example: Counterexample, clock: str) -> dict[str, Any
         "allowed": list(example.allowed),
         "story": [[told.who, told.asked, told.came] for told in story(example.events)],
     }
+
+
+def _again(rule: RuleVerdict) -> dict[str, str]:
+    return {"again": rule.again} if rule.again else {}
 
 
 def _trend(entries: Sequence[Entry]) -> list[dict[str, Any]]:

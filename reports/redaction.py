@@ -2,6 +2,7 @@
 
 import getpass
 import re
+import shlex
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -68,7 +69,14 @@ def redacted(conformance: Conformance) -> Conformance:
     public = cache(redacted_text)  # hundreds of rules have the same cause
     return attrs.evolve(
         conformance,
-        subject=attrs.evolve(subject, adapter=_adapter(subject.adapter)),
+        subject=attrs.evolve(
+            subject,
+            adapter=_adapter(subject.adapter),
+            commit=redacted_text(subject.commit),
+            url=_link(subject.url),
+            contact=redacted_text(subject.contact),
+        ),
+        again=_again(conformance.again),
         rules=tuple(_rule(rule, public) for rule in conformance.rules),
         problems=tuple(public(problem) for problem in conformance.problems),
         known_failures=tuple(_known(known) for known in conformance.known_failures),
@@ -79,6 +87,13 @@ def _adapter(adapter: str) -> str:
     if _ADAPTER_NAME.fullmatch(adapter):
         return adapter
     return redacted_text(_COMMAND_OR_KEYS.sub(rf"\1{_GONE}", adapter))
+
+
+def _again(command: str) -> str:
+    """A command to copy; the command line of an adapter in it is for its author to know."""
+    words = shlex.split(command)
+    public = ["exec:COMMAND" if word.startswith("exec:") else word for word in words]
+    return redacted_text(command if public == words else shlex.join(public))
 
 
 def _known(known: KnownFailure) -> KnownFailure:
@@ -96,6 +111,7 @@ def _rule(rule: RuleVerdict, public: Callable[[str], str]) -> RuleVerdict:
     return attrs.evolve(
         rule,
         cause=public(rule.cause),
+        again=_again(rule.again),
         counterexample=None if example is None else _example(example),
     )
 

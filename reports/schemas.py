@@ -64,7 +64,18 @@ def _report() -> Schema:
         "schema": {"const": SCHEMA},
         "busproof": _described("The version of busproof that wrote the report.", _TEXT),
         "catalogue": _described("The version of the rules that were judged by.", _TEXT),
-        "implementation": _object({"name": _TEXT, "version": _TEXT, "language": _TEXT}),
+        "at": _described("When the run began, in UTC; empty if that is not known.", _TEXT),
+        "seconds": _described(
+            "How long the run took, with its judging.", {"type": ["integer", "null"]}
+        ),
+        "again": _described("The command that runs all of it once more.", _TEXT),
+        "only": _described(
+            "The rules and families that the run was limited to; empty if it was of all.",
+            _list(_TEXT),
+        ),
+        "implementation": _object(
+            dict.fromkeys(("name", "version", "language", "commit", "url", "contact"), _TEXT)
+        ),
         "adapter": _TEXT,
         "capabilities": _described("What the adapter declared.", _list(_TEXT)),
         "clock": _one_of(Clock),
@@ -110,6 +121,7 @@ def _rule() -> Schema:
         "events": _described("How many events the rule decided.", _COUNT),
         "scenarios": _list(_TEXT),
         "counterexample": {"anyOf": [{"$ref": "#/$defs/Counterexample"}, {"type": "null"}]},
+        "again": _described("Of a violation, the command that asks for it once more.", _TEXT),
     }
 
 

@@ -57,14 +57,14 @@ _ASCII_SYMBOLS: Final = {
 def show(
     conformance: Conformance, catalogue: Catalogue, console: Console, verbose: bool = False
 ) -> None:
-    """Print the matrix, what was claimed but not shown, each violation, and the counts last.
+    """Print the families, what was claimed but not shown, each violation, and the counts last.
 
     Args:
         conformance: all verdicts of the run.
         catalogue: where the rules' sentences and families are from.
         console: where to print; it decides on width and colours.
-        verbose: whether every cause is told in full, and each rule that is not applicable has a
-            row of its own.
+        verbose: whether every rule has a row, and every cause is told in full. Otherwise a rule
+            has one that was not shown, and each that was asked for.
     """
     screen = _Screen(conformance, catalogue, console, verbose)
     screen.print_head()
@@ -99,23 +99,28 @@ class _Screen:
         self._print(self._text(f"{overview.profile_words(subject)}; {judged}"))
         scenarios = overview.scenario_words(self._conformance)
         self._print(self._text(f"{self._conformance.events} events; scenarios: {scenarios}"))
+        if self._conformance.only:
+            self._print(self._text(f"limited to: {', '.join(self._conformance.only)}"))
         if self._conformance.explored is not None:
             words = overview.explored_words(self._conformance.explored)
             self._print(self._text(f"explored: {words}"))
 
     def print_matrix(self) -> None:
-        """Print a row for each rule under its family, of which nothing arose a heading alone."""
+        """Print a row for each family, and below it one for each rule that is worth one."""
         table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
-            table.add_section()
             rules = self._rows(family.rules)
             cause = "" if self._verbose else _cause_of_all(rules)
+            if rules:
+                table.add_section()
             title: RenderableType = self._text(family.title, "bold")
             if cause:
                 title = Group(title, Padding(self._text(cause, "dim"), (0, 0, 0, 2)))
             table.add_row(self._text(family.id, "bold"), title, self._text(family.summary, "bold"))
             for rule in () if cause else rules:
                 table.add_row(*self._cells(rule))
+            if rules:
+                table.add_section()
         self._print()
         self._print(table)
 
@@ -130,7 +135,11 @@ class _Screen:
 
     def print_not_applicable(self) -> None:
         """Print the rules that have no row, by cause."""
-        hidden = [rule for rule in self._conformance.rules if rule not in self._rows([rule])]
+        hidden = [
+            rule
+            for rule in self._conformance.rules
+            if rule.verdict is Verdict.NOT_APPLICABLE and not self._verbose
+        ]
         if hidden:
             self._heading(f"Not applicable ({len(hidden)})", "dim")
         for cause, rules in overview.by_cause(hidden).items():
@@ -169,6 +178,8 @@ class _Screen:
             if verdict.counterexample is not None:
                 parts.extend(self._example(verdict.counterexample))
             self._indented(Group(*parts))
+            if verdict.again:
+                self._print_command(f"  Again: {verdict.again}")
 
     def print_summary(self) -> None:
         """Print the counts, and what the run ends with."""
@@ -182,9 +193,10 @@ class _Screen:
         self._print(self._text(overview.conclusion(self._conformance)))
 
     def _rows(self, rules: Iterable[RuleVerdict]) -> list[RuleVerdict]:
-        return [
-            rule for rule in rules if self._verbose or rule.verdict is not Verdict.NOT_APPLICABLE
-        ]
+        hidden = {Verdict.NOT_APPLICABLE}
+        if not self._conformance.only:
+            hidden.add(Verdict.SHOWN)
+        return [rule for rule in rules if self._verbose or rule.verdict not in hidden]
 
     def _cells(self, rule: RuleVerdict) -> Iterator[RenderableType]:
         symbol = (_ASCII_SYMBOLS if self._ascii else _SYMBOLS)[rule.verdict]
@@ -249,6 +261,10 @@ class _Screen:
         if self._ascii:
             line = line.encode("ascii", "backslashreplace").decode("ascii")
         return Text(line, style=style, overflow="fold")
+
+    def _print_command(self, line: str) -> None:
+        """Print a line to be copied, however long it is."""
+        self._console.print(self._text(line), soft_wrap=True)
 
     def _print(self, *parts: RenderableType) -> None:
         if self._console.is_terminal:

@@ -63,7 +63,9 @@ class Entry:
 def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str = "") -> Entry:
     """The line of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
     clean = redacted(conformance)
-    text = json.dumps(view(clean), sort_keys=True)
+    # The same verdicts at another time are the same run.
+    timeless = attrs.evolve(clean, at="", seconds=None)
+    text = json.dumps(view(timeless), sort_keys=True)
     verdicts = {
         verdict.value: " ".join(rule.id for rule in clean.rules if rule.verdict is verdict)
         for verdict in Verdict

@@ -123,14 +123,26 @@ class Run:
             busproof=__version__,
             adapter=_kind(self.name),
             oracle=self.oracle,
-            implementation=attrs.asdict(declaration.implementation),
+            implementation={
+                name: said
+                for name, said in attrs.asdict(declaration.implementation).items()
+                if said
+            },
             capabilities=tuple(sorted(each.value for each in declaration.capabilities)),
             clock=declaration.clock,
             slack=declaration.slack,
             profile=self.profile,
             planned=planned,
             seed=self.seed,
+            rules=self._asked_for(),
         )
+
+    def _asked_for(self) -> tuple[str, ...]:
+        """The rules and families that the run is limited to; a replay is about the one it broke."""
+        if self.commands is None:
+            return tuple(dict.fromkeys(self._config.getoption("--bus-rule")))
+        known = {rule.id for rule in self.catalogue.rules if rule.shown_by != "never"}
+        return tuple(known & {self.commands.rule})
 
     def write(self, record: Record) -> None:
         """Record, if the run is recorded; what no history can hold is no answer, as over the wire.

@@ -55,6 +55,7 @@ function counterexample(example, rule) {
     make("h4", {}, "The shortest run that breaks it"),
     example.scenario ? make("p", { class: "muted" }, `From the scenario “${example.scenario}”`) : null,
     example.gherkin ? code(example.gherkin, `What broke ${rule.id}, as a scenario`) : null,
+    example.again ? [make("h5", {}, "Once more"), code(example.again, `A command that repeats what broke ${rule.id}`)] : null,
     facts([
       ["Seen", make("code", {}, example.seen)],
       ["Allowed", list(example.allowed.map((each) => make("code", {}, each))) || "nothing comparable"],

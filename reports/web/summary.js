@@ -32,6 +32,7 @@ function card(run) {
       ["Rules", run.catalogue && `catalogue ${run.catalogue}`],
       ["Scenarios", run.scenarios],
       ["Explored", run.explored],
+      ...run.provenance.map(([name, text]) => [`${name[0].toUpperCase()}${name.slice(1)}`, name === "again" ? make("code", {}, text) : text]),
     ]),
     run.trend.length > 1 ? trend(run) : null,
     run.problems.length ? more(count(run.problems.length, "problem"), list(run.problems)) : null,

@@ -1,31 +1,25 @@
 """`busproof run`: the features against one implementation, a verdict on every rule, a report."""
 
 import argparse
-import re
 import sys
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from busproof import known
-from busproof.consent import agreed
 from busproof.errors import HistoryError, UsageError
-from busproof.saying import busy, give_up_output, say, write_aside
+from busproof.saying import give_up_output, say, write_aside
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from busproof.following import Following
+    from busproof.conducting import Conducted
     from busproof.history.conformance import Conformance
-    from busproof.history.records import Scenario
-    from busproof.runs import Counted, Finished, Request
+    from busproof.runs import Request
 
 __all__ = [
     "EVERY",
     "add_parser",
     "add_terms",
-    "conducted",
     "printed",
     "published",
     "report",
@@ -37,12 +31,6 @@ __all__ = [
 
 EVERY: Final = "all"
 """In the place of an edition: each of them, one run after the other."""
-
-_ERRORS_TOLD: Final = 4
-"""How many kinds of errors of an adapter are told; the history has them all."""
-
-_LOG_TOLD: Final = 3
-"""How many of the last lines of an adapter's log are told with each."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -79,6 +67,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--yes", action="store_true", help="do not ask before a real namespace is used"
     )
     parser.add_argument("--name", help="of the run (default: time and adapter)")
+    parser.add_argument("--commit", metavar="ID", help="of the implementation, for the report")
+    parser.add_argument("--url", help="where more is told of the implementation, for the report")
+    parser.add_argument("--contact", metavar="WHO", help="answers for it, for the report")
     parser.add_argument(
         "--no-allure", action="store_true", help="write no results for Allure, which take a while"
     )
@@ -179,151 +170,35 @@ def run(args: argparse.Namespace) -> int:
         from busproof.commands_run_editions import run_editions  # noqa: PLC0415
 
         return run_editions(args)
+    from busproof.conducting import conducted, interrupted  # noqa: PLC0415
+
     failures = known.Known(args)
-    conformance, folder = conducted(args, failures)
+    done = conducted(args, request_from(args, args.adapter), failures)
     try:
-        code = published(conformance, args, lambda: report(conformance, folder, args), failures)
+        code = published(done.conformance, args, lambda: report(done), failures)
     except KeyboardInterrupt:
-        raise _interrupted(folder) from None
-    write_aside(f"Report: {folder}")
+        raise interrupted(done.folder) from None
+    write_aside(f"Report: {done.folder}")
     return code
 
 
-def conducted(args: argparse.Namespace, failures: known.Known) -> "tuple[Conformance, Path]":
-    """Run and judge, and report nothing yet; the verdicts, and the run's folder.
-
-    Raises:
-        ConformanceError: the run could not begin.
-    """
-    from busproof import runs  # noqa: PLC0415
-    from busproof.adapters.finding import check_name  # noqa: PLC0415
-    from busproof.following import Following  # noqa: PLC0415
-    from busproof.steps import options  # noqa: PLC0415
-
-    request = request_from(args, args.adapter)
-    if args.rule and args.source == "tla":
-        raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
-    options.check(request)
-    check_name(args.adapter)
-    with agreed(request, yes=args.yes) as agreed_request:
-        folder = runs.run_folder(args.name, args.adapter)
-        with Following(folder / runs.HISTORY) as following:
-            finished = _recorded(agreed_request, folder)
-        runs.latest(folder)
-    try:
-        with busy("Judging what was recorded"):
-            return failures.mark(_judged(following, finished)), folder
-    except KeyboardInterrupt:
-        raise _interrupted(folder) from None
-
-
-def _interrupted(folder: Path) -> HistoryError:
-    return HistoryError(
-        f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
-    )
-
-
-def _recorded(request: "Request", folder: Path) -> "Finished":
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-    from busproof import runs  # noqa: PLC0415
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f} of {task.total} scenarios{task.fields[besides]}"),
-        TimeElapsedColumn(),
-    )
-    # rich calls a file a terminal where FORCE_COLOR asks for colours.
-    shown = sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), disable=not shown) as progress:
-        task = progress.add_task(
-            f"Running on {request.adapter.partition(':')[0]}", total=None, besides=""
-        )
-        return runs.record(
-            request,
-            folder,
-            lambda counted: progress.update(
-                task, completed=counted.ended, total=counted.planned, besides=_besides(counted)
-            ),
-        )
-
-
-def _besides(counted: "Counted") -> str:
-    explored = f", {counted.sequences} sequences explored" if counted.sequences else ""
-    repeated = f", {counted.repeated} more tries" if counted.repeated else ""
-    return explored + repeated
-
-
-def _judged(following: "Following", finished: "Finished") -> "Conformance":
-    import attrs  # noqa: PLC0415
-
-    from busproof.history.conformance import ExitCode  # noqa: PLC0415
-
-    found = following.conformance()
-    problems = [*found.problems, *finished.said, *_errors(following.scenarios)]
-    if finished.interrupted:
-        problems.insert(0, "the run was interrupted; what was recorded until then was judged")
-    code = found.exit_code
-    if problems and code is ExitCode.OK:
-        code = ExitCode.INCOMPLETE
-    return attrs.evolve(found, problems=tuple(dict.fromkeys(problems)), exit_code=code)
-
-
-def _errors(scenarios: Sequence["Scenario"]) -> Iterator[str]:
-    """What broke scenarios, one of each kind, with the end of the adapter's log."""
-    from busproof.history.records import ScenarioVerdict  # noqa: PLC0415
-
-    endings = [each.ended for each in scenarios if each.ended is not None]
-    broken = [each.detail for each in endings if each.verdict is ScenarioVerdict.ERRORED]
-    # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
-    kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
-    told = [_shortened(detail) for detail in reversed(kinds.values())]
-    yield from told[:_ERRORS_TOLD]
-    if told[_ERRORS_TOLD:]:
-        yield f"{len(told) - _ERRORS_TOLD} kinds of errors more are told by the run's history"
-
-
-def _shortened(detail: str) -> str:
-    """A sentence, and below it a log of which only the end is kept."""
-    said, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
-    log = " | ".join(below[1:][-_LOG_TOLD:])
-    return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)
-
-
-def report(conformance: "Conformance", folder: Path, args: argparse.Namespace) -> None:
-    """Write a run's files.
+def report(done: "Conducted") -> None:
+    """Write a run's files, each violation as commands and as a scenario among them.
 
     Raises:
         HistoryError: one cannot be written.
     """
+    from busproof.failures import write as write_failure  # noqa: PLC0415
     from busproof.reports.allure import cleaned  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
     from busproof.runs import ALLURE  # noqa: PLC0415
     from busproof.spec import load as load_catalogue  # noqa: PLC0415
 
-    write(conformance, folder)
-    if (folder / ALLURE).is_dir():
-        cleaned(folder / ALLURE, conformance, load_catalogue())
-    _take_along(conformance, folder, printed=args.format == "table")
-
-
-def _take_along(conformance: "Conformance", folder: Path, *, printed: bool) -> None:
-    """Write each violation as commands and as a scenario, and print those that are short."""
-    from busproof.failures import COMMANDS, failures, write  # noqa: PLC0415
-    from busproof.history.files import load  # noqa: PLC0415
-    from busproof.runs import HISTORY  # noqa: PLC0415
-    from busproof.spec import load as load_catalogue  # noqa: PLC0415
-
-    if all(rule.counterexample is None for rule in conformance.rules):
-        return
-    for failure in failures(load(folder / HISTORY), conformance, load_catalogue()):
-        place = write(failure, folder)
-        if printed:
-            told = "" if failure.is_long else f":\n\n{textwrap.indent(failure.words, '  ')}\n"
-            print(f"\nWhat broke {failure.rule}, as commands and as a scenario{told}")  # noqa: T201
-            print(f"Again: busproof run --replay {place / COMMANDS}")  # noqa: T201
+    write(done.conformance, done.folder)
+    if (done.folder / ALLURE).is_dir():
+        cleaned(done.folder / ALLURE, done.conformance, load_catalogue())
+    for failure in done.broken:
+        write_failure(failure, done.folder)
 
 
 def published(

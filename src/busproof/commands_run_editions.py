@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from busproof import known
-from busproof.commands_run import conducted, printed, report, terminal, written
+from busproof.commands_run import printed, report, request_from, terminal, written
 from busproof.errors import UsageError
 from busproof.saying import write_aside
 
 if TYPE_CHECKING:
+    from busproof.conducting import Conducted
     from busproof.history.conformance import Conformance
     from busproof.spec import Catalogue
 
@@ -28,7 +29,8 @@ def run_editions(args: argparse.Namespace) -> int:
     Raises:
         ConformanceError: a run could not begin, or an option is of one run alone.
     """
-    from busproof.runs import new_name  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.conducting import conducted  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.runs import new_name  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
 
     _refuse(args)
@@ -42,9 +44,9 @@ def run_editions(args: argparse.Namespace) -> int:
         one.edition, one.name, one.format = edition.id, f"{name}-{edition.id}", "json"
         # Whoever has agreed to the first run has agreed to them all.
         one.yes = args.yes or bool(runs)
-        conformance, folder = conducted(one, failures)
-        runs.append(_reported(conformance, folder, one))
-        write_aside(f"Report: {folder}")
+        ran = conducted(one, request_from(one, one.adapter), failures)
+        runs.append(_reported(ran))
+        write_aside(f"Report: {ran.folder}")
     shown = printed(lambda: _print(runs, catalogue, args))
     page = Path("reports") / "runs" / f"{name}.html"
     done = written(lambda: _write_page(runs, catalogue, page))
@@ -61,12 +63,12 @@ def _refuse(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name} belongs to one run; name an edition, or leave it out")
 
 
-def _reported(conformance: "Conformance", folder: Path, args: argparse.Namespace) -> "Conformance":
+def _reported(done: "Conducted") -> "Conformance":
     """The verdicts of a run whose files are written; it is incomplete if they are not."""
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
-    done = written(lambda: report(conformance, folder, args))
-    if done or conformance.exit_code is not ExitCode.OK:
+    conformance = done.conformance
+    if written(lambda: report(done)) or conformance.exit_code is not ExitCode.OK:
         return conformance
     return attrs.evolve(conformance, exit_code=ExitCode.INCOMPLETE)
 

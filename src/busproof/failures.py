@@ -7,7 +7,6 @@ from typing import Final
 import attrs
 
 from busproof.errors import HistoryError
-from busproof.history.command_words import command_words
 from busproof.history.commands import CommandFile, commands_of, write_commands
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.history.files import HistoryWriter
@@ -27,8 +26,6 @@ __all__ = ["COMMANDS", "FOLDER", "Failure", "failures", "write"]
 FOLDER: Final = "failures"
 COMMANDS: Final = "commands.json"
 FEATURE: Final = "scenario.feature"
-LONGEST: Final = 20
-"""Commands of a failure that are printed; the files have all of them."""
 
 
 @attrs.frozen(kw_only=True)
@@ -49,20 +46,6 @@ class Failure:
     def scenario(self) -> str:
         """The same as a scenario."""
         return scenario_of(self.rule, self.commands.commands, f"What broke {self.rule}")
-
-    @property
-    def words(self) -> str:
-        """The commands as a list, a line each, and below it the scenario."""
-        told = [
-            f"{asked.number:>3} {asked.connection}: {command_words(asked.command)}"
-            for asked in self.commands.commands
-        ]
-        return "\n".join([*told, "", *self.scenario.splitlines()])
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is too long to be read on a terminal."""
-        return len(self.commands.commands) > LONGEST
 
 
 def failures(history: History, found: Conformance, catalogue: Catalogue) -> Iterator[Failure]:

@@ -84,8 +84,9 @@ def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
         "it",
     )
     run = busproof.run("it")
-    assert run.broken()
-    assert run.broken() <= run.rules(Verdict.ERRORED)
+    asked = {rule for rule in run.broken() if rule.startswith(("KEY-", "LIFE-"))}
+    assert asked
+    assert asked <= run.rules(Verdict.ERRORED)
     assert run.rules(Verdict.SHOWN)
     assert not run.broken() & run.rules(Verdict.SHOWN)
 
@@ -184,7 +185,7 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
         "run", "--no-allure", "--only", "features", "--adapter", adapter, *FEW, "--name", "it"
     )
     run = busproof.run("it")
-    assert 3 == ended.code
+    assert 0 == ended.code
     assert {"passed", "not-applicable"} == run.report.scenarios.keys()
     assert set() == run.rules(Verdict.ERRORED) | run.rules(Verdict.VIOLATED)
     assert {"KEY-08", "KEY-09", "KEY-16", "KEY-17", "LIFE-01", "LIFE-03"} <= run.rules(

@@ -1,6 +1,7 @@
 """Histories of any origin are judged as far as they can be read, and never silently less."""
 
 import json
+import os
 
 import pytest
 
@@ -9,6 +10,8 @@ from busproof.history.files import load
 from busproof.reports import conformance as reports
 
 pytestmark = pytest.mark.slow
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 
 
 @pytest.fixture(scope="session")
@@ -151,14 +154,15 @@ def test_either_oracle_judges_a_history(busproof, recorded):
     assert recorded.report.exit_code == ended.code
     told = reports.read(busproof.folder / "told")
     causes = {each.cause for each in told.rules if each.verdict is Verdict.NOT_APPLICABLE}
-    assert {
-        "edition: de-2021-04 says nothing of it",
-        "tier: standard is not one of basic",
-        "tier: standard is not one of premium",
-        "oracle: only strict can judge it",
-        "capability: client-library",
-        "reading: OUTAGE-CLOCK=either",
-    } == causes
+    expected = {"oracle: only strict can judge it", "capability: client-library"}
+    if FULL:  # at the gate the run is limited to two families
+        expected |= {
+            "edition: de-2021-04 says nothing of it",
+            "tier: standard is not one of basic",
+            "tier: standard is not one of premium",
+            "reading: OUTAGE-CLOCK=either",
+        }
+    assert expected == causes
 
 
 def test_a_folder_without_history_is_told_in_one_sentence(busproof):

@@ -60,7 +60,7 @@ def repeated(run) -> int:
 def test_answers_lost_by_chance_leave_no_rule_undecided(run):
     """Two tries are more, and count as the scenarios that they were of."""
     ended, told = run("Forgetful")
-    assert 3 == ended.code, "only a part was run"
+    assert 0 == ended.code
     assert Verdict.SHOWN is told.verdict("KEY-08").verdict
     assert {"passed": told.history.header.planned} == told.report.scenarios
     assert 2 == repeated(told)

@@ -56,6 +56,10 @@ def test_the_keys_stand_in_the_order_of_the_format(conformance) -> None:
         "schema",
         "busproof",
         "catalogue",
+        "at",
+        "seconds",
+        "again",
+        "only",
         "implementation",
         "adapter",
         "capabilities",
@@ -79,10 +83,21 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
     written = view(conformance)
     del written["rules"]
     assert written == {
-        "schema": 3,
+        "schema": 4,
         "busproof": __version__,
         "catalogue": "1.4.0",
-        "implementation": {"name": "Acme Bus", "version": "2.1", "language": "Go"},
+        "at": "",
+        "seconds": None,
+        "again": "",
+        "only": [],
+        "implementation": {
+            "name": "Acme Bus",
+            "version": "2.1",
+            "language": "Go",
+            "commit": "",
+            "url": "",
+            "contact": "",
+        },
         "adapter": "acme.adapter:make",
         "capabilities": ["duplicate-detection", "peek", "peek-lock", "sessions"],
         "clock": "real",
@@ -170,10 +185,10 @@ PLACE = [rule.id for rule in load().rules if rule.shown_by != "never"].index("KE
 KEY_08 = ("rules", PLACE)
 EVENT = (*KEY_08, "counterexample", "events", 0)
 WRONG = [
-    (("schema",), ..., "schema is null, and must be 3"),
-    (("schema",), True, "schema is true, and must be 3"),
-    (("schema",), 0, "schema is 0, and must be 3"),
-    (("schema",), 4, "schema is 4, and this busproof reads up to 3: upgrade busproof"),
+    (("schema",), ..., "schema is null, and must be 4"),
+    (("schema",), True, "schema is true, and must be 4"),
+    (("schema",), 0, "schema is 0, and must be 4"),
+    (("schema",), 5, "schema is 5, and this busproof reads up to 4: upgrade busproof"),
     (("implementation", "name"), ..., "implementation.name is missing"),
     (("implementation", "host"), "vm1", 'implementation has the unknown field "host"'),
     (("slack",), 1.5, "slack is 1.5, and must be a whole number"),

@@ -52,7 +52,7 @@ def test_every_line_fits_and_no_id_or_verdict_is_cut(shown, conformance, width) 
 
 
 def test_a_row_has_the_count_of_events(shown, conformance) -> None:
-    text = shown(conformance, width=120)
+    text = shown(conformance, width=120, verbose=True)
     assert ["KEY-02", "Same partition key, same partition", "✓ shown", "7"] == row(text, "KEY-02")
 
 
