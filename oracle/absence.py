@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.keys import ASSIGNED, home_name, rule_of
 from busproof.oracle.sighting import is_unchanged
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.topics import why_absent
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS, is_dead_letter_queue, owner_of
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["absence"]
 
-_BESIDES: Final[dict[RuleId, tuple[RuleId, ...]]] = {
+_BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
     "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
     "PART-03": ("KEY-03",),
     "SCHED-10": ("LIFE-01",),
@@ -22,9 +20,9 @@ _BESIDES: Final[dict[RuleId, tuple[RuleId, ...]]] = {
 """What is broken besides where what a rule kept out is shown: a copy, or what was refused."""
 
 
-def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
+def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
     """The rules broken by showing this message, the one to blame first."""
-    if is_dead_letter_queue(queue.settings.queue):
+    if v.is_dead_letter_queue(queue.settings.queue):
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
     if known is None:
@@ -43,13 +41,13 @@ def absence(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[Rule
     return _misplaced(namespace, queue, unchanged[0])
 
 
-def _beside(rules: tuple[RuleId, ...]) -> Iterator[RuleId]:
+def _beside(rules: tuple[v.RuleId, ...]) -> Iterator[v.RuleId]:
     """What else is broken by showing what these rules kept out."""
     for rule in rules:
         yield from _BESIDES.get(rule, ())
 
 
-def _hidden(queue: Queue, view: MessageView, rule: RuleId) -> tuple[RuleId, ...]:
+def _hidden(queue: Queue, view: v.MessageView, rule: v.RuleId) -> tuple[v.RuleId, ...]:
     """It never arrives, or has not arrived yet; a peek that tells so tells it wrongly."""
     if rule != "SCHED-01":
         return (rule,)
@@ -57,19 +55,21 @@ def _hidden(queue: Queue, view: MessageView, rule: RuleId) -> tuple[RuleId, ...]
     return (*rules, "SCHED-13") if queue.settings.requires_session else rules
 
 
-def _gone(namespace: Namespace, queue: Queue, view: MessageView) -> tuple[RuleId, ...]:
+def _gone(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
     """LIFE-03, DLQ-14: it was settled for good, or it is a dead letter."""
-    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
+    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     if dead is not None and view.body in dead.bodies:
         return ("DLQ-14", "DLQ-05", "DLQ-02", "LIFE-03", "KEY-01")
     return ("LIFE-03", "LOCK-08", "KEY-01")
 
 
-def _from_dead_letters(namespace: Namespace, dead: Queue, view: MessageView) -> tuple[RuleId, ...]:
+def _from_dead_letters(
+    namespace: Namespace, dead: Queue, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
     """DLQ-03, DLQ-05, DLQ-06, DLQ-13: what is no dead letter, or not such a one."""
     known = dead.bodies.get(view.body, ())
     numbers = known if isinstance(known, tuple) else ()
-    if not numbers and dead.settings.queue.endswith(TRANSFERS):
+    if not numbers and dead.settings.queue.endswith(v.TRANSFERS):
         return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
     present = [dead.messages[number] for number in numbers if number in dead.messages]
     if not numbers:
@@ -87,15 +87,15 @@ def _from_dead_letters(namespace: Namespace, dead: Queue, view: MessageView) -> 
     return ("DLQ-13", "LIFE-01")
 
 
-def _is_spent(namespace: Namespace, dead: Queue, view: MessageView) -> bool:
+def _is_spent(namespace: Namespace, dead: Queue, view: v.MessageView) -> bool:
     """Whether such a message was delivered as often as it may be."""
-    owner = namespace.queues[owner_of(dead.settings.queue)]
+    owner = namespace.queues[v.owner_of(dead.settings.queue)]
     known = owner.bodies.get(view.body, ())
     numbers = known if isinstance(known, tuple) else ()
     return any(owner.messages[number].spent for number in numbers if number in owner.messages)
 
 
-def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
+def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
     key = stored.key
     again = ("SCHED-09",) if stored.came else ()
     if key is None or key.taken_from == ASSIGNED:

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import Waiting, removed, top
 from busproof.oracle.expiry import death
 from busproof.oracle.keys import effective_key
@@ -18,7 +19,6 @@ from busproof.oracle.placing import home_of
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "activated",
@@ -110,14 +110,14 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     return replace(queue, uncertain, arrived)
 
 
-def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[RuleId, ...]:
+def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.RuleId, ...]:
     """TTL-12: what it shows that it is received, if it was scheduled longer ago than it lives."""
     life = lifetimes(queue, waiting.message, waiting.due).latest
     since = waiting.due.earliest - waiting.asked
     return ("TTL-12",) if since > life + namespace.vantage.slack else ()
 
 
-def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[RuleId]:
+def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.RuleId]:
     """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11: what it shows that it has come."""
     if stored.came is None or stored.deliveries:
         return
@@ -134,7 +134,7 @@ def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[Rul
         yield "SCHED-11"
 
 
-def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[RuleId]:
+def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
     """SCHED-01, SCHED-04, SCHED-13: what an empty answer shows of what is scheduled."""
     calendar, now = queue.calendar, namespace.now
     first = top(calendar)

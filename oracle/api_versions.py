@@ -8,8 +8,7 @@ than "2013-10". What else a request names is malformed, and what it gets is left
 import re
 from typing import Final
 
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId
+from busproof import vocabulary as v
 
 __all__ = ["is_old", "knows_partitions", "must_refuse_version", "version_shown"]
 
@@ -22,7 +21,7 @@ def _is_malformed(version: str) -> bool:
     return version != "" and _FORM.fullmatch(version) is None
 
 
-def version_shown(version: str) -> RuleId | None:
+def version_shown(version: str) -> v.RuleId | None:
     """The rule that speaks of this api-version; "" is none at all, which MGMT-08 speaks of."""
     if _is_malformed(version):
         return None
@@ -30,7 +29,7 @@ def version_shown(version: str) -> RuleId | None:
     return "MGMT-08" if version < _FIRST else "MGMT-06" if version == _FIRST else "MGMT-07"
 
 
-def knows_partitions(profile: Profile, version: str | None) -> bool:
+def knows_partitions(profile: v.Profile, version: str | None) -> bool:
     """MGMT-06, MGMT-07: whether requests of this api-version must know partitioned entities.
 
     `None` is the version that the implementation's own requests name.
@@ -46,7 +45,7 @@ def is_old(version: str | None) -> bool:
     return version is not None and version_shown(version) in ("MGMT-08", None)
 
 
-def must_refuse_version(profile: Profile, version: str | None) -> bool:
+def must_refuse_version(profile: v.Profile, version: str | None) -> bool:
     """Whether a malformed api-version is refused by the reading of API-VERSION-FORM."""
     malformed = version is not None and _is_malformed(version)
     return malformed and profile.readings.get("API-VERSION-FORM") == "refused"

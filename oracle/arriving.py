@@ -4,6 +4,7 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.expiry import death
 from busproof.oracle.filling import weight
@@ -29,9 +30,6 @@ from busproof.oracle.stored import Key
 from busproof.oracle.topics import shares_homes
 from busproof.oracle.unknowable import given_up
 from busproof.oracle.window import Window
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["arrive", "go_on", "with_adrift"]
 
@@ -52,7 +50,7 @@ def arrive(
         return go_on(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
         ended = queue.managed.redirected and not arrival.hops
-        shows: tuple[RuleId, ...] = ("FWD-05",) if ended else ()
+        shows: tuple[v.RuleId, ...] = ("FWD-05",) if ended else ()
         return _taken(namespace, queue, arrival, (*shows, *arrival.shows), also)
     role = queue.role
     limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
@@ -123,13 +121,13 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     if isinstance(destination.role, Subscription):
         return with_queue(namespace, _passing(source, arrival, None))
     destination, going = passed_on(namespace, source, destination, arrival)
-    full: RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
+    full: v.RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
     namespace = with_queue(namespace, _passing(source, arrival, full))
     going = attrs.evolve(going, least=_least(namespace, source, arrival))
     return arrive(namespace, destination, going)
 
 
-def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: RuleId) -> Namespace:
+def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: v.RuleId) -> Namespace:
     """FWD-18 to FWD-21: the message cannot go on, and is to be a dead letter of its source."""
     namespace = with_queue(namespace, _passing(source, arrival, rule))
     return withheld_beyond(namespace, source, arrival.message.body, rule)
@@ -142,7 +140,7 @@ def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
     return lesser(arrival.least, source.settings.time_to_live)
 
 
-def _passing(source: Queue, arrival: Arrival, rule: RuleId | None) -> Queue:
+def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
     """The source, which may dead-letter what it forwards for reasons that nobody sees."""
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
@@ -153,7 +151,7 @@ def _taken(
     namespace: Namespace,
     queue: Queue,
     arrival: Arrival,
-    shows: tuple[RuleId, ...],
+    shows: tuple[v.RuleId, ...],
     also: dict[str, Any] | None = None,
 ) -> Namespace:
     """SESS-01, FWD-27: where sessions are required, a message of none is for no receiver.
@@ -169,7 +167,7 @@ def _stored(
     namespace: Namespace,
     queue: Queue,
     arrival: Arrival,
-    shows: tuple[RuleId, ...] = (),
+    shows: tuple[v.RuleId, ...] = (),
     also: dict[str, Any] | None = None,
 ) -> Queue:
     stored = store(
@@ -216,8 +214,8 @@ def _copied(
         where = _own_partitions(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
     certain = certain and (subscription.managed.status.takes or _collects(namespace))
-    shows: tuple[RuleId, ...] = (*arrival.shows, "TOPIC-01")
-    if subscription.managed.status is EntityStatus.RECEIVE_DISABLED:
+    shows: tuple[v.RuleId, ...] = (*arrival.shows, "TOPIC-01")
+    if subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED:
         shows = ("TOPIC-25", *shows)
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
@@ -227,7 +225,9 @@ def _copied(
     return _taken(namespace, remembered, copy, shows)
 
 
-def _kept_out(subscription: Queue, role: Subscription, message: Message, verdict: Verdict) -> Queue:
+def _kept_out(
+    subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
+) -> Queue:
     """FILTER-02, FILTER-06: what no rule takes is never given."""
     rules = _shown(subscription, role, message, verdict)
     told = attrs.evolve(
@@ -249,8 +249,8 @@ def _remembered(
 
 
 def _shown(
-    subscription: Queue, role: Subscription, message: Message, verdict: Verdict
-) -> tuple[RuleId, ...]:
+    subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
+) -> tuple[v.RuleId, ...]:
     """FILTER-20, FEAT-01, FEAT-02: what the verdict shows besides, of which entity it is."""
     rules = verdict.rules
     if role.taken.get(attrs.evolve(message, body="")) is verdict.taken:

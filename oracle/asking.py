@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle.api_versions import (
     is_old,
     knows_partitions,
@@ -14,9 +15,6 @@ from busproof.oracle.premium import options_in_premium, partitions_refused
 from busproof.oracle.sizes import granted_sizes, may_refuse_size
 from busproof.oracle.sources import with_lawful_locks
 from busproof.oracle.state import Namespace
-from busproof.vocabulary.commands import CreateQueue, CreateTopic
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Error, RuleId, Tier
 
 __all__ = [
     "created_rules",
@@ -28,67 +26,67 @@ __all__ = [
 ]
 
 
-def is_beyond_basic(command: CreateQueue) -> bool:
+def is_beyond_basic(command: v.CreateQueue) -> bool:
     """Whether public documentation denies Basic such a queue."""
     return command.requires_session or command.duplicate_detection
 
 
 def windows_of(
-    namespace: Namespace, command: CreateQueue | CreateTopic
-) -> tuple[tuple[int, tuple[RuleId, ...]], ...]:
+    namespace: Namespace, command: v.CreateQueue | v.CreateTopic
+) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: the duplicate windows that come of a request, and the rules for each."""
     detects, asked = command.duplicate_detection, command.duplicate_window
     return lawful_windows(namespace, detects=detects, asked=asked)
 
 
 def objections(
-    namespace: Namespace, command: CreateQueue
-) -> Iterator[tuple[Error, tuple[RuleId, ...], bool]]:
+    namespace: Namespace, command: v.CreateQueue
+) -> Iterator[tuple[v.Error, tuple[v.RuleId, ...], bool]]:
     """Why the request may be refused: the error, the rules, and whether it must be."""
     profile, wanted = namespace.profile, command.partitioned
     if is_long_name(command.queue):
-        yield Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
+        yield v.Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
     limits = with_lawful_locks(command)[1]
     if limits:
-        yield Error.INVALID_OPERATION, limits, False
+        yield v.Error.INVALID_OPERATION, limits, False
     if windows_of(namespace, command)[0][1]:
-        yield Error.INVALID_OPERATION, ("DUP-03",), False
+        yield v.Error.INVALID_OPERATION, ("DUP-03",), False
     asked = _asked_for(profile, wanted)
     may, must = partitions_refused(profile)
-    if True in asked and profile.tier is Tier.PREMIUM and may:
+    if True in asked and profile.tier is v.Tier.PREMIUM and may:
         surely = must and False not in asked
-        yield Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
+        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
     version = command.api_version
     if is_old(version) or (wanted and not knows_partitions(profile, version)):
         why = ("MGMT-08",) if wanted and version_shown(version or "") else ()
-        yield Error.INVALID_OPERATION, why, must_refuse_version(profile, version)
-    if profile.tier is Tier.BASIC and is_beyond_basic(command):
+        yield v.Error.INVALID_OPERATION, why, must_refuse_version(profile, version)
+    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
         reading = profile.readings.get("BASIC-FEATURES")
         if reading != "offered":
-            yield Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
+            yield v.Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
     if may_refuse_size(profile, command):
-        rules = {Tier.STANDARD: ("SIZE-02",), Tier.PREMIUM: ("PREM-08",)}
-        yield Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
+        rules = {v.Tier.STANDARD: ("SIZE-02",), v.Tier.PREMIUM: ("PREM-08",)}
+        yield v.Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
 
 
-def _of_premium(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
+def _of_premium(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
     """PREM-01, PREM-06: no entity is created partitioned, nor one anew that was from before."""
     buried = namespace.registry.buried.get(name)
     again = buried is not None and buried.restored
     return ("PREM-06", "PREM-01") if again else ("PREM-01",)
 
 
-def options_of(namespace: Namespace, command: CreateQueue) -> tuple[bool, ...]:
+def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]:
     """Whether the queue may become partitioned, not partitioned, or either."""
     profile = namespace.profile
     options = _asked_for(profile, command.partitioned)
-    if profile.tier is Tier.PREMIUM:
+    if profile.tier is v.Tier.PREMIUM:
         return options_in_premium(profile, options)
     known = knows_partitions(profile, command.api_version)
     return with_basic(profile, options) if known or True not in options else (False, True)
 
 
-def _asked_for(profile: Profile, wanted: bool | None) -> tuple[bool, ...]:
+def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
     """What a request means, which may leave the option out (PARTITIONING-DEFAULT)."""
     if wanted is not None:
         return (wanted,)
@@ -96,30 +94,30 @@ def _asked_for(profile: Profile, wanted: bool | None) -> tuple[bool, ...]:
     return {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
 
 
-def with_basic(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+def with_basic(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
     """The options, of which Basic may only have that an entity is partitioned (BASIC-REGULAR)."""
-    if profile.tier is not Tier.BASIC or False not in options:
+    if profile.tier is not v.Tier.BASIC or False not in options:
         return options
     reading = profile.readings.get("BASIC-REGULAR", "either")
     return {"never": (True,), "as-asked": options}.get(reading, (False, True))
 
 
 def created_rules(
-    namespace: Namespace, command: CreateQueue, *, partitioned: bool
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
+) -> tuple[v.RuleId, ...]:
     """What it shows that the queue was created."""
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     profile = namespace.profile
-    if partitioned and profile.tier is not Tier.PREMIUM:
+    if partitioned and profile.tier is not v.Tier.PREMIUM:
         rules = ("MGMT-02",)
     if partitioned and command.api_version is not None:
         shown = version_shown(command.api_version)
         rules = rules if shown is None else (shown, *rules)
     elif command.partitioned and not knows_partitions(profile, command.api_version):
         rules = ("MGMT-08", *rules) if version_shown(command.api_version or "") else rules
-    if profile.tier is Tier.BASIC and is_beyond_basic(command):
+    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
         rules = ("MGMT-24", *rules)
     granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
-    if granted and profile.tier is not Tier.BASIC:
-        rules = ("SIZE-01" if profile.tier is Tier.STANDARD else "PREM-07", *rules)
+    if granted and profile.tier is not v.Tier.BASIC:
+        rules = ("SIZE-01" if profile.tier is v.Tier.STANDARD else "PREM-07", *rules)
     return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.duplicates import declined
 from busproof.oracle.evolving import evolve
 from busproof.oracle.keys import effective_key
@@ -18,10 +19,6 @@ from busproof.oracle.sending import lost_send, send
 from busproof.oracle.staging import after_refusal
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transition import Sighting, Transition, refusal
-from busproof.vocabulary.commands import Receive, ReceiveBatch, Send, SendBatch
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Received, ReceivedSeveral, Refused, Witness
-from busproof.vocabulary.values import Error, ReceiveMode, RuleId
 
 __all__ = [
     "Reached",
@@ -34,16 +31,16 @@ __all__ = [
     "send_batch",
 ]
 
-Reached = tuple[Namespace, tuple[RuleId, ...]]
+Reached = tuple[Namespace, tuple[v.RuleId, ...]]
 """A state, and the rules that led there."""
 
 
-def send_batch(namespace: Namespace, command: SendBatch, seen: Sighting) -> Iterator[Transition]:
+def send_batch(namespace: Namespace, command: v.SendBatch, seen: Sighting) -> Iterator[Transition]:
     """BATCH-01, BATCH-02: all of its messages are taken, or none."""
     if not command.messages:
         # Outside the documents: who sends nothing may be told that it is done.
-        yield Transition(outcome=Done(), next=namespace)
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield Transition(outcome=v.Done(), next=namespace)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     several = _has_several_keys(namespace, namespace.queues[command.queue], command)
     reading = namespace.profile.readings.get("BATCH-KEYS")
@@ -56,37 +53,37 @@ def send_batch(namespace: Namespace, command: SendBatch, seen: Sighting) -> Iter
             for end in ends:
                 yield _done(namespace, command, end, several=several)
     if may_exceed:
-        rules: tuple[RuleId, ...] = ("BATCH-07",) if exceeds else ()
-        yield _refused(namespace, command, refusal(namespace, Error.MESSAGE_TOO_LARGE, *rules))
+        rules: tuple[v.RuleId, ...] = ("BATCH-07",) if exceeds else ()
+        yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
     if several and reading != "split":
-        told = refusal(namespace, Error.INVALID_OPERATION, "BATCH-05", any_error=True)
+        told = refusal(namespace, v.Error.INVALID_OPERATION, "BATCH-05", any_error=True)
         yield _refused(namespace, command, told)
     for told in refusals:
         yield _refused(namespace, command, told)
 
 
 def _choices(
-    namespace: Namespace, command: SendBatch, seen: Sighting, *, several: bool
+    namespace: Namespace, command: v.SendBatch, seen: Sighting, *, several: bool
 ) -> Iterator[Sighting]:
     """What was seen; where nothing was, a partition for all of it, or with several keys none."""
     if seen.outcome is not None:
-        yield Sighting(Done(), seen.witness)
+        yield Sighting(v.Done(), seen.witness)
         return
     settings = namespace.queues[command.queue].settings
     for partition in range(partition_count(namespace, settings)):
-        yield Sighting(Done(), Witness(partition=partition))
+        yield Sighting(v.Done(), v.Witness(partition=partition))
     if several:
         yield Sighting()
 
 
-def _has_several_keys(namespace: Namespace, queue: Queue, command: SendBatch) -> bool:
+def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) -> bool:
     """BATCH-KEYS: whether not all of its messages have the same key, or none."""
     keys = {effective_key(namespace, queue.settings, message) for message in command.messages}
     return len(keys) > 1
 
 
 def _folded(
-    namespace: Namespace, command: SendBatch, seen: Sighting
+    namespace: Namespace, command: v.SendBatch, seen: Sighting
 ) -> tuple[list[Reached], list[Transition]]:
     """The states after all of its messages, and the refusals of any one of them."""
     reached: list[Reached] = [(namespace, ())]
@@ -96,7 +93,7 @@ def _folded(
         for state, rules in reached:
             before = _without_turns(state, command.queue)
             for transition in _sent(before, one, seen):
-                if isinstance(transition.outcome, Refused):
+                if isinstance(transition.outcome, v.Refused):
                     refusals.append(transition)
                 else:
                     after = _showing(before, transition.next, command.queue, shows)
@@ -106,14 +103,14 @@ def _folded(
 
 
 def _one_by_one(
-    namespace: Namespace, command: SendBatch
-) -> Iterator[tuple[Send, tuple[RuleId, ...]]]:
+    namespace: Namespace, command: v.SendBatch
+) -> Iterator[tuple[v.Send, tuple[v.RuleId, ...]]]:
     """Each of its messages as though it were sent alone, and what it shows by arriving."""
     queue = namespace.queues[command.queue]
     lines: set[object] = set()
     for message in command.messages:
         line = line_of(queue, message, effective_key(namespace, queue.settings, message))
-        one = Send(
+        one = v.Send(
             queue=command.queue,
             message=message,
             timeout=command.timeout,
@@ -123,11 +120,11 @@ def _one_by_one(
         lines.update({line} - {None})
 
 
-def _sent(namespace: Namespace, one: Send, seen: Sighting) -> Iterator[Transition]:
+def _sent(namespace: Namespace, one: v.Send, seen: Sighting) -> Iterator[Transition]:
     """What may come of one of them; where nothing was seen, each goes to its first partition."""
     for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
         yield transition
-        if seen.outcome is None and not isinstance(transition.outcome, Refused):
+        if seen.outcome is None and not isinstance(transition.outcome, v.Refused):
             return
 
 
@@ -147,7 +144,7 @@ def _without_turns(namespace: Namespace, name: str) -> Namespace:
 
 
 def _showing(
-    before: Namespace, after: Namespace, name: str, shows: tuple[RuleId, ...]
+    before: Namespace, after: Namespace, name: str, shows: tuple[v.RuleId, ...]
 ) -> Namespace:
     """The namespace, in which what has just arrived shows rules by being received."""
     role = after.queues[name].role
@@ -165,7 +162,7 @@ def _showing(
 
 def _done(
     namespace: Namespace,
-    command: SendBatch,
+    command: v.SendBatch,
     end: Reached,
     *,
     several: bool,
@@ -175,12 +172,12 @@ def _done(
     more = tuple(_shown(queue, command, rules, several=several))
     after = _without_turns(state, command.queue)
     told = tuple(dict.fromkeys((*more, *rules)))
-    return Transition(outcome=Done(), next=after, rules=told)
+    return Transition(outcome=v.Done(), next=after, rules=told)
 
 
 def _shown(
-    queue: Queue, command: SendBatch, rules: tuple[RuleId, ...], *, several: bool
-) -> Iterator[RuleId]:
+    queue: Queue, command: v.SendBatch, rules: tuple[v.RuleId, ...], *, several: bool
+) -> Iterator[v.RuleId]:
     """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: what it shows that a batch is taken."""
     if several:
         yield "BATCH-05"
@@ -195,7 +192,7 @@ def _shown(
         yield "BATCH-09"
 
 
-def _refused(namespace: Namespace, command: SendBatch, told: Transition) -> Transition:
+def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
     """BATCH-02: nothing of the batch arrives, now or later."""
     left = _none_of(namespace, command)
     name = command.transaction
@@ -206,15 +203,15 @@ def _refused(namespace: Namespace, command: SendBatch, told: Transition) -> Tran
     return attrs.evolve(told, next=left, rules=rules)
 
 
-def _why(told: Transition) -> Iterator[RuleId]:
+def _why(told: Transition) -> Iterator[v.RuleId]:
     """BATCH-10, BATCH-11: there is no room for all of it, or its key's partition is down."""
-    if told.outcome == Refused(error=Error.QUOTA_EXCEEDED):
+    if told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
         yield "BATCH-10"
     if "KEY-03" in told.rules:
         yield "BATCH-11"
 
 
-def _none_of(namespace: Namespace, command: SendBatch) -> Namespace:
+def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
     queue = evolve(namespace.queues[command.queue], batched=True)
     for message in command.messages:
         if message.body not in queue.bodies:
@@ -223,36 +220,36 @@ def _none_of(namespace: Namespace, command: SendBatch) -> Namespace:
     return with_queue(namespace, queue)
 
 
-def lost_send_batch(namespace: Namespace, command: SendBatch) -> Namespace:
+def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
     """Each of its messages may be there, now, later or never; all of them or none."""
     for message in command.messages:
-        one = Send(queue=command.queue, message=message, transaction=command.transaction)
+        one = v.Send(queue=command.queue, message=message, transaction=command.transaction)
         namespace = lost_send(_without_turns(namespace, command.queue), one)
     return namespace
 
 
-def one_of(command: ReceiveBatch) -> Receive:
+def one_of(command: v.ReceiveBatch) -> v.Receive:
     """The request for one message where several are asked for."""
-    return Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
+    return v.Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
 
 
 def receive_batch(
-    namespace: Namespace, command: ReceiveBatch, connection: str, seen: Sighting
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """BATCH-12 to BATCH-14: some of what is there, as though received one after another."""
     one = one_of(command)
-    if isinstance(seen.outcome, ReceivedSeveral):
+    if isinstance(seen.outcome, v.ReceivedSeveral):
         yield from _given(namespace, command, connection, seen.outcome)
         return
     if seen.outcome is None:
         yield from _offered(namespace, command, connection)
     for transition in receive(namespace, one, connection, seen):
-        if not isinstance(transition.outcome, Received):
+        if not isinstance(transition.outcome, v.Received):
             yield transition
 
 
 def _given(
-    namespace: Namespace, command: ReceiveBatch, connection: str, outcome: ReceivedSeveral
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, outcome: v.ReceivedSeveral
 ) -> Iterator[Transition]:
     views = outcome.messages
     if not 1 <= len(views) <= command.count or not are_locked_apart(command, views):
@@ -269,10 +266,10 @@ def _given(
 
 
 def one_more(
-    reached: Sequence[Reached], command: ReceiveBatch, connection: str, view: MessageView
+    reached: Sequence[Reached], command: v.ReceiveBatch, connection: str, view: v.MessageView
 ) -> list[Reached]:
     """The states once this message was given as well."""
-    outcome = Received(message=view)
+    outcome = v.Received(message=view)
     return _apart(
         [
             (transition.next, (*rules, *transition.rules))
@@ -283,42 +280,47 @@ def one_more(
     )
 
 
-def are_locked_apart(command: ReceiveBatch, views: Sequence[MessageView]) -> bool:
+def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) -> bool:
     """BATCH-14: whether no two of these messages have one lock."""
-    if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return True
     tokens = [view.lock_token for view in views if view.lock_token is not None]
     return len({*tokens}) == len(tokens)
 
 
 def _shown_together(
-    queue: Queue, command: ReceiveBatch, views: Sequence[MessageView], rules: tuple[RuleId, ...]
-) -> Iterator[RuleId]:
+    queue: Queue,
+    command: v.ReceiveBatch,
+    views: Sequence[v.MessageView],
+    rules: tuple[v.RuleId, ...],
+) -> Iterator[v.RuleId]:
     yield "BATCH-12"
     lines = {(view.session_id, view.partition_key) for view in views}
     if len(lines) < len(views) and order_rule(queue) in rules:
         yield "BATCH-13"
-    if len(views) > 1 and command.mode is ReceiveMode.PEEK_LOCK:
+    if len(views) > 1 and command.mode is v.ReceiveMode.PEEK_LOCK:
         yield "BATCH-14"
 
 
-def _offered(namespace: Namespace, command: ReceiveBatch, connection: str) -> Iterator[Transition]:
+def _offered(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str
+) -> Iterator[Transition]:
     """What can be given for all that is known: as many as there are, or fewer."""
-    state, given, found = namespace, list[MessageView](), list[Transition]()
+    state, given, found = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):
         offered = receive(state, one_of(command), connection, Sighting())
         answers = ((each, each.outcome) for each in offered)
-        first = next(((each, of) for each, of in answers if isinstance(of, Received)), None)
+        first = next(((each, of) for each, of in answers if isinstance(of, v.Received)), None)
         if first is None:
             break
         state = first[0].next
         given.append(first[1].message)
-        outcome = ReceivedSeveral(messages=tuple(given))
+        outcome = v.ReceivedSeveral(messages=tuple(given))
         found.append(Transition(outcome=outcome, next=state, rules=("BATCH-12",)))
     yield from reversed(found)
 
 
-def lost_receive_batch(namespace: Namespace, command: ReceiveBatch, connection: str) -> Namespace:
+def lost_receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Namespace:
     """The receive may have taken as many messages as it asked for, now or later."""
     for _ in range(command.count):
         namespace = lost_receive(namespace, one_of(command), connection)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.absence import absence
 from busproof.oracle.added_later import blamed_as_added
 from busproof.oracle.blaming_batches import blamed_for_batches
@@ -23,86 +24,46 @@ from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding
 from busproof.oracle.stored import Key
 from busproof.oracle.topics import told_of_topics
 from busproof.oracle.transition import Sighting, Transition
-from busproof.vocabulary.addressing import concerned
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptNextSession,
-    AcceptSession,
-    BeginTransaction,
-    BringPartitionUp,
-    CancelScheduled,
-    Command,
-    Complete,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    DeleteQueue,
-    DeleteTopic,
-    GetSessionState,
-    ListRules,
-    ListSessions,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    RenewLock,
-    RenewSessionLock,
-    RestoreQueue,
-    RollBackTransaction,
-    Schedule,
-    Send,
-    SetSessionState,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Outcome,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Renewed,
-    SessionAccepted,
-)
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["blamed"]
 
-_OF_REQUESTS: Final[dict[type[Command], tuple[RuleId, ...]]] = {
-    DeadLetter: ("LOCK-06", "DLQ-14", "LOCK-07"),
-    Defer: ("LOCK-06", "LOCK-07"),
-    ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
-    RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
-    CancelScheduled: ("SCHED-03", "SCHED-05"),
-    AcceptSession: ("LIFE-10",),
-    AcceptNextSession: ("SESS-06", "SESS-07"),
-    RenewSessionLock: ("SESS-13", "SESS-12"),
-    SetSessionState: ("SESS-17", "SESS-21", "SESS-12"),
-    GetSessionState: ("SESS-17", "SESS-18", "SESS-19", "SESS-16", "SESS-20", "SESS-21", "SESS-12"),
-    ListSessions: ("SESS-22",),
-    Peek: ("LIFE-07",),
-    ListRules: ("FILTER-10", "FILTER-07", "FILTER-08", "FILTER-19"),
+_OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
+    v.DeadLetter: ("LOCK-06", "DLQ-14", "LOCK-07"),
+    v.Defer: ("LOCK-06", "LOCK-07"),
+    v.ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
+    v.RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
+    v.CancelScheduled: ("SCHED-03", "SCHED-05"),
+    v.AcceptSession: ("LIFE-10",),
+    v.AcceptNextSession: ("SESS-06", "SESS-07"),
+    v.RenewSessionLock: ("SESS-13", "SESS-12"),
+    v.SetSessionState: ("SESS-17", "SESS-21", "SESS-12"),
+    v.GetSessionState: (
+        "SESS-17",
+        "SESS-18",
+        "SESS-19",
+        "SESS-16",
+        "SESS-20",
+        "SESS-21",
+        "SESS-12",
+    ),
+    v.ListSessions: ("SESS-22",),
+    v.Peek: ("LIFE-07",),
+    v.ListRules: ("FILTER-10", "FILTER-07", "FILTER-08", "FILTER-19"),
 }
 """What is to blame for any answer to a request that nothing allowed."""
 
-_AT_LEAST: Final[dict[type[Command], tuple[RuleId, ...]]] = {
-    BeginTransaction: ("TXN-01",),
-    RollBackTransaction: ("TXN-13",),
-    UpdateQueue: ("MGMT-12",),
-    DeleteQueue: ("MGMT-15",),
-    RestoreQueue: ("PREM-03",),
-    CreateTopic: ("TOPIC-01",),
-    CreateSubscription: ("TOPIC-01",),
-    UpdateTopic: ("MGMT-12",),
-    DeleteTopic: ("MGMT-15",),
-    TakePartitionDown: ("PART-02",),
-    BringPartitionUp: ("PART-04",),
+_AT_LEAST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
+    v.BeginTransaction: ("TXN-01",),
+    v.RollBackTransaction: ("TXN-13",),
+    v.UpdateQueue: ("MGMT-12",),
+    v.DeleteQueue: ("MGMT-15",),
+    v.RestoreQueue: ("PREM-03",),
+    v.CreateTopic: ("TOPIC-01",),
+    v.CreateSubscription: ("TOPIC-01",),
+    v.UpdateTopic: ("MGMT-12",),
+    v.DeleteTopic: ("MGMT-15",),
+    v.TakePartitionDown: ("PART-02",),
+    v.BringPartitionUp: ("PART-04",),
 }
 """What an answer breaks of which nothing else can be said: the rule that the request is for."""
 
@@ -127,36 +88,36 @@ _OF_DESTINATIONS: Final = (
 
 
 def blamed(
-    namespace: Namespace, event: Event, seen: Sighting, allowed: tuple[Transition, ...]
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, event: v.Event, seen: Sighting, allowed: tuple[Transition, ...]
+) -> tuple[v.RuleId, ...]:
     """The rules broken, the one to blame first; never none.
 
     Where something had to happen and did not, they are the rules of what was allowed; where
     something impossible was shown, the rules that make it impossible.
     """
     command, outcome = event.command, event.outcome
-    queue = namespace.queues.get(concerned(command) or "")
-    rules: tuple[RuleId, ...] = ()
+    queue = namespace.queues.get(v.concerned(command) or "")
+    rules: tuple[v.RuleId, ...] = ()
     if is_management(command):
         rules = blamed_in_management(namespace, command, outcome, allowed)
     elif queue is not None:
         match command, outcome:
-            case (Receive() | ReceiveBatch(), _) | (ReceiveDeferred(), ReceivedSeveral()):
+            case (v.Receive() | v.ReceiveBatch(), _) | (v.ReceiveDeferred(), v.ReceivedSeveral()):
                 rules = wrongly_received(namespace, queue, event, seen)
-            case Peek(), Peeked(messages=views):
+            case v.Peek(), v.Peeked(messages=views):
                 rules = _wrongly_shown(namespace, queue, command, views, seen)
-            case Send(), Done():
+            case v.Send(), v.Done():
                 rules = _wrongly_taken(namespace, queue, command, seen, allowed)
-            case Send(), Refused() as refused:
+            case v.Send(), v.Refused() as refused:
                 rules = _wrongly_refused(namespace, queue, command, refused, allowed)
-            case Schedule(), Refused():
+            case v.Schedule(), v.Refused():
                 rules = ("SCHED-03", "SCHED-14", "SCHED-10")
-            case AcceptNextSession(), SessionAccepted(session_id=session_id):
+            case v.AcceptNextSession(), v.SessionAccepted(session_id=session_id):
                 waits = session_id in queue.calendar.sessions
                 rules = ("SCHED-13", "SESS-06") if waits else ("SESS-06",)
-            case RenewLock(), Renewed() | Done() if _only_refusals(allowed):
+            case v.RenewLock(), v.Renewed() | v.Done() if _only_refusals(allowed):
                 rules = ("LOCK-05", "LOCK-07")
-            case Complete() | Abandon(), _:
+            case v.Complete() | v.Abandon(), _:
                 rules = wrongly_settled(outcome)
             case _:
                 rules = _OF_REQUESTS.get(type(command), ())
@@ -175,25 +136,25 @@ def blamed(
 
 
 def _of_forwarding(
-    namespace: Namespace, queue: Queue | None, outcome: Outcome
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, queue: Queue | None, outcome: v.Outcome
+) -> tuple[v.RuleId, ...]:
     """What else is wrong with what a source gives, or what messages were forwarded to."""
-    if queue is not None and isinstance(outcome, Refused) and queue.settings.forward_to:
+    if queue is not None and isinstance(outcome, v.Refused) and queue.settings.forward_to:
         return ("FWD-34",)
-    if queue is None or not isinstance(outcome, Received | Peeked):
+    if queue is None or not isinstance(outcome, v.Received | v.Peeked):
         return ()
     if any(feeding(namespace, queue.settings.queue)):
         return ("FWD-35", "FWD-36", "FWD-14")
     if queue.settings.forward_to is not None:
-        dead = is_dead_letter_queue(queue.settings.queue)
+        dead = v.is_dead_letter_queue(queue.settings.queue)
         return ("FWD-36", "FWD-35", "FWD-14") if dead else ("FWD-14", "FWD-04", "FWD-05")
     return (*queue.kept_away, *_OF_DESTINATIONS) if queue.fed else queue.kept_away
 
 
-def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[RuleId, ...]:
+def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[v.RuleId, ...]:
     """What it may break that was done to the topic, or to another of its subscriptions."""
     topic = namespace.queues[role.topic]
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     if isinstance(topic.role, Topic) and topic.role.parted:
         rules = ("TOPIC-23",)
     if topic.managed.suspended:
@@ -204,13 +165,13 @@ def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[RuleId, ...]
 
 
 def _of_topics(
-    namespace: Namespace, queue: Queue | None, command: Command, outcome: Outcome
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
+) -> tuple[v.RuleId, ...]:
     """What else is wrong with what a subscription gives, or a topic takes, or does not."""
     if queue is not None and isinstance(queue.role, Topic):
-        parted: tuple[RuleId, ...] = ("TOPIC-23",) if queue.role.parted else ()
+        parted: tuple[v.RuleId, ...] = ("TOPIC-23",) if queue.role.parted else ()
         sent = not is_management(command)
-        return ("TOPIC-04", *parted) if sent and isinstance(outcome, Refused) else ()
+        return ("TOPIC-04", *parted) if sent and isinstance(outcome, v.Refused) else ()
     if queue is None or not isinstance(queue.role, Subscription):
         return ()
     role, rules = queue.role, (*_of_siblings(namespace, queue.role), *_of_rules(queue.role))
@@ -218,12 +179,12 @@ def _of_topics(
         rules = (*rules, "FEAT-01", "FEAT-02")
     if queue.settings.partitioned:
         rules = (*rules, "FEAT-03")
-    if isinstance(outcome, Received | Peeked):
+    if isinstance(outcome, v.Received | v.Peeked):
         return ("TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-20", "TOPIC-07", *rules)
     return ("TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13", *rules)
 
 
-def _of_copiers(namespace: Namespace, queue: Queue | None) -> tuple[RuleId, ...]:
+def _of_copiers(namespace: Namespace, queue: Queue | None) -> tuple[v.RuleId, ...]:
     """FILTER-24: an action of another subscription's rule may have changed what this one gives."""
     if queue is None or not isinstance(queue.role, Subscription):
         return ()
@@ -231,9 +192,9 @@ def _of_copiers(namespace: Namespace, queue: Queue | None) -> tuple[RuleId, ...]
     return ("FILTER-24",) if isinstance(topic, Topic) and topic.copiers else ()
 
 
-def _of_rules(role: Subscription) -> tuple[RuleId, ...]:
+def _of_rules(role: Subscription) -> tuple[v.RuleId, ...]:
     """What rules that have changed have to do with it."""
-    changed: tuple[RuleId, ...] = ("FILTER-07",) if role.added or role.removed else ()
+    changed: tuple[v.RuleId, ...] = ("FILTER-07",) if role.added or role.removed else ()
     if role.acted:
         changed = ("FILTER-22", "FILTER-21", "FILTER-23", "FILTER-24", *changed)
     if role.removed and not role.rules:
@@ -244,10 +205,10 @@ def _of_rules(role: Subscription) -> tuple[RuleId, ...]:
 def _wrongly_shown(
     namespace: Namespace,
     queue: Queue,
-    command: Peek,
-    views: tuple[MessageView, ...],
+    command: v.Peek,
+    views: tuple[v.MessageView, ...],
     seen: Sighting,
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     for view in views:
         found = list(recognised(namespace, queue, view, Sighting(seen.outcome)))
         if not found:
@@ -267,10 +228,10 @@ def _wrongly_shown(
 def _wrongly_taken(
     namespace: Namespace,
     queue: Queue,
-    command: Send,
+    command: v.Send,
     seen: Sighting,
     allowed: tuple[Transition, ...],
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     """A send was accepted that had to be refused, or went where it must not go."""
     if _only_refusals(allowed):
         return ()
@@ -281,7 +242,7 @@ def _wrongly_taken(
         keyless = ("KEY-15", "KEY-14") if queue.outages.any else ("KEY-14", "KEY-12")
         return (*keyless, "KEY-01")
     rules = rule_of(queue.settings, command.message, key)
-    within: tuple[RuleId, ...] = ()
+    within: tuple[v.RuleId, ...] = ()
     if command.transaction is not None:
         within = ("TXN-10", "TXN-05")
     if home_name(namespace.profile, key) not in queue.homes:
@@ -294,10 +255,10 @@ def _wrongly_taken(
 def _wrongly_refused(
     namespace: Namespace,
     queue: Queue,
-    command: Send,
-    outcome: Refused,
+    command: v.Send,
+    outcome: v.Refused,
     allowed: tuple[Transition, ...],
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     """A send was refused, or with another error, where it had to be accepted."""
     if _only_refusals(allowed):
         return ()
@@ -317,9 +278,9 @@ def _wrongly_refused(
 
 
 def _only_refusals(allowed: tuple[Transition, ...]) -> bool:
-    return all(isinstance(transition.outcome, Refused) for transition in allowed)
+    return all(isinstance(transition.outcome, v.Refused) for transition in allowed)
 
 
-def _key(namespace: Namespace, queue: Queue, command: Send) -> Key | None:
+def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
     _, message = next(interpretations(namespace.profile, command.message))
     return effective_key(namespace, queue.settings, message)

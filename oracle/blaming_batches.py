@@ -2,20 +2,12 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Queue
-from busproof.vocabulary.commands import (
-    Command,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    Settlement,
-)
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["blamed_for_batches"]
 
-_TELLING: Final = Receive | ReceiveBatch | ReceiveDeferred | Peek
+_TELLING: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
 """What tells of a message whether it came in a batch, and where it is."""
 _OF_BATCHES: Final = (
     "BATCH-01",
@@ -29,10 +21,10 @@ _OF_BATCHES: Final = (
 )
 
 
-def blamed_for_batches(queue: Queue | None, command: Command) -> tuple[RuleId, ...]:
+def blamed_for_batches(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
     """What else is wrong with what comes of an entity to which, or from which, batches went."""
     if queue is None or not queue.batched:
         return ()
-    if isinstance(command, Settlement):
+    if isinstance(command, v.Settlement):
         return ("BATCH-14",)
     return (*_OF_BATCHES, "BATCH-14") if isinstance(command, _TELLING) else ()

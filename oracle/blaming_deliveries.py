@@ -1,5 +1,6 @@
 """Which rules an answer to a receive breaks: what was given, or what was kept back."""
 
+from busproof import vocabulary as v
 from busproof.oracle.absence import absence
 from busproof.oracle.batches import Reached, are_locked_apart, one_more, one_of
 from busproof.oracle.deliveries import DEFAULT_DELIVERIES, count_is_possible
@@ -14,37 +15,32 @@ from busproof.oracle.sources import LONGEST_LOCK
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.stored import Key, Stored
 from busproof.oracle.transition import Sighting
-from busproof.vocabulary.commands import Receive, ReceiveBatch, ReceiveDeferred
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Empty, Event, Received, ReceivedSeveral, Refused
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import ReceiveMode, RuleId
 
 __all__ = ["wrongly_received"]
 
 
 def wrongly_received(
-    namespace: Namespace, queue: Queue, event: Event, seen: Sighting
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, queue: Queue, event: v.Event, seen: Sighting
+) -> tuple[v.RuleId, ...]:
     """What is broken by this answer to a receive of whichever kind."""
     match event.command, event.outcome:
-        case Receive() as command, Received(message=view):
+        case v.Receive() as command, v.Received(message=view):
             return _wrongly_given(namespace, queue, command, view, seen)
-        case Receive() as command, Empty() | Refused():
+        case v.Receive() as command, v.Empty() | v.Refused():
             return _withheld(namespace, queue, command)
-        case ReceiveBatch() as command, ReceivedSeveral(messages=views):
+        case v.ReceiveBatch() as command, v.ReceivedSeveral(messages=views):
             return _wrongly_given_together(namespace, command, event.connection, views)
-        case ReceiveBatch() as command, Empty() | Refused():
+        case v.ReceiveBatch() as command, v.Empty() | v.Refused():
             return _withheld(namespace, queue, one_of(command))
-        case ReceiveDeferred() as command, ReceivedSeveral(messages=views):
+        case v.ReceiveDeferred() as command, v.ReceivedSeveral(messages=views):
             return _wrongly_given_by_number(namespace, queue, command, views)
         case _:
             return ()
 
 
 def _wrongly_given(
-    namespace: Namespace, queue: Queue, command: Receive, view: MessageView, seen: Sighting
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Sighting
+) -> tuple[v.RuleId, ...]:
     candidates = list(recognised(namespace, queue, view, seen))
     if not candidates:
         return absence(namespace, queue, view)
@@ -68,8 +64,8 @@ def _wrongly_given(
 
 
 def _wrongly_given_together(
-    namespace: Namespace, command: ReceiveBatch, connection: str, views: tuple[MessageView, ...]
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, views: tuple[v.MessageView, ...]
+) -> tuple[v.RuleId, ...]:
     """BATCH-12 to BATCH-14: too many, with one lock, or one that must not be given then."""
     if not 1 <= len(views) <= command.count or len({view.body for view in views}) < len(views):
         return ("BATCH-12", "LIFE-02")
@@ -81,12 +77,12 @@ def _wrongly_given_together(
         reached = one_more(reached, command, connection, view)
         if not reached:
             queue, one = state.queues[command.queue], one_of(command)
-            rules = _wrongly_given(state, queue, one, view, Sighting(Received(message=view)))
+            rules = _wrongly_given(state, queue, one, view, Sighting(v.Received(message=view)))
             return (*rules, "BATCH-13", "BATCH-14")
     raise AssertionError("what is given one after another is given together")
 
 
-def _wrongly_counted(stored: Stored, view: MessageView) -> tuple[RuleId, ...]:
+def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...]:
     """SESS-09, SESS-10: another count than the message's last hold in its session leads to."""
     if stored.expected is None or view.delivery_count in (None, stored.expected):
         return ()
@@ -94,8 +90,8 @@ def _wrongly_counted(stored: Stored, view: MessageView) -> tuple[RuleId, ...]:
 
 
 def _wrongly_given_by_number(
-    namespace: Namespace, queue: Queue, command: ReceiveDeferred, views: tuple[MessageView, ...]
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, views: tuple[v.MessageView, ...]
+) -> tuple[v.RuleId, ...]:
     """DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11, DEFER-12: what was given by number."""
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
@@ -112,36 +108,36 @@ def _wrongly_given_by_number(
     return ("DEFER-11", "DEFER-12", "LOCK-01")
 
 
-def _spent(queue: Queue) -> tuple[RuleId, ...]:
+def _spent(queue: Queue) -> tuple[v.RuleId, ...]:
     by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
     return ("DLQ-02", "DLQ-04") if by_default else ("DLQ-02",)
 
 
 def _lock_broken(
-    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
     """A lock was not kept, or is told to end when it must not; nothing if neither."""
     lock = candidate.stored.lock
     if lock is not None and namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
-    keeps = command.mode is ReceiveMode.PEEK_LOCK
+    keeps = command.mode is v.ReceiveMode.PEEK_LOCK
     if keeps and not lock_is_possible(namespace, candidate, command.session_id, view):
         return _wrongly_locked(candidate.queue)
     return ("LIFE-02",) if lock is not None else ()
 
 
-def _wrongly_locked(queue: Queue) -> tuple[RuleId, ...]:
+def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
     """The lock is told to end at a time that its entity's duration does not lead to."""
     duration, managed = queue.settings.lock_duration, queue.managed
     rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
-    apart: tuple[RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
-    changed: tuple[RuleId, ...] = ("MGMT-12", *apart) if managed.updated else ()
+    apart: tuple[v.RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
+    changed: tuple[v.RuleId, ...] = ("MGMT-12", *apart) if managed.updated else ()
     if changed and "update" in managed.refused:
         changed = (*changed, "MGMT-19")
     return (*changed, *rules.get(duration, ("LOCK-01",)))
 
 
-def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
+def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
     if stored.came is not None and stored.line is None:
         return ("SCHED-07", "LIFE-10")
     first = None if stored.line is None else first_in_line(queue, stored.line)
@@ -151,16 +147,16 @@ def _order_broken(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
     return (order_rule(queue), *again)
 
 
-def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[RuleId, ...]:
+def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v.RuleId, ...]:
     """A message was there and was not given."""
     if command.session_id is not None:
         return _withheld_from_session(queue, command.session_id)
-    if is_dead_letter_queue(command.queue):
+    if v.is_dead_letter_queue(command.queue):
         stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
         return stays if queue.arrivals else ("DLQ-08", *stays)
     waiting = [stored for stored in queue.messages.values() if stored.available]
     returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
-    rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
+    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
     if queue.settings.duplicate_detection:
         rules = (*rules, "DUP-04")
     if any(stored.deliveries for stored in waiting):
@@ -185,8 +181,8 @@ def _withheld(namespace: Namespace, queue: Queue, command: Receive) -> tuple[Rul
     return rules
 
 
-def _withheld_from_session(queue: Queue, session_id: str) -> tuple[RuleId, ...]:
+def _withheld_from_session(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
     first = first_in_line(queue, Key(SESSION_ID, session_id))
     returned = (first.returned,) if first is not None and first.returned else ()
-    rules: tuple[RuleId, ...] = (*returned, "LIFE-09", "LIFE-10", "SESS-05")
+    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "LIFE-10", "SESS-05")
     return rules if queue.settings.partitioned else (*rules, "SESS-26")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.measures import (
     held_in,
     must_refuse_beyond,
@@ -11,9 +12,6 @@ from busproof.oracle.measures import (
     within_limits,
 )
 from busproof.oracle.state import Namespace
-from busproof.vocabulary.commands import Command, Schedule, Send, SetSessionState
-from busproof.vocabulary.outcomes import Outcome, Refused
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["blamed_for_limits"]
 
@@ -22,19 +20,19 @@ MANY: Final = 10
 
 
 def blamed_for_limits(
-    namespace: Namespace, command: Command, outcome: Outcome
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, command: v.Command, outcome: v.Outcome
+) -> tuple[v.RuleId, ...]:
     """The limits beyond which something was taken, or within which it was refused."""
-    refused = isinstance(outcome, Refused)
+    refused = isinstance(outcome, v.Refused)
     match command:
-        case Send() | Schedule() if refused:
+        case v.Send() | v.Schedule() if refused:
             many = held_in(namespace, command) >= MANY
             return (*within_limits(namespace, command), *(("LIMIT-15",) if many else ()))
-        case Send() | Schedule() if must_refuse_beyond(namespace):
+        case v.Send() | v.Schedule() if must_refuse_beyond(namespace):
             return surely_beyond(namespace, command)
-        case SetSessionState() if refused:
+        case v.SetSessionState() if refused:
             return shown_of_state(namespace, command.state)
-        case SetSessionState():
+        case v.SetSessionState():
             return ("LIMIT-20",) if refuses_state(namespace, command.state)[1] else ()
         case _:
             return ()

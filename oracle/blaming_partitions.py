@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle.browsing import (
     begins_wrongly,
     continues_wrongly,
@@ -12,26 +13,13 @@ from busproof.oracle.partitions import has_outlasted, is_another_dark
 from busproof.oracle.sighting import recognised
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Sighting
-from busproof.vocabulary.commands import (
-    Abandon,
-    Complete,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    RenewLock,
-    Send,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Event, Received, Refused
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["blamed_for_partitions", "wrongly_begun"]
 
 
 def wrongly_begun(
-    namespace: Namespace, queue: Queue, command: Peek, views: tuple[MessageView, ...]
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, queue: Queue, command: v.Peek, views: tuple[v.MessageView, ...]
+) -> tuple[v.RuleId, ...]:
     """PART-14, PART-15, PART-19, PART-20, DEFER-09: how a peek begins, or how much it shows."""
     if len(views) > command.count or len({*views}) < len(views):
         return ("PART-19", "LIFE-07")
@@ -48,36 +36,39 @@ def wrongly_begun(
     return ()
 
 
-def _left_out(queue: Queue) -> tuple[RuleId, ...]:
+def _left_out(queue: Queue) -> tuple[v.RuleId, ...]:
     """DEFER-09: what a peek may have passed over that does not begin with what it should."""
     deferred = any(stored.deferred for stored in queue.messages.values())
     return ("DEFER-09",) if deferred else ()
 
 
 def blamed_for_partitions(
-    namespace: Namespace, queue: Queue | None, event: Event
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue | None, event: v.Event
+) -> Iterator[v.RuleId]:
     """What else is wrong with an answer, for what was down when it was given, or before."""
     if queue is None:
         return
     match event.command, event.outcome:
-        case Receive(), Empty() | Refused():
+        case v.Receive(), v.Empty() | v.Refused():
             yield from _withheld(namespace, queue)
-        case Receive(), Received():
+        case v.Receive(), v.Received():
             yield from _given(queue)
-        case Send(), Done() if queue.outages.must_hit(everywhere(namespace, queue.settings)):
+        case v.Send(), v.Done() if queue.outages.must_hit(everywhere(namespace, queue.settings)):
             yield "PART-03" if queue.settings.partitioned else "PART-01"
-        case Send(), Refused():
+        case v.Send(), v.Refused():
             if queue.outages.any:
                 yield "PART-02"
             if is_another_dark(namespace, queue):
                 yield "PART-05"
-        case ((Complete() | Abandon() | Defer() | DeadLetter() | RenewLock()), Refused()):
+        case (
+            (v.Complete() | v.Abandon() | v.Defer() | v.DeadLetter() | v.RenewLock()),
+            v.Refused(),
+        ):
             if queue.settings.partitioned:
                 yield "PART-12"
 
 
-def _withheld(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
+def _withheld(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId]:
     """PART-02, PART-04, PART-05, PART-09, PART-12: what was there did not come."""
     waiting = [stored for stored in queue.messages.values() if stored.available]
     if any(has_outlasted(queue, stored) for stored in waiting):
@@ -94,7 +85,7 @@ def _withheld(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
         yield "PART-12"
 
 
-def _given(queue: Queue) -> Iterator[RuleId]:
+def _given(queue: Queue) -> Iterator[v.RuleId]:
     """PART-01, PART-04, PART-09, PART-10, PART-12: what must not have been given was."""
     if queue.outages.any and not queue.settings.partitioned:
         yield "PART-01"

@@ -1,10 +1,9 @@
 """Which rules on sizes a send breaks that was answered as nothing allowed."""
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Sighting
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["is_about_room", "is_beyond", "room_denied"]
 
@@ -15,12 +14,12 @@ def is_beyond(namespace: Namespace, queue: Queue, seen: Sighting) -> bool:
     return seen.witness is not None and not partitions >> seen.witness.partition & 1
 
 
-def is_about_room(queue: Queue, outcome: Refused) -> bool:
+def is_about_room(queue: Queue, outcome: v.Refused) -> bool:
     """Whether a refusal says that there is no room, or comes where there was none lately."""
-    return outcome.error is Error.QUOTA_EXCEEDED or len(queue.room.refused) > 0
+    return outcome.error is v.Error.QUOTA_EXCEEDED or len(queue.room.refused) > 0
 
 
-def room_denied(queue: Queue, key: Key | None) -> tuple[RuleId, ...]:
+def room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
     """What is broken where there is room, or where the refusal names another reason."""
     if not queue.settings.partitioned:
         return ("SIZE-11", "SIZE-12", "SIZE-10", "SIZE-06")

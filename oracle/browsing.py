@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import NEVER
 from busproof.oracle.deliveries import may_be_spent
 from busproof.oracle.expiry import may_have_died
@@ -18,10 +19,6 @@ from busproof.oracle.heap import settled, smallest
 from busproof.oracle.outages import Partitions
 from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partition_count
 from busproof.oracle.stored import Stored
-from busproof.vocabulary.commands import Peek
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = [
     "begins_wrongly",
@@ -58,8 +55,8 @@ def _stays(queue: Queue, where: Partitions, number: int) -> bool:
 
 
 def begins_wrongly(
-    namespace: Namespace, queue: Queue, command: Peek, shown: Stored, where: Partitions
-) -> RuleId | None:
+    namespace: Namespace, queue: Queue, command: v.Peek, shown: Stored, where: Partitions
+) -> v.RuleId | None:
     """PART-14, PART-15: the rule by which a peek cannot begin with this message."""
     rule = _rule(queue)
     if where.bit_count() > 1 or not _is_judged(namespace, queue, command, rule):
@@ -71,7 +68,7 @@ def begins_wrongly(
     return rule if alone and _is_older(namespace, first, shown) else None
 
 
-def shows_too_little(namespace: Namespace, queue: Queue, command: Peek) -> RuleId | None:
+def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
     """PART-14, PEEK-EMPTY: the rule by which a peek cannot show nothing."""
     rule = _rule(queue)
     if not _is_judged(namespace, queue, command, rule):
@@ -84,7 +81,7 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: Peek) -> RuleI
     return rule if any(_must_be_shown(namespace, queue, first) for first in there) else None
 
 
-def continues_wrongly(namespace: Namespace, command: Peek, view: MessageView) -> bool:
+def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView) -> bool:
     """PART-20: whether what a peek shows is before where it was to go on.
 
     It may go on partition by partition, in whichever order (PEEK-CONTINUES).
@@ -94,15 +91,15 @@ def continues_wrongly(namespace: Namespace, command: Peek, view: MessageView) ->
         return False
     if namespace.profile.readings.get("PEEK-CONTINUES") == "by-number":
         return True
-    same = number >> SEQUENCE_BITS == start >> SEQUENCE_BITS
+    same = number >> v.SEQUENCE_BITS == start >> v.SEQUENCE_BITS
     return same and namespace.profile.numbers_name_partitions
 
 
-def _rule(queue: Queue) -> RuleId:
+def _rule(queue: Queue) -> v.RuleId:
     return "PART-15" if queue.settings.partitioned else "PART-14"
 
 
-def _is_judged(namespace: Namespace, queue: Queue, command: Peek, rule: RuleId) -> bool:
+def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
     """Whether it is known what has to come first: nobody says it of dead letters.
 
     Nor of what was forwarded or copied from a topic, for that may have come in any order.
@@ -111,7 +108,7 @@ def _is_judged(namespace: Namespace, queue: Queue, command: Peek, rule: RuleId) 
     told = not (namespace.vantage.partial or queue.receivers.lost or len(queue.sought))
     fed = queue.fed or any(feeding(namespace, queue.settings.queue))
     copied = fed or queue.role is not None
-    plain = not (copied or is_unsure(queue) or is_dead_letter_queue(queue.settings.queue))
+    plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
     in_force = rule not in namespace.profile.silent
     return anywhere and told and plain and in_force and not queue.outages.any
 
@@ -164,13 +161,13 @@ def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
     together = first.batch == shown.batch >= 0
     if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
-    numbered = namespace.vantage.clock is Clock.VIRTUAL and first.arrived.latest < NEVER
+    numbered = namespace.vantage.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest
 
 
 def why_begun(
-    namespace: Namespace, queue: Queue, command: Peek, shown: tuple[Stored, ...]
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue, command: v.Peek, shown: tuple[Stored, ...]
+) -> Iterator[v.RuleId]:
     """PART-14 to PART-21: what it shows that a peek has shown these messages."""
     there = sum(tally.total for tally in queue.tallies.values())
     if command.session_id is not None or not there:
@@ -187,8 +184,8 @@ def why_begun(
 
 
 def _why_first(
-    namespace: Namespace, queue: Queue, command: Peek, first: Stored
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue, command: v.Peek, first: Stored
+) -> Iterator[v.RuleId]:
     """PART-14, PART-15, PART-16: what it shows that this message came first."""
     if queue.settings.partitioned and not is_like_regular(namespace):
         yield "PART-16"
@@ -200,7 +197,7 @@ def _why_first(
         yield _rule(queue)
 
 
-def _why_so_many(queue: Queue, command: Peek, there: int) -> Iterator[RuleId]:
+def _why_so_many(queue: Queue, command: v.Peek, there: int) -> Iterator[v.RuleId]:
     """PART-17, PART-18, PART-19: what it shows how many messages came of those that are there."""
     if there > command.count:
         yield "PART-19"

@@ -5,9 +5,9 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.heap import Heap, push, settled, smallest
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
 
 __all__ = [
     "EMPTY",
@@ -44,7 +44,7 @@ class Waiting:
     """
 
     place: int
-    message: Message
+    message: v.Message
     due: Window
     certain: bool
     number: int | None = None

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle import activating, dead_letters
 from busproof.oracle.graves import seen_beyond
 from busproof.oracle.state import Namespace, Queue, feeding
 from busproof.oracle.stored import Stored
-from busproof.vocabulary.paths import owner_of
 
 __all__ = ["arrivals"]
 
@@ -35,7 +35,7 @@ def _died_unseen(
     namespace: Namespace, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
     """TTL-07, SESS-01: what was scheduled may have become active and died before it was seen."""
-    owner = namespace.queues.get(owner_of(dead.settings.queue))
+    owner = namespace.queues.get(v.owner_of(dead.settings.queue))
     if owner is None or owner is dead:
         return
     if not (owner.settings.dead_letter_expired or owner.settings.requires_session):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
+from busproof import vocabulary as v
 from busproof.oracle.asking import (
     created_rules,
     is_beyond_basic,
@@ -35,11 +36,6 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unknowable import given_up, made
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.commands import CreateQueue, RestoreQueue
-from busproof.vocabulary.paths import dead_letter_queues_of, is_dead_letter_queue
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Error, RuleId, Tier
 
 __all__ = [
     "create_queue",
@@ -61,13 +57,13 @@ def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bo
     return outages.any, must
 
 
-def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transition]:
+def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Transition]:
     """A queue is created, once, unless something speaks against it.
 
     A dead-letter queue comes with its entity and cannot be created (from outside the five).
     """
-    if is_dead_letter_queue(command.queue):
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    if v.is_dead_letter_queue(command.queue):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     known = namespace.queues.get(command.queue)
     if known is not None:
@@ -78,7 +74,7 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
     may_fail, must_fail = may_fail_in_outage(namespace, outages_of(namespace, command))
     if may_fail:
         left = _left_behind(namespace, command)
-        yield refusal(left, Error.UNAVAILABLE, "MGMT-18", any_error=True)
+        yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail and not any(surely for _, _, surely in found):
         yield from _made(namespace, command, known, in_outage=may_fail)
     yield from refused_destination(namespace, command)
@@ -88,14 +84,14 @@ def create_queue(namespace: Namespace, command: CreateQueue) -> Iterator[Transit
     yield from over_quota(namespace, (_wanted(namespace, command, each) for each in options))
 
 
-def _wanted(namespace: Namespace, command: CreateQueue, partitioned: bool) -> Wanted:
+def _wanted(namespace: Namespace, command: v.CreateQueue, partitioned: bool) -> Wanted:
     """What the queue counts as."""
     kind = Kind.QUEUE if partitioned else Kind.REGULAR
     return Wanted(kind, partition_count(namespace, evolve(command, partitioned=partitioned)))
 
 
 def _made(
-    namespace: Namespace, command: CreateQueue, known: Queue | None, *, in_outage: bool
+    namespace: Namespace, command: v.CreateQueue, known: Queue | None, *, in_outage: bool
 ) -> Iterator[Transition]:
     lawful, limits = with_lawful_locks(command)
     for source, why in sources(namespace, lawful):
@@ -120,7 +116,9 @@ def _made(
                     yield _noted(made_so, source)
 
 
-def _asked(source: CreateQueue, partitioned: bool, size: int | None, window: int) -> CreateQueue:
+def _asked(
+    source: v.CreateQueue, partitioned: bool, size: int | None, window: int
+) -> v.CreateQueue:
     """What is asked for with these settings, which it mostly has."""
     if (partitioned, size, window) == (
         source.partitioned,
@@ -131,7 +129,7 @@ def _asked(source: CreateQueue, partitioned: bool, size: int | None, window: int
     return evolve(source, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
-def _noted(transition: Transition, asked: CreateQueue) -> Transition:
+def _noted(transition: Transition, asked: v.CreateQueue) -> Transition:
     """SIZE-02, PREM-01, DUP-03: a queue that was asked for as there is none is another one."""
     queue = transition.next.queues[asked.queue]
     tried = queue.managed.tried
@@ -148,21 +146,21 @@ def _noted(transition: Transition, asked: CreateQueue) -> Transition:
     return evolve(transition, next=left)
 
 
-def _given(profile: Profile, asked: CreateQueue) -> Iterator[CreateQueue]:
+def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
     """MGMT-24: what is asked for, or without what Basic need not have."""
     yield asked
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
-    if profile.tier is Tier.BASIC and not offered and is_beyond_basic(asked):
+    if profile.tier is v.Tier.BASIC and not offered and is_beyond_basic(asked):
         yield evolve(asked, requires_session=False, duplicate_detection=False)
 
 
-def _is_repeated(namespace: Namespace, known: Queue, command: CreateQueue) -> bool:
+def _is_repeated(namespace: Namespace, known: Queue, command: v.CreateQueue) -> bool:
     """Whether a creation that was refused in an outage is asked for once more, with none left."""
     again = _whole(namespace, command) == known.settings and known.managed.frayed == "create"
     return again and not known.outages.any
 
 
-def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
+def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
     """What there may be parts of once the creation was refused in an outage."""
     partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
@@ -170,23 +168,23 @@ def _whole(namespace: Namespace, command: CreateQueue) -> CreateQueue:
     return evolve(lawful, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
-def _taken(namespace: Namespace, known: Queue, command: CreateQueue) -> Transition:
+def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken, by a queue that is there or is whole from now on."""
     if _is_repeated(namespace, known, command):
         managed = evolve(known.managed, frayed="")
         whole = with_queue(namespace, evolve(known, doubtful=False, managed=managed))
         if known.managed.touched:
             whole = given_up(whole, known.settings.queue)
-        return refusal(whole, Error.ALREADY_EXISTS, "MGMT-19")
+        return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
     if is_unsure(known):
-        return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     managed = evolve(known.managed, tried=known.managed.tried | {"queue"})
     kept = with_queue(namespace, evolve(known, managed=managed))
-    return refusal(kept, Error.ALREADY_EXISTS, "MGMT-09")
+    return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09")
 
 
 def _done(
-    namespace: Namespace, known: Queue | None, settings: CreateQueue, rules: tuple[RuleId, ...]
+    namespace: Namespace, known: Queue | None, settings: v.CreateQueue, rules: tuple[v.RuleId, ...]
 ) -> Iterator[Transition]:
     """The queue is there and empty; of one that was there in part nothing is told any more."""
     created = _created(namespace, settings)
@@ -198,14 +196,14 @@ def _done(
     yield done(created, *(("MGMT-19",) if whole else ()), *rules)
 
 
-def _is_mixed(known: Queue, settings: CreateQueue) -> bool:
+def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
     """Whether the new queue may have something of what was there, in part or perhaps."""
     other = known.managed.frayed == "create" and known.settings != settings
     deleted = known.managed.frayed == "delete"
     return other or deleted or known.managed.touched or known.role is not None
 
 
-def outages_of(namespace: Namespace, settings: CreateQueue) -> Outages:
+def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
     """The outages that the queue begins with: those of the partitions that it has."""
     told, known = namespace.vantage.partitions, namespace.queues.get(settings.queue)
     outages = namespace.registry.outages.get(settings.queue, Outages(told))
@@ -218,7 +216,7 @@ def outages_of(namespace: Namespace, settings: CreateQueue) -> Outages:
     return Outages(told, down & its_own, doubt & its_own)
 
 
-def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
+def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     """What a creation leaves that was refused in an outage (MANAGEMENT-IN-OUTAGE).
 
     Where the queue may be there already, it may now be so in part, or as it was asked for now.
@@ -237,13 +235,13 @@ def _left_behind(namespace: Namespace, command: CreateQueue) -> Namespace:
             * len(granted_sizes(namespace.profile, command))
             * len(windows_of(namespace, command))
         )
-        open_ended = bool(destinations(command)) or several > 1
+        open_ended = bool(v.destinations(command)) or several > 1
         return given_up(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
     return given_up(namespace, command.queue) if mixed else namespace
 
 
-def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -> Namespace:
+def _created(namespace: Namespace, settings: v.CreateQueue, *, frayed: str = "") -> Namespace:
     name, registry, queues = settings.queue, namespace.registry, namespace.queues
     buried = registry.buried.get(name)
     outages = outages_of(namespace, settings)
@@ -264,26 +262,26 @@ def _created(namespace: Namespace, settings: CreateQueue, *, frayed: str = "") -
         )
     queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
     registry = evolve(registry, creations=registry.creations + 1)
-    for grave in dead_letter_queues_of(name):
+    for grave in v.dead_letter_queues_of(name):
         queues = queues.delete(grave) if grave in queues else queues
     created = with_queue(evolve(namespace, queues=queues, registry=registry), queue)
     whole = with_forwarding_grave(created, name)
     return made(namespace, destination_again(namespace, whole, name), name)
 
 
-def restore_queue(namespace: Namespace, command: RestoreQueue) -> Iterator[Transition]:
+def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
     """PREM-03: a partitioned queue is there from when the tier still permitted it."""
     known = namespace.queues.get(command.queue)
     if known is not None:
-        yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
         if not is_unsure(known):
             return
     restored = _restored(namespace, command)
     yield done(restored if known is None else given_up(restored, command.queue))
 
 
-def _restored(namespace: Namespace, command: RestoreQueue) -> Namespace:
-    settings = CreateQueue(
+def _restored(namespace: Namespace, command: v.RestoreQueue) -> Namespace:
+    settings = v.CreateQueue(
         queue=command.queue,
         requires_session=command.requires_session,
         duplicate_detection=command.duplicate_detection,

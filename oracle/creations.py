@@ -4,19 +4,17 @@ from collections.abc import Iterable
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.transition import Transition
 from busproof.oracle.unknowable import given_up, is_unknowable, named
-from busproof.vocabulary.addressing import created_path
-from busproof.vocabulary.commands import Creation
-from busproof.vocabulary.outcomes import Done
 
 __all__ = ["lost_creation"]
 
 
 def lost_creation(
     namespace: Namespace,
-    command: Creation,
+    command: v.Creation,
     answers: Iterable[Transition],
 ) -> tuple[Namespace, ...]:
     """The states that remain possible: the entity may exist, from now or later on.
@@ -29,7 +27,7 @@ def lost_creation(
         command: the creation.
         answers: what could have been answered to it.
     """
-    path = created_path(command)
+    path = v.created_path(command)
     known = namespace.queues.get(path)
     states = [] if known is None else [namespace]
     possible = False
@@ -39,7 +37,7 @@ def lost_creation(
         created = answer.next.queues.get(path)
         if created is None:
             continue
-        if not isinstance(answer.outcome, Done):
+        if not isinstance(answer.outcome, v.Done):
             # Refused in an outage, it may still have acted on the partitions that were up.
             if created.managed.frayed and known is None:
                 states.append(answer.next)

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Passed
 from busproof.oracle.deliveries import may_be_spent
 from busproof.oracle.expiry import EXPIRED, may_have_died
@@ -18,14 +19,6 @@ from busproof.oracle.ledger import remove, replace, store
 from busproof.oracle.registry import as_created
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.stored import Stored
-from busproof.vocabulary.paths import (
-    DEAD_LETTER_SUFFIXES,
-    DEAD_LETTERS,
-    TRANSFERS,
-    is_dead_letter_queue,
-    owner_of,
-)
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "DELIVERED_TOO_OFTEN",
@@ -40,7 +33,7 @@ DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 """DLQ-02: the reason of a message that was delivered as often as it may be."""
 
 
-def dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS) -> Queue:
+def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS) -> Queue:
     """The dead-letter queue of an entity, as yet empty if nothing has concerned it.
 
     It requires no sessions, detects no copies and never gives a message up (DLQ-09). It forwards
@@ -55,7 +48,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS)
         queue=name,
         requires_session=False,
         duplicate_detection=False,
-        forward_to=None if suffix == TRANSFERS else owner.settings.forward_dead_letters_to,
+        forward_to=None if suffix == v.TRANSFERS else owner.settings.forward_dead_letters_to,
         forward_dead_letters_to=None,
         max_delivery_count=NEVER,
         time_to_live=None,
@@ -72,7 +65,9 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS)
     return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful, managed=managed)
 
 
-def with_dead_letters(namespace: Namespace, owner: Queue, suffix: str = DEAD_LETTERS) -> Namespace:
+def with_dead_letters(
+    namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS
+) -> Namespace:
     """The namespace, in which the entity's dead-letter queue is remembered."""
     return with_queue(namespace, dead_letters(namespace, owner, suffix))
 
@@ -82,7 +77,7 @@ def moved(
     owner: Queue,
     stored: Stored,
     reason: str | None,
-    rule: RuleId,
+    rule: v.RuleId,
     *,
     certain: bool,
 ) -> Namespace:
@@ -102,7 +97,7 @@ def moved(
 
 
 def buried(
-    namespace: Namespace, owner: Queue, letter: Stored, suffix: str = DEAD_LETTERS
+    namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
     """The namespace with a dead letter that is not in its entity; some of what it is, is kept."""
     same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
@@ -131,7 +126,7 @@ def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
 
 def _why_dead(
     namespace: Namespace, owner: Queue, stored: Stored
-) -> Iterator[tuple[str | None, RuleId]]:
+) -> Iterator[tuple[str | None, v.RuleId]]:
     """Each reason, and its rule, for which a message of an entity may be a dead letter by now."""
     for reason in stored.leaving:
         yield reason, "DLQ-05"
@@ -148,10 +143,10 @@ def _why_dead(
 def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
     """What may have arrived in a dead-letter queue by itself, if it is seen there now."""
     name = dead.settings.queue
-    owner = namespace.queues.get(owner_of(name))
-    if owner is None or not is_dead_letter_queue(name):
+    owner = namespace.queues.get(v.owner_of(name))
+    if owner is None or not v.is_dead_letter_queue(name):
         return
-    numbers = () if name.endswith(TRANSFERS) else owner.bodies.get(body, ())
+    numbers = () if name.endswith(v.TRANSFERS) else owner.bodies.get(body, ())
     for number in numbers if isinstance(numbers, tuple) else ():
         stored = owner.messages.get(number)
         if stored is None:
@@ -174,7 +169,7 @@ def _stranded(
     namespace: Namespace, owner: Queue, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
     """FWD-18 to FWD-21, FWD-27: what could not be forwarded, for whichever reason, is here."""
-    suffix = TRANSFERS if dead.settings.queue.endswith(TRANSFERS) else DEAD_LETTERS
+    suffix = v.TRANSFERS if dead.settings.queue.endswith(v.TRANSFERS) else v.DEAD_LETTERS
     passed = owner.passed.get(body, ())
     found = next((each for each in passed if suffix in _graves(namespace, each)), None)
     if found is None:
@@ -200,5 +195,5 @@ def _graves(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
     """FORWARD-FAILED: where a message may be that could not be forwarded."""
     reading = namespace.profile.readings.get("FORWARD-FAILED", "either")
     if passed.kept_by is None or reading == "either":
-        return DEAD_LETTER_SUFFIXES
-    return (TRANSFERS,) if reading == "transfer" else (DEAD_LETTERS,)
+        return v.DEAD_LETTER_SUFFIXES
+    return (v.TRANSFERS,) if reading == "transfer" else (v.DEAD_LETTERS,)

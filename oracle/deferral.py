@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.deliveries import count_is_possible, counts_deferral
 from busproof.oracle.expiry import has_died, may_have_died, outlived
 from busproof.oracle.ledger import doubted, hold, unlock
@@ -17,16 +18,11 @@ from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import Defer, ReceiveDeferred
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.outcomes import ReceivedSeveral
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import Error, ReceiveMode, RuleId
 
 __all__ = ["defer", "lost_defer", "lost_receive_deferred", "receive_deferred"]
 
 
-def defer(namespace: Namespace, command: Defer) -> Iterator[Transition]:
+def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
     """DEFER-01, LOCK-06: the message is set aside, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -35,9 +31,9 @@ def defer(namespace: Namespace, command: Defer) -> Iterator[Transition]:
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
         yield done(settled(after, command), *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
-    if is_dead_letter_queue(command.queue):
+    if v.is_dead_letter_queue(command.queue):
         # Outside the documents: whether dead letters can be deferred is not said.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
@@ -58,37 +54,37 @@ def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
 
 
 def receive_deferred(
-    namespace: Namespace, command: ReceiveDeferred, connection: str, seen: Sighting
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """DEFER-02 to DEFER-13: the messages with these numbers, or none of them."""
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
         # Outside the documents: who asks for nothing may be given nothing.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        yield Transition(outcome=ReceivedSeveral(), next=namespace)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        yield Transition(outcome=v.ReceivedSeveral(), next=namespace)
         return
     if queue.settings.requires_session is not (command.session_id is not None):
-        yield refusal(namespace, Error.INVALID_OPERATION, "DEFER-12", any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DEFER-12", any_error=True)
         return
     if command.session_id is not None:
         holding = holds_session(namespace, queue, command.session_id, connection)
         if holding is not True:
-            yield refusal(namespace, Error.SESSION_LOCK_LOST, "DEFER-12", any_error=True)
+            yield refusal(namespace, v.Error.SESSION_LOCK_LOST, "DEFER-12", any_error=True)
         if holding is False:
             return
         queue = seized(namespace, queue, command.session_id, connection)
-    if isinstance(seen.outcome, ReceivedSeveral):
+    if isinstance(seen.outcome, v.ReceivedSeveral):
         yield from _given(namespace, queue, command, seen.outcome)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
-        yield refusal(namespace, Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
 
 
 def _given(
-    namespace: Namespace, queue: Queue, command: ReceiveDeferred, outcome: ReceivedSeveral
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, outcome: v.ReceivedSeveral
 ) -> Iterator[Transition]:
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     given: list[int] = []
     for view in outcome.messages:
         candidate = _found(namespace, queue, command, view, given)
@@ -109,8 +105,8 @@ def _given(
 def _found(
     namespace: Namespace,
     queue: Queue,
-    command: ReceiveDeferred,
-    view: MessageView,
+    command: v.ReceiveDeferred,
+    view: v.MessageView,
     given: list[int],
 ) -> Seen | None:
     """The deferred message that this is a view of, if there is one that may be given."""
@@ -143,7 +139,7 @@ def _fresh(candidate: Seen) -> Seen:
 
 
 def _may_be_given(
-    namespace: Namespace, candidate: Seen, command: ReceiveDeferred, view: MessageView
+    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
 ) -> bool:
     """DEFER-02, DEFER-04, DEFER-05, DEFER-12: whether it is deferred, free and asked for."""
     stored, session_id = candidate.stored, command.session_id
@@ -157,13 +153,13 @@ def _may_be_given(
         return False
     if not count_is_possible(namespace, candidate.queue, stored, view):
         return False
-    unlocked = command.mode is ReceiveMode.RECEIVE_AND_DELETE
+    unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
     return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
 
 def _why_given(
-    namespace: Namespace, candidate: Seen, command: ReceiveDeferred, view: MessageView
-) -> Iterator[RuleId]:
+    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
+) -> Iterator[v.RuleId]:
     stored = candidate.stored
     yield "DEFER-02"
     if has_died(namespace, stored):
@@ -179,12 +175,12 @@ def _why_given(
 
 
 def _handed_out(
-    namespace: Namespace, candidate: Seen, command: ReceiveDeferred, view: MessageView
+    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
 ) -> Queue:
     queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
     number = view.sequence_number or stored.sequence_number
     also = numbered(queue, stored, number)
-    if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return hold(queue, stored, None, candidate.where, **also)
     lock = given_lock(namespace, candidate, session_id, view)
     also["sequence_number"] = number
@@ -195,7 +191,7 @@ def _handed_out(
 
 
 def _left_out(
-    namespace: Namespace, queue: Queue, command: ReceiveDeferred, given: list[int]
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, given: list[int]
 ) -> bool:
     """DEFER-11: whether a message that was asked for and had to be given was not."""
     return any(
@@ -206,30 +202,30 @@ def _left_out(
     )
 
 
-def _wanted(queue: Queue, command: ReceiveDeferred) -> list[Stored | None]:
+def _wanted(queue: Queue, command: v.ReceiveDeferred) -> list[Stored | None]:
     """What is known to have these numbers, `None` where nothing is."""
     arrived = (queue.numbers.get(number) for number in command.sequence_numbers)
     return [None if number is None else queue.messages.get(number) for number in arrived]
 
 
 def _must_be_given(
-    namespace: Namespace, queue: Queue, stored: Stored, command: ReceiveDeferred
+    namespace: Namespace, queue: Queue, stored: Stored, command: v.ReceiveDeferred
 ) -> bool:
     """TTL-11: whether nothing, its age neither, can keep a deferred message back."""
     return _is_free(queue, stored, command) and not may_have_died(namespace, stored)
 
 
-def _is_free(queue: Queue, stored: Stored, command: ReceiveDeferred) -> bool:
+def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
     in_session = command.session_id in (None, stored.message.session_id)
     there = stored.certain and stored.deferred is True and stored.lock is None
     return there and in_session and not queue.outages.may_hit(stored.where)
 
 
 def _why_refused(
-    namespace: Namespace, queue: Queue, command: ReceiveDeferred
-) -> tuple[RuleId, ...] | None:
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
+) -> tuple[v.RuleId, ...] | None:
     """What a refusal shows, `None` where nothing permits one."""
-    rules: list[RuleId] = []
+    rules: list[v.RuleId] = []
     permitted = False
     if len(command.sequence_numbers) > 1 and _spans(namespace, queue, command):
         permitted = True
@@ -244,7 +240,7 @@ def _why_refused(
 
 def _why_not_this(
     namespace: Namespace, queue: Queue, stored: Stored | None, number: int
-) -> Iterator[RuleId]:
+) -> Iterator[v.RuleId]:
     """DEFER-03 to DEFER-05, DEFER-07, TTL-11: why no message can be had by this number."""
     if stored is None:
         if number in queue.deferred:
@@ -260,30 +256,32 @@ def _why_not_this(
         yield "LIFE-11"
 
 
-def _spans(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> bool:
+def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bool:
     """Whether the numbers may be of several partitions; who is not told, cannot know."""
     if not queue.settings.partitioned:
         return False
-    named = {number >> SEQUENCE_BITS for number in command.sequence_numbers}
+    named = {number >> v.SEQUENCE_BITS for number in command.sequence_numbers}
     told = namespace.vantage.partitions and namespace.vantage.witness
     return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
 
 
-def _offered(namespace: Namespace, queue: Queue, command: ReceiveDeferred) -> Iterator[Transition]:
+def _offered(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
+) -> Iterator[Transition]:
     """What can be given for all that is known: all of them, if all can be had."""
     views = []
     for stored in _wanted(queue, command):
         if stored is None or not _is_free(queue, stored, command):
             return
         views.append(_view(namespace, queue, command, stored))
-    yield from _given(namespace, queue, command, ReceivedSeveral(messages=tuple(views)))
+    yield from _given(namespace, queue, command, v.ReceivedSeveral(messages=tuple(views)))
 
 
 def _view(
-    namespace: Namespace, queue: Queue, command: ReceiveDeferred, stored: Stored
-) -> MessageView:
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, stored: Stored
+) -> v.MessageView:
     view = view_of(stored)
-    if command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return view
     until = namespace.now.earliest + queue.settings.lock_duration
     if command.session_id is not None:
@@ -296,7 +294,7 @@ def _view(
     )
 
 
-def lost_defer(namespace: Namespace, command: Defer) -> Namespace:
+def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
     """The message may be deferred, now or later; if not, its lock lasts as before."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -320,7 +318,7 @@ def lost_defer(namespace: Namespace, command: Defer) -> Namespace:
     return with_queue(namespace, queue)
 
 
-def lost_receive_deferred(namespace: Namespace, command: ReceiveDeferred) -> Namespace:
+def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
     """Each message asked for may have been given, now or later: locked, or gone."""
     queue = namespace.queues[command.queue]
     sought = queue.sought.update(dict.fromkeys(command.sequence_numbers, True))

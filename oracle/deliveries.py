@@ -7,9 +7,9 @@ closed does not. Whether one into a front end's cache counts that nobody was giv
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.state import NEVER, Namespace, Queue
 from busproof.oracle.stored import Stored
-from busproof.vocabulary.messages import MessageView
 
 __all__ = [
     "DEFAULT_DELIVERIES",
@@ -72,7 +72,7 @@ def may_be_spent(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def count_is_possible(
-    namespace: Namespace, queue: Queue, stored: Stored, view: MessageView
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
 ) -> bool:
     """DLQ-01: whether a delivery may bear this count; one that a client is not told, always.
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.dead_letters import dead_letters
 from busproof.oracle.filling import grave
 from busproof.oracle.managing import FIXED
@@ -13,12 +14,6 @@ from busproof.oracle.sizes import no_other_size, of_size, told_size, wrong_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
 from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.commands import GetQueue
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.outcomes import Described, QueueDescription
-from busproof.vocabulary.paths import TRANSFERS
-from busproof.vocabulary.values import Error, RuleId, Tier
 
 __all__ = [
     "availability_is_allowed",
@@ -36,7 +31,7 @@ _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "
 """What a subscription has as its topic has it, or not at all."""
 
 
-def get_queue(namespace: Namespace, command: GetQueue, seen: Sighting) -> Iterator[Transition]:
+def get_queue(namespace: Namespace, command: v.GetQueue, seen: Sighting) -> Iterator[Transition]:
     """MGMT-11, MGMT-20 to MGMT-23: what the queue is and what all its partitions hold."""
     queue = namespace.queues[command.queue]
     must_fail, refusals = get_may_fail(namespace, queue)
@@ -51,11 +46,11 @@ def get_may_fail(namespace: Namespace, queue: Queue) -> tuple[bool, tuple[Transi
     must_fail = bool(queue.outages.down) and reading == "refused"
     if not queue.outages.any or reading == "left-out":
         return must_fail, ()
-    return must_fail, (refusal(namespace, Error.UNAVAILABLE, "MGMT-23", any_error=True),)
+    return must_fail, (refusal(namespace, v.Error.UNAVAILABLE, "MGMT-23", any_error=True),)
 
 
 def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[Transition]:
-    if isinstance(seen.outcome, Described):
+    if isinstance(seen.outcome, v.Described):
         told = seen.outcome.description
         if not wrongly_told(namespace, queue, told):
             rules = _shown(namespace, queue, told)
@@ -63,13 +58,13 @@ def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[T
     elif seen.outcome is None:
         told = described(namespace, queue)
         rules = _shown(namespace, queue, told)
-        yield Transition(outcome=Described(description=told), next=namespace, rules=rules)
+        yield Transition(outcome=v.Described(description=told), next=namespace, rules=rules)
         if may_lag(namespace):
-            before = Availability.AVAILABLE
+            before = v.Availability.AVAILABLE
             if queue.managed.disturbed and not queue.outages.any:
-                before = Availability.LIMITED
+                before = v.Availability.LIMITED
             late = attrs.evolve(told, message_count=0, availability=before)
-            yield Transition(outcome=Described(description=late), next=namespace)
+            yield Transition(outcome=v.Described(description=late), next=namespace)
 
 
 def _reading(namespace: Namespace, ambiguity: str) -> str | None:
@@ -81,13 +76,13 @@ def may_lag(namespace: Namespace) -> bool:
     return _reading(namespace, "GET-LAG") != "at-once"
 
 
-def described(namespace: Namespace, queue: Queue) -> QueueDescription:
+def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
     """What a queue is told to be where nothing was seen."""
     settings, limited = queue.settings, queue.outages.any
     least, most = counts(queue)
     counted = min(most, least + len(queue.locks)) if limited else most
     its_own = queue.role is None
-    return QueueDescription(
+    return v.QueueDescription(
         queue=settings.queue,
         partitioned=bool(settings.partitioned) if its_own else None,
         requires_session=settings.requires_session,
@@ -99,12 +94,14 @@ def described(namespace: Namespace, queue: Queue) -> QueueDescription:
         max_size=told_size(namespace, settings) if its_own else None,
         message_count=counted,
         size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
-        availability=Availability.LIMITED if limited else Availability.AVAILABLE,
-        transfer_dead_letters=len(dead_letters(namespace, queue, TRANSFERS).messages),
+        availability=v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
+        transfer_dead_letters=len(dead_letters(namespace, queue, v.TRANSFERS).messages),
     )
 
 
-def wrongly_told(namespace: Namespace, queue: Queue, told: QueueDescription) -> tuple[RuleId, ...]:
+def wrongly_told(
+    namespace: Namespace, queue: Queue, told: v.QueueDescription
+) -> tuple[v.RuleId, ...]:
     """The rules that a description breaks."""
     told = _of_its_own(queue, told)
     found = [*_wrong_settings(namespace, queue, told)]
@@ -113,14 +110,14 @@ def wrongly_told(namespace: Namespace, queue: Queue, told: QueueDescription) -> 
     if not 0 <= (told.transfer_dead_letters or 0) <= _most_stranded(namespace, queue):
         found.append("FWD-32")
     if not availability_is_allowed(namespace, queue, told.availability):
-        limited = told.availability is Availability.LIMITED
+        limited = told.availability is v.Availability.LIMITED
         found.append("MGMT-22" if limited else "MGMT-21")
         if limited and len(queue.room.refused):
             found.append("SIZE-11")
     return tuple(dict.fromkeys(found))
 
 
-def _of_its_own(queue: Queue, told: QueueDescription) -> QueueDescription:
+def _of_its_own(queue: Queue, told: v.QueueDescription) -> v.QueueDescription:
     """The description, of a subscription without what is its topic's."""
     if queue.role is None:
         return told
@@ -130,11 +127,13 @@ def _of_its_own(queue: Queue, told: QueueDescription) -> QueueDescription:
 
 def _most_stranded(namespace: Namespace, queue: Queue) -> int:
     """FWD-32: how many dead letters of transfers there may be at the most."""
-    known = dead_letters(namespace, queue, TRANSFERS).arrivals
+    known = dead_letters(namespace, queue, v.TRANSFERS).arrivals
     return known + sum(len(several) for several in queue.passed.values())
 
 
-def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
+def _wrong_settings(
+    namespace: Namespace, queue: Queue, told: v.QueueDescription
+) -> Iterator[v.RuleId]:
     settings, managed = queue.settings, queue.managed
     if told.queue != settings.queue:
         yield "MGMT-11"
@@ -144,7 +143,7 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
                 yield rule
             if name == "partitioned":
                 yield from of_partitioning(namespace, queue)
-                if namespace.profile.tier is Tier.PREMIUM:
+                if namespace.profile.tier is v.Tier.PREMIUM:
                     yield "PREM-01"
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
@@ -155,7 +154,7 @@ def _wrong_settings(namespace: Namespace, queue: Queue, told: QueueDescription) 
         wrong = wrong_size(namespace, settings, told.max_size or 0)
         yield from (no_other_size(namespace),) if resized else wrong
     updated = managed.updated or _is_beside_updated(namespace, queue)
-    changed: tuple[RuleId, ...] = ("MGMT-12", "MGMT-17") if updated else ()
+    changed: tuple[v.RuleId, ...] = ("MGMT-12", "MGMT-17") if updated else ()
     if not is_within(told.lock_duration, managed.lock_durations):
         yield from (*changed, "MGMT-11")
     if not is_within(told.max_delivery_count, managed.delivery_counts):
@@ -175,20 +174,20 @@ def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
     return any(namespace.queues[path].managed.updated for path in paths)
 
 
-def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
+def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """The rules by which a queue or a topic is partitioned, or is not."""
-    if namespace.profile.tier is Tier.PREMIUM:
+    if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(queue)
-    own: RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
+    own: v.RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
     return (own, "MGMT-05") if queue.managed.other_before else (own,)
 
 
-def _of_premium(queue: Queue) -> tuple[RuleId, ...]:
+def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
     """PREM-01, PREM-04, PREM-06: what it shows that one is still partitioned, or is not."""
     managed = queue.managed
     if managed.restored:
         return ("PREM-04",)
-    again: tuple[RuleId, ...] = ("PREM-06",) if managed.restored_before else ()
+    again: tuple[v.RuleId, ...] = ("PREM-06",) if managed.restored_before else ()
     return (*again, "PREM-01") if again or "partitions" in managed.tried else ()
 
 
@@ -201,10 +200,10 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
     """MGMT-20, MGMT-23: no message that never was; at once, all that are surely there."""
     if told is None:
         return True
-    name, onward = queue.settings.queue, queue.managed.redirected or destinations(queue.settings)
+    name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
     if any(feeding(namespace, name)) or (queue.role is not None and onward):
         return told >= 0
-    if may_lag(namespace) or destinations(queue.settings):
+    if may_lag(namespace) or v.destinations(queue.settings):
         return 0 <= told <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
     if told < least:
@@ -234,22 +233,26 @@ def counts(queue: Queue) -> tuple[int, int]:
     return max(0, sure - queue.receivers.lost), len(queue.messages)
 
 
-def availability_is_allowed(namespace: Namespace, queue: Queue, told: Availability | None) -> bool:
+def availability_is_allowed(
+    namespace: Namespace, queue: Queue, told: v.Availability | None
+) -> bool:
     """MGMT-21, MGMT-22: limited while a partition is down, and only then."""
     if told is None:
         return True
-    if told is Availability.LIMITED:
+    if told is v.Availability.LIMITED:
         return queue.outages.any or (queue.managed.disturbed and may_lag(namespace))
     return not queue.outages.down or may_lag(namespace)
 
 
-def _shown(namespace: Namespace, queue: Queue, told: QueueDescription) -> tuple[RuleId, ...]:
+def _shown(namespace: Namespace, queue: Queue, told: v.QueueDescription) -> tuple[v.RuleId, ...]:
     """The rules that a description shows to be kept."""
     told = _of_its_own(queue, told)
     return tuple(dict.fromkeys((*_settings_shown(namespace, queue, told), *_rest(queue, told))))
 
 
-def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
+def _settings_shown(
+    namespace: Namespace, queue: Queue, told: v.QueueDescription
+) -> Iterator[v.RuleId]:
     managed = queue.managed
     for name, rule in FIXED.items():
         if getattr(told, name) is not None and name in managed.tried:
@@ -268,7 +271,7 @@ def _settings_shown(namespace: Namespace, queue: Queue, told: QueueDescription) 
         )
 
 
-def _rest(queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
+def _rest(queue: Queue, told: v.QueueDescription) -> Iterator[v.RuleId]:
     """What its counts and its availability show."""
     yield from shown_by_availability(queue, told.availability)
     if told.message_count is not None and queue.outages.any:
@@ -278,11 +281,11 @@ def _rest(queue: Queue, told: QueueDescription) -> Iterator[RuleId]:
         yield "MGMT-20"
 
 
-def shown_by_availability(queue: Queue, told: Availability | None) -> Iterator[RuleId]:
+def shown_by_availability(queue: Queue, told: v.Availability | None) -> Iterator[v.RuleId]:
     """MGMT-21, MGMT-22: what it shows that an entity is told to be limited, or not to be."""
-    if queue.outages.down and told is Availability.LIMITED:
+    if queue.outages.down and told is v.Availability.LIMITED:
         yield "MGMT-21"
-    if told is Availability.AVAILABLE and not queue.outages.any:
+    if told is v.Availability.AVAILABLE and not queue.outages.any:
         yield "MGMT-22"
 
 

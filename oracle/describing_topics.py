@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle.describing import (
     availability_is_allowed,
     get_may_fail,
@@ -14,15 +15,11 @@ from busproof.oracle.listing import subscriptions_of
 from busproof.oracle.managing import FIXED
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic
 from busproof.oracle.transition import Sighting, Transition
-from busproof.vocabulary.commands import GetTopic
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.outcomes import TopicDescribed, TopicDescription
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["get_topic", "wrongly_told_of_topic"]
 
 
-def get_topic(namespace: Namespace, command: GetTopic, seen: Sighting) -> Iterator[Transition]:
+def get_topic(namespace: Namespace, command: v.GetTopic, seen: Sighting) -> Iterator[Transition]:
     """MGMT-11, MGMT-21, MGMT-22, TOPIC-24: what the topic is."""
     topic = namespace.queues[command.topic]
     must_fail, refusals = get_may_fail(namespace, topic)
@@ -33,45 +30,47 @@ def get_topic(namespace: Namespace, command: GetTopic, seen: Sighting) -> Iterat
 
 def _described(namespace: Namespace, topic: Queue, seen: Sighting) -> Iterator[Transition]:
     told = _told(namespace, topic)
-    if isinstance(seen.outcome, TopicDescribed):
+    if isinstance(seen.outcome, v.TopicDescribed):
         told = seen.outcome.description
         if wrongly_told_of_topic(namespace, topic, told):
             return
-    if isinstance(seen.outcome, TopicDescribed | None):
+    if isinstance(seen.outcome, v.TopicDescribed | None):
         rules = _shown(namespace, topic, told)
         yield Transition(
-            outcome=TopicDescribed(description=told), next=namespace, rules=tuple(rules)
+            outcome=v.TopicDescribed(description=told), next=namespace, rules=tuple(rules)
         )
 
 
-def _told(namespace: Namespace, topic: Queue) -> TopicDescription:
+def _told(namespace: Namespace, topic: Queue) -> v.TopicDescription:
     """What a topic is told to be where nothing was seen."""
     settings = topic.settings
-    return TopicDescription(
+    return v.TopicDescription(
         topic=settings.queue,
         partitioned=bool(settings.partitioned),
         duplicate_detection=settings.duplicate_detection,
         duplicate_window=settings.duplicate_window,
         time_to_live=settings.time_to_live,
         subscription_count=len(subscriptions_of(namespace, settings.queue)[0]),
-        availability=Availability.LIMITED if topic.outages.any else Availability.AVAILABLE,
+        availability=v.Availability.LIMITED if topic.outages.any else v.Availability.AVAILABLE,
     )
 
 
 def wrongly_told_of_topic(
-    namespace: Namespace, topic: Queue, told: TopicDescription
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, topic: Queue, told: v.TopicDescription
+) -> tuple[v.RuleId, ...]:
     """The rules that a description breaks."""
     found = [*_wrong_settings(namespace, topic, told)]
     if not _count_is_allowed(namespace, topic, told.subscription_count):
         found.append("TOPIC-24")
     if not availability_is_allowed(namespace, topic, told.availability):
-        limited = told.availability is Availability.LIMITED
+        limited = told.availability is v.Availability.LIMITED
         found.append("MGMT-22" if limited else "MGMT-21")
     return tuple(dict.fromkeys(found))
 
 
-def _wrong_settings(namespace: Namespace, topic: Queue, told: TopicDescription) -> Iterator[RuleId]:
+def _wrong_settings(
+    namespace: Namespace, topic: Queue, told: v.TopicDescription
+) -> Iterator[v.RuleId]:
     settings, managed = topic.settings, topic.managed
     if told.topic != settings.queue:
         yield "MGMT-11"
@@ -98,7 +97,7 @@ def _count_is_allowed(namespace: Namespace, topic: Queue, told: int | None) -> b
     return len(sure) <= told <= len(there)
 
 
-def _shown(namespace: Namespace, topic: Queue, told: TopicDescription) -> Iterator[RuleId]:
+def _shown(namespace: Namespace, topic: Queue, told: v.TopicDescription) -> Iterator[v.RuleId]:
     """The rules that a description shows to be kept."""
     managed = topic.managed
     for name in ("partitioned", "duplicate_detection"):

@@ -7,15 +7,13 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.measures import must_refuse_beyond
 from busproof.oracle.outages import Partitions
 from busproof.oracle.standing import is_over
 from busproof.oracle.state import NEVER, Namespace, Queue
 from busproof.oracle.stored import Copy, Key
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, RuleId
 
 __all__ = [
     "ASKED_BEYOND",
@@ -31,18 +29,18 @@ __all__ = [
     "why_open",
 ]
 
-SHORTEST_WINDOW: Final = 20 * MICROSECONDS
-LONGEST_WINDOW: Final = 7 * 86_400 * MICROSECONDS
+SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
+LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
 """DUP-03: what a duplicate window lasts at the least and at the most."""
 ASKED_BEYOND: Final = "duplicate_window"
 """What is noted of an entity that was asked for with another window."""
-DEFAULT_WINDOW: Final = 600 * MICROSECONDS
+DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
 """DUP-02: how long a MessageId is remembered where the entity was created without saying."""
 
 
 def lawful_windows(
     namespace: Namespace, *, detects: bool, asked: int
-) -> tuple[tuple[int, tuple[RuleId, ...]], ...]:
+) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: the windows that an entity may get, and the rules for each.
 
     Who is not held to limits may give what was asked for.
@@ -62,7 +60,7 @@ class Fate(Enum):
     OPEN = "open"
 
 
-def fate(namespace: Namespace, queue: Queue, message: Message, key: Key | None) -> Fate:
+def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None) -> Fate:
     """KEY-11: whether a message is a copy of one sent within the duplicate window.
 
     Open where the window's edge falls into the time of the request, where the earlier send was
@@ -89,7 +87,7 @@ def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None
     return Fate.DROPPED if surely_within and copy.certain else Fate.OPEN
 
 
-def _fate_across_keys(profile: Profile) -> Fate:
+def _fate_across_keys(profile: v.Profile) -> Fate:
     reading = profile.readings.get("DUPLICATES-ACROSS-KEYS")
     return Fate.KEPT if reading == "per-key" else Fate.OPEN
 
@@ -97,7 +95,7 @@ def _fate_across_keys(profile: Profile) -> Fate:
 def noted(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key | None,
     *,
     becomes: Fate,
@@ -144,13 +142,13 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
         yield attrs.evolve(doubtful[-1], sent=Window(earliest, latest))
 
 
-def _properties(message: Message) -> tuple[str | None, str | None]:
+def _properties(message: v.Message) -> tuple[str | None, str | None]:
     return message.session_id, message.partition_key
 
 
 def why_dropped(
-    namespace: Namespace, queue: Queue, message: Message, key: Key | None, home: Partitions
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, home: Partitions
+) -> Iterator[v.RuleId]:
     """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: what it shows that this is a copy."""
     yield "KEY-11"
     yield "DUP-04"
@@ -170,7 +168,7 @@ def why_dropped(
             yield "DUP-02"
 
 
-def why_kept(queue: Queue, message: Message, key: Key | None) -> Iterator[RuleId]:
+def why_kept(queue: Queue, message: v.Message, key: Key | None) -> Iterator[v.RuleId]:
     """DUP-01, DUP-02, DUP-08, DUP-10: what it shows that this is no copy."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return
@@ -186,8 +184,8 @@ def why_kept(queue: Queue, message: Message, key: Key | None) -> Iterator[RuleId
 
 
 def why_open(
-    namespace: Namespace, queue: Queue, message: Message, key: Key | None
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
+) -> Iterator[v.RuleId]:
     """DUP-06: what it shows that a message with another key was accepted (DUPLICATES-ACROSS-KEYS).
 
     A copy of it with that key is no longer remembered, or there was none.
@@ -202,14 +200,14 @@ def why_open(
             return
 
 
-def why_kept_here(namespace: Namespace, queue: Queue, message: Message) -> Iterator[RuleId]:
+def why_kept_here(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[v.RuleId]:
     """DUP-13: what it shows that a message is no copy of one that went to another entity."""
     known = namespace.registry.identified.get(message.message_id or "")
     if queue.settings.duplicate_detection and known not in (None, queue.settings.queue):
         yield "DUP-13"
 
 
-def identified(namespace: Namespace, queue: Queue, message: Message) -> Namespace:
+def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namespace:
     """The namespace that remembers where a MessageId went, if copies are detected there."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return namespace
@@ -223,7 +221,7 @@ def _is_gone(queue: Queue, body: str) -> bool:
     return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
 
 
-def declined(queue: Queue, message: Message, rule: RuleId) -> Queue:
+def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:
     """DUP-08, DUP-10: the queue, which does not remember a message that it did not take."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue

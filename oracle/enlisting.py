@@ -5,6 +5,7 @@ from typing import assert_never
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.deferral import defer, lost_defer
 from busproof.oracle.evolving import evolve
 from busproof.oracle.heap import push
@@ -25,10 +26,6 @@ from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_
 from busproof.oracle.stored import Key, Lock, Pledge, Stored
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer, Settlement
-from busproof.vocabulary.outcomes import Done, Refused
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import Error
 
 __all__ = [
     "loses",
@@ -39,7 +36,7 @@ __all__ = [
 ]
 
 
-def settle(namespace: Namespace, command: Settlement) -> Iterator[Transition]:
+def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
     """LOCK-11, LOCK-12: a settlement takes effect at once, or waits for its transaction."""
     if command.transaction is not None:
         yield from _enlisted(namespace, command, command.transaction)
@@ -48,24 +45,24 @@ def settle(namespace: Namespace, command: Settlement) -> Iterator[Transition]:
     yield from _at_once(pledged or namespace, command)
     if pledged is not None:
         # Outside the documents: a message is settled that was settled in a transaction already.
-        yield refusal(namespace, Error.LOCK_LOST, any_error=True)
+        yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
-def _at_once(namespace: Namespace, command: Settlement) -> Iterator[Transition]:
+def _at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
     match command:
-        case Complete():
+        case v.Complete():
             return complete(namespace, command)
-        case Abandon():
+        case v.Abandon():
             return abandon(namespace, command)
-        case DeadLetter():
+        case v.DeadLetter():
             return dead_letter(namespace, command)
-        case Defer():
+        case v.Defer():
             return defer(namespace, command)
         case _:
             assert_never(command)
 
 
-def _held_in_doubt(namespace: Namespace, command: Settlement) -> Namespace | None:
+def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
     """The namespace, in which the message's earlier settlement in a transaction is in doubt.
 
     `None` if none waits for a commit.
@@ -89,11 +86,11 @@ def _held_in_doubt(namespace: Namespace, command: Settlement) -> Namespace | Non
     return with_transaction(namespace, name, left)
 
 
-def _enlisted(namespace: Namespace, command: Settlement, name: str) -> Iterator[Transition]:
+def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterator[Transition]:
     """LOCK-11, LOCK-13: it waits for the commit; with a lost lock it is refused, now or then."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     before = _held_in_doubt(namespace, command)
     again = before is not None
@@ -102,7 +99,7 @@ def _enlisted(namespace: Namespace, command: Settlement, name: str) -> Iterator[
     namespace = with_transaction(namespace, name, transaction)
     may_settle = unsure = False
     for transition in _at_once(namespace, attrs.evolve(command, transaction=None)):
-        if isinstance(transition.outcome, Done):
+        if isinstance(transition.outcome, v.Done):
             may_settle = True
         else:
             unsure = unsure or not transition.rules
@@ -117,21 +114,21 @@ def _enlisted(namespace: Namespace, command: Settlement, name: str) -> Iterator[
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
-        yield refusal(after, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(after, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _turned_away(
-    refused: Transition, command: Settlement, name: str, transaction: Transaction
+    refused: Transition, command: v.Settlement, name: str, transaction: Transaction
 ) -> Transition:
     """LOCK-13: a lost lock settles nothing in a transaction either."""
-    lost = refused.rules and refused.outcome == Refused(error=Error.LOCK_LOST)
+    lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
     rules = ("LOCK-13", *refused.rules) if lost else refused.rules
     after = after_refusal(_pledging(refused.next, command), name, transaction)
     return attrs.evolve(refused, next=after, rules=rules)
 
 
 def _taken_yet_doomed(
-    namespace: Namespace, command: Settlement, name: str, refused: Transition
+    namespace: Namespace, command: v.Settlement, name: str, refused: Transition
 ) -> Iterator[Transition]:
     """What is refused may be taken, and the commit refused for it (SETTLEMENT-REFUSAL)."""
     if not refused.rules or _refuses(namespace, "at-once"):
@@ -155,10 +152,10 @@ def _refuses(namespace: Namespace, when: str) -> bool:
     return namespace.profile.readings.get("SETTLEMENT-REFUSAL") == when
 
 
-def _may_object(namespace: Namespace, command: Settlement, transaction: Transaction) -> bool:
+def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
     """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether its key or its entity may not fit the others."""
     queue, readings = namespace.queues[command.queue], namespace.profile.readings
-    others = {*transaction.queues} - {owner_of(command.queue)}
+    others = {*transaction.queues} - {v.owner_of(command.queue)}
     if others and readings.get("TXN-ENTITIES") != "accepted":
         return True
     held = bool(queue.settings.partitioned) and locked(queue, command.lock_token) is not None
@@ -166,13 +163,13 @@ def _may_object(namespace: Namespace, command: Settlement, transaction: Transact
     return held and unfit and readings.get("TXN-OTHER-OPERATIONS") != "sends-only"
 
 
-def _must_object(namespace: Namespace, command: Settlement, transaction: Transaction) -> bool:
+def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
     """Whether its key has to be that of the transaction, and is not (TXN-OTHER-OPERATIONS)."""
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
     return reading == "all" and _differs(namespace, command, transaction)
 
 
-def _differs(namespace: Namespace, command: Settlement, transaction: Transaction) -> bool:
+def _differs(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
     """Whether it has another key than what was sent or settled in the transaction there."""
     key = _key(namespace, command)
     of_sends = transaction.keys.get(command.queue)
@@ -181,19 +178,19 @@ def _differs(namespace: Namespace, command: Settlement, transaction: Transaction
     return key is not None and any(keys_may_differ(namespace.profile, key, each) for each in others)
 
 
-def _key(namespace: Namespace, command: Settlement) -> Key | None:
+def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
     stored = locked(namespace.queues[command.queue], command.lock_token)
     return None if stored is None else stored.key
 
 
-def _pledging(namespace: Namespace, command: Settlement) -> Namespace:
+def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
     """The namespace, which knows that a message of the queue was to be settled in a transaction."""
     queue = namespace.queues[command.queue]
     return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
 
 
 def _waiting(
-    namespace: Namespace, command: Settlement, name: str, *, certain: bool = True
+    namespace: Namespace, command: v.Settlement, name: str, *, certain: bool = True
 ) -> Namespace:
     """The namespace, in which the settlement waits for its transaction, its message still locked.
 
@@ -201,7 +198,7 @@ def _waiting(
     """
     transaction = running(namespace, name)
     entry = Enlisted(attrs.evolve(command, transaction=None), _key(namespace, command), certain)
-    owner = owner_of(command.queue)
+    owner = v.owner_of(command.queue)
     grown = attrs.evolve(
         transaction,
         settlements=(*transaction.settlements, entry),
@@ -266,7 +263,7 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
     return namespace
 
 
-def _settled(namespace: Namespace, command: Settlement) -> Namespace:
+def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
     """The namespace after a settlement, if the message is still held under its lock."""
     queue = namespace.queues.get(command.queue)
     if queue is None or locked(queue, command.lock_token) is None:
@@ -274,24 +271,24 @@ def _settled(namespace: Namespace, command: Settlement) -> Namespace:
     return next(_at_once(namespace, command)).next
 
 
-def _perhaps_settled(namespace: Namespace, command: Settlement) -> Namespace:
+def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
     """The namespace after a settlement that may take effect, now or later."""
     if command.queue not in namespace.queues:
         return namespace
     match command:
-        case Complete():
+        case v.Complete():
             return lost_complete(namespace, command)
-        case Abandon():
+        case v.Abandon():
             return lost_abandon(namespace, command)
-        case DeadLetter():
+        case v.DeadLetter():
             return lost_dead_letter(namespace, command)
-        case Defer():
+        case v.Defer():
             return lost_defer(namespace, command)
         case _:
             assert_never(command)
 
 
-def lost_settle(namespace: Namespace, command: Settlement) -> Namespace:
+def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
     """What a settlement leaves that was never answered; in a transaction it may wait."""
     if command.transaction is None:
         return _perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle.activating import is_awaited, why_active
 from busproof.oracle.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.oracle.expiry import why_given as why_given_at_its_age
@@ -13,9 +14,6 @@ from busproof.oracle.sighting import Seen
 from busproof.oracle.standing import lock_is_over
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.topics import shown_by_copy, shown_by_nothing
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS, is_dead_letter_queue, owner_of
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
 
@@ -42,9 +40,9 @@ def left_out(namespace: Namespace, queue: Queue) -> bool:
 
 def why_nothing(
     namespace: Namespace, queue: Queue, session_id: str | None, *, cached: bool
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     """What an empty answer shows: what is locked, settled or dead was not given again."""
-    rules: tuple[RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
+    rules: tuple[v.RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
     rules = (*why_not_handed_out(namespace, queue, cached=cached), *rules)
     if cached and surely_available(queue, cached_elsewhere=False):
         rules = ("LIFE-08", *rules)
@@ -56,16 +54,16 @@ def why_nothing(
     rules = (*why_expired(namespace, queue, session_id), *rules)
     rules = (*is_awaited(namespace, queue, session_id), *rules)
     if len(queue.managed.before):
-        apart: tuple[RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
+        apart: tuple[v.RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
         rules = ("MGMT-15", *apart, *rules)
     return ("LIFE-02", *rules) if len(queue.locks) else rules
 
 
-def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
+def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId]:
     """DLQ-02, DLQ-07, DLQ-08, DLQ-13, DLQ-14: what was not given, in either of the two places."""
     name = queue.settings.queue
-    if not is_dead_letter_queue(name):
-        dead = namespace.queues.get(name + DEAD_LETTERS)
+    if not v.is_dead_letter_queue(name):
+        dead = namespace.queues.get(name + v.DEAD_LETTERS)
         if queue.spent:
             yield "DLQ-02"
         if dead is not None and dead.arrivals:
@@ -74,10 +72,10 @@ def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
         if aside is not None and aside.deferred:
             yield "DEFER-01"
         return
-    if name.endswith(TRANSFERS):
+    if name.endswith(v.TRANSFERS):
         yield "FWD-32"
     else:
-        yield from _why_not_for_its_age(namespace.queues[owner_of(name)])
+        yield from _why_not_for_its_age(namespace.queues[v.owner_of(name)])
     if not queue.arrivals:
         yield "DLQ-08"
     if len(queue.messages) < queue.arrivals:
@@ -86,7 +84,7 @@ def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[RuleId]:
         yield "DLQ-13"
 
 
-def _why_not_for_its_age(owner: Queue) -> Iterator[RuleId]:
+def _why_not_for_its_age(owner: Queue) -> Iterator[v.RuleId]:
     """TTL-08, TTL-10: what it shows of messages that have died that none is a dead letter."""
     if owner.deaths.shown and not owner.settings.dead_letter_expired:
         yield "TTL-08"
@@ -94,16 +92,16 @@ def _why_not_for_its_age(owner: Queue) -> Iterator[RuleId]:
         yield "TTL-10"
 
 
-def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple[RuleId, ...]:
+def why_given(namespace: Namespace, candidate: Seen, view: v.MessageView) -> tuple[v.RuleId, ...]:
     """What it shows that this message was given, whatever its place in a line."""
     stored, queue = candidate.stored, candidate.queue
     cached = cached_elsewhere(namespace, queue)
     again = "LIFE-05" if stored.lock is not None else stored.returned
     copied = shown_by_copy(namespace, queue, stored.message.body)
-    rules: tuple[RuleId, ...] = (*stored.shows, *copied, "LIFE-01", *candidate.rules)
+    rules: tuple[v.RuleId, ...] = (*stored.shows, *copied, "LIFE-01", *candidate.rules)
     if queue.fed and not stored.deliveries:
         rules = (*why_late(namespace, queue, stored.message.body), *rules)
-    if is_dead_letter_queue(queue.settings.queue):
+    if v.is_dead_letter_queue(queue.settings.queue):
         rules = ("DLQ-06", *candidate.rules, *_why_dead_letter(namespace, candidate))
     rules = (*why_active(queue, stored, view.sequence_number), *rules)
     rules = (*why_given_at_its_age(namespace, queue, stored), *rules)
@@ -123,14 +121,14 @@ def why_given(namespace: Namespace, candidate: Seen, view: MessageView) -> tuple
     return rules if again is None else (again, *rules)
 
 
-def _why_again(namespace: Namespace, candidate: Seen, view: MessageView) -> Iterator[RuleId]:
+def _why_again(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
     """DLQ-01, DLQ-03, LOCK-08, LOCK-09: what it shows that a message came back."""
     stored, queue = candidate.stored, candidate.queue
     if stored.resisted:
         yield "LOCK-08"
     if stored.number + 1 < queue.arrivals:
         yield "LOCK-09"
-    if is_dead_letter_queue(queue.settings.queue):
+    if v.is_dead_letter_queue(queue.settings.queue):
         return
     if view.delivery_count is not None:
         yield "DLQ-01"
@@ -138,10 +136,10 @@ def _why_again(namespace: Namespace, candidate: Seen, view: MessageView) -> Iter
         yield "DLQ-03"
 
 
-def _why_dead_letter(namespace: Namespace, candidate: Seen) -> Iterator[RuleId]:
+def _why_dead_letter(namespace: Namespace, candidate: Seen) -> Iterator[v.RuleId]:
     """DLQ-04, DLQ-07, DLQ-09, DLQ-12, DLQ-13: why it came, that it stayed, and from where."""
     stored, queue = candidate.stored, candidate.queue
-    most = namespace.queues[owner_of(queue.settings.queue)].settings.max_delivery_count
+    most = namespace.queues[v.owner_of(queue.settings.queue)].settings.max_delivery_count
     if stored.returned == "DLQ-02" and most == DEFAULT_DELIVERIES:
         yield "DLQ-04"
     if stored.deliveries:

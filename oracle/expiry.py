@@ -10,14 +10,13 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import NEVER
 from busproof.oracle.ledger import replace
 from busproof.oracle.lifetimes import lifetimes
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "EXPIRED",
@@ -42,7 +41,7 @@ EXPIRED: Final = "TTLExpiredException"
 def death(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     came: Window | None = None,
     least: int | None = None,
 ) -> Window | None:
@@ -189,7 +188,7 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
     return attrs.evolve(queue, deaths=deaths)
 
 
-def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[RuleId]:
+def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: what it shows that it is not given."""
     yield "TTL-01"
     own, most = stored.message.time_to_live, queue.settings.time_to_live
@@ -205,12 +204,12 @@ def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[RuleId]:
         yield "TTL-13"
 
 
-def outlived(namespace: Namespace, stored: Stored) -> tuple[RuleId, ...]:
+def outlived(namespace: Namespace, stored: Stored) -> tuple[v.RuleId, ...]:
     """TTL-05: what it shows that a locked message is settled."""
     return ("TTL-05",) if has_died(namespace, stored) else ()
 
 
-def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
+def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
     """TTL-02, TTL-14, MGMT-12: what it shows of its age that a message is given."""
     if stored.dies is None:
         return
@@ -241,7 +240,7 @@ def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool
     )
 
 
-def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[RuleId]:
+def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: what an empty answer shows."""
     dark = queue.outages.any
     for rule in queue.deaths.shown.get(session_id, ()):

@@ -6,14 +6,12 @@ Full is not down: what is full gives what it holds, and refuses only what it has
 from collections.abc import Iterator
 from itertools import chain
 
+from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
 from busproof.oracle.room import NO_ROOM_TAKEN, Room, most
 from busproof.oracle.sizes import LEAST_GB, capacity
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding
 from busproof.oracle.transition import Transition, refusal
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import Error
 
 __all__ = [
     "all_may_be_full",
@@ -42,11 +40,11 @@ def pooled(namespace: Namespace) -> bool:
 
 def grave(namespace: Namespace, queue: Queue) -> Room:
     """The room that its dead letters take of the queue's (SIZE-13)."""
-    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
+    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     return NO_ROOM_TAKEN if dead is None else dead.room
 
 
-def weight(queue: Queue, message: Message) -> int:
+def weight(queue: Queue, message: v.Message) -> int:
     """The most bytes that a message takes of an entity's size.
 
     It may be kept once for a topic, and once for each subscription and each rule with an action.
@@ -91,14 +89,14 @@ def all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size:
     return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
 
 
-def perhaps_full(namespace: Namespace, queue: Queue, message: Message) -> Iterator[Transition]:
+def perhaps_full(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[Transition]:
     """A refusal for want of room, of a message that has to be refused for another reason.
 
     Nobody says which of several reasons a bus names.
     """
     where = everywhere(namespace, queue.settings)
     if may_be_full(namespace, queue, where, weight(queue, message)):
-        yield refusal(namespace, Error.QUOTA_EXCEEDED)
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
 
 
 def _fullest(room: Room, dead: Room, where: Partitions) -> int:

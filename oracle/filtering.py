@@ -5,6 +5,7 @@ from typing import Final, assert_never
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.filters.actions import RULE_NAME, changed, parsed_action
 from busproof.filters.matching import takes
 from busproof.filters.parser import (
@@ -25,21 +26,10 @@ from busproof.filters.parser import (
     walked,
 )
 from busproof.oracle.state import Subscription
-from busproof.vocabulary.commands import AddRule, RemoveRule
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.subscription_rules import (
-    DEFAULT_RULE,
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    TrueFilter,
-)
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Copied", "Verdict", "copies", "judged"]
 
-_OF_NODES: Final[dict[type, RuleId]] = {
+_OF_NODES: Final[dict[type, v.RuleId]] = {
     Compare: "FILTER-11",
     And: "FILTER-12",
     Or: "FILTER-12",
@@ -52,7 +42,7 @@ _OF_NODES: Final[dict[type, RuleId]] = {
 }
 """What each part of a condition puts to the test."""
 
-_OF_ACTIONS: Final[tuple[RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23")
+_OF_ACTIONS: Final[tuple[v.RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23")
 """What a copy shows that a rule with an action has made."""
 
 
@@ -61,7 +51,7 @@ class Verdict:
     """Whether a subscription takes a message (`None`: perhaps), and by which rules."""
 
     taken: bool | None
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
 
 
 @attrs.frozen
@@ -71,11 +61,11 @@ class Copied:
     Where it is open what an action makes of it, `message` is `None`.
     """
 
-    message: Message | None
+    message: v.Message | None
     verdict: Verdict
 
 
-def copies(role: Subscription, message: Message) -> tuple[Copied, ...]:
+def copies(role: Subscription, message: v.Message) -> tuple[Copied, ...]:
     """FILTER-05, FILTER-22: one copy for all rules without action, one for each with an action.
 
     The first is that of the former, whether they take the message or not.
@@ -86,7 +76,7 @@ def copies(role: Subscription, message: Message) -> tuple[Copied, ...]:
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
-    removable = {each.rule for each in role.pending if isinstance(each, RemoveRule)}
+    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     found = [
         (name, action, takes(role.rules[name], message) and (name not in removable or None))
         for name, action in sorted(role.actions.items())
@@ -99,7 +89,7 @@ def copies(role: Subscription, message: Message) -> tuple[Copied, ...]:
     return (Copied(message, verdict), *made)
 
 
-def _acted_on(name: str, action: str, message: Message) -> Message | None:
+def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
     """FILTER-21, FILTER-23: the copy that a rule makes, which tells the rule's name."""
     statements = parsed_action(action)
     after = None if isinstance(statements, Outside) else changed(statements, message)
@@ -109,14 +99,14 @@ def _acted_on(name: str, action: str, message: Message) -> Message | None:
     return attrs.evolve(after, properties=after.properties.set(RULE_NAME, name))
 
 
-def judged(role: Subscription, message: Message) -> Verdict:
+def judged(role: Subscription, message: v.Message) -> Verdict:
     """FILTER-01 to FILTER-06: whether any rule takes the message.
 
     A change of a rule whose answer never came may have happened, and may still.
     """
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
-    removable = {each.rule for each in role.pending if not isinstance(each, AddRule)}
+    removable = {each.rule for each in role.pending if not isinstance(each, v.AddRule)}
     answers = {name: takes(each, message) for name, each in sorted(role.rules.items())}
     surely = [name for name, taken in answers.items() if taken and name not in removable]
     if surely:
@@ -125,7 +115,7 @@ def judged(role: Subscription, message: Message) -> Verdict:
     perhaps += [
         taken
         for each in role.pending
-        if isinstance(each, AddRule) and (taken := takes(each.filter, message)) is not False
+        if isinstance(each, v.AddRule) and (taken := takes(each.filter, message)) is not False
     ]
     if perhaps:
         return Verdict(taken=None, rules=())
@@ -133,12 +123,12 @@ def judged(role: Subscription, message: Message) -> Verdict:
 
 
 def _shown_by_taking(
-    role: Subscription, message: Message, answers: dict[str, bool | None], surely: list[str]
-) -> tuple[RuleId, ...]:
+    role: Subscription, message: v.Message, answers: dict[str, bool | None], surely: list[str]
+) -> tuple[v.RuleId, ...]:
     deciding = role.rules[surely[0]]
     rules = (
         ("FILTER-01",)
-        if surely == [DEFAULT_RULE]
+        if surely == [v.DEFAULT_RULE]
         else (*_rules_of(deciding, message, taken=True), "FILTER-07")
     )
     if len(answers) > 1 and len(surely) == 1:
@@ -148,7 +138,7 @@ def _shown_by_taking(
     return rules
 
 
-def _shown_by_not_taking(role: Subscription, message: Message) -> tuple[RuleId, ...]:
+def _shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
     if not role.rules:
         return ("FILTER-06", "FILTER-07")
     rules = [
@@ -159,21 +149,21 @@ def _shown_by_not_taking(role: Subscription, message: Message) -> tuple[RuleId, 
     return tuple(dict.fromkeys((*rules, "FILTER-07")))
 
 
-def _rules_of(wanted: Filter, message: Message, *, taken: bool) -> tuple[RuleId, ...]:
+def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.RuleId, ...]:
     """The rules that say why this filter takes this message, or does not."""
     match wanted:
-        case TrueFilter() | FalseFilter():
+        case v.TrueFilter() | v.FalseFilter():
             return ("FILTER-02",)
-        case CorrelationFilter():
+        case v.CorrelationFilter():
             return ("FILTER-03",) if taken else ("FILTER-04", "FILTER-03")
-        case SqlFilter(expression=expression):
+        case v.SqlFilter(expression=expression):
             condition = parsed(expression)
             return () if isinstance(condition, Outside) else _of_sql(condition, message)
         case _:
             assert_never(wanted)
 
 
-def _of_sql(condition: Condition, message: Message) -> tuple[RuleId, ...]:
+def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
     """FILTER-11 to FILTER-18: what of the language the condition puts to the test."""
     nodes = list(walked(condition))
     rules = [_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.duplicates import Fate, fate, noted
 from busproof.oracle.keys import MESSAGE_ID, effective_key, keys_conflict
@@ -19,8 +20,6 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.stored import Key
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
 
@@ -29,7 +28,7 @@ MOST_HOPS = {"three": 3}
 """FORWARD-HOPS: how often a message is forwarded at most; four times where nothing else is said."""
 
 
-def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> RuleId | None:
+def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> v.RuleId | None:
     """FWD-18 to FWD-20: the rule by which a message cannot go on to here now, if there is one."""
     reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
     if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
@@ -74,7 +73,7 @@ def passed_on(
     return _keeping(destination, kept_away), going
 
 
-def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[RuleId]:
+def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[v.RuleId]:
     """FWD-13, FWD-17, FWD-27: why the message may or will not be found at the destination."""
     if becomes is Fate.DROPPED:
         yield "FWD-13"
@@ -84,7 +83,7 @@ def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[
         yield "FWD-27"
 
 
-def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[RuleId]:
+def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId]:
     """FWD-23: what it shows that a message has come here which was due in an outage of its source.
 
     Only of what was scheduled at a source of this entity itself.
@@ -98,7 +97,7 @@ def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[RuleId]:
             yield "FWD-23"
 
 
-def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: RuleId) -> Namespace:
+def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.RuleId) -> Namespace:
     """FWD-18, FWD-19, FWD-33: the message is nowhere behind its source, by this rule.
 
     It was forwarded too often, its destination is disabled, or it is in a transaction that has not
@@ -113,7 +112,7 @@ def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: RuleId
     return namespace
 
 
-def _keeping(destination: Queue, rules: tuple[RuleId, ...]) -> Queue:
+def _keeping(destination: Queue, rules: tuple[v.RuleId, ...]) -> Queue:
     kept_away = tuple(dict.fromkeys((*destination.kept_away, *rules)))
     return attrs.evolve(destination, fed=True, kept_away=kept_away)
 
@@ -138,13 +137,13 @@ def _was_id_a_key(source: Queue, arrival: Arrival) -> bool:
 
 def _shown(
     source: Queue, destination: Queue, arrival: Arrival, key: Key | None
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     """What it shows that the message is received behind this hop."""
-    if is_dead_letter_queue(source.settings.queue):
+    if v.is_dead_letter_queue(source.settings.queue):
         return ("FWD-35",)
     pair = (bool(source.settings.partitioned), bool(destination.settings.partitioned))
     asked = "FWD-05" if source.managed.redirected else "FWD-04"
-    rules: tuple[RuleId, ...] = (_OF_KINDS[pair], asked, "FWD-14")
+    rules: tuple[v.RuleId, ...] = (_OF_KINDS[pair], asked, "FWD-14")
     message = arrival.message
     if message.session_id or message.partition_key or message.message_id:
         rules = ("FWD-07", *rules)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import Calendar
 from busproof.oracle.filling import (
     all_may_be_full,
@@ -19,10 +20,6 @@ from busproof.oracle.sizes import MOST_GB, capacity
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, feeding, with_queue
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Sighting, Transition, refusal
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "no_room",
@@ -36,7 +33,7 @@ __all__ = [
 def with_room(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key | None,
     spared: Partitions,
     seen: Sighting,
@@ -44,7 +41,7 @@ def with_room(
     """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
     # A copy of an earlier message takes no room, for it is dropped.
     copied = message.message_id in queue.copies
-    if copied or not isinstance(seen.outcome, Done | None):
+    if copied or not isinstance(seen.outcome, v.Done | None):
         return spared
     if _surely_held(queue.room, grave(namespace, queue), queue.calendar) < MOST_GB:
         return spared
@@ -96,14 +93,14 @@ def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
 
 def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
     """How many receives of its dead letters were never answered."""
-    dead = namespace.queues.get(queue.settings.queue + DEAD_LETTERS)
+    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     return 0 if dead is None else dead.receivers.lost
 
 
 def no_room(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key | None,
     where: Partitions,
 ) -> Iterator[Transition]:
@@ -118,7 +115,7 @@ def no_room(
     """
     if any(feeding(namespace, queue.settings.queue)):
         # Whatever it says, it shows no rule.
-        yield refusal(namespace, Error.QUOTA_EXCEEDED)
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
         return
     # What waits in a transaction may take its room already, and is among what has arrived.
     size = weight(queue, message)
@@ -132,19 +129,19 @@ def no_room(
 
 
 def _refused(
-    namespace: Namespace, queue: Queue, message: Message, key: Key | None, where: Partitions
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
 ) -> Transition:
     room = queue.room
     full = room.full | where if where.bit_count() == 1 else room.full
     known = attrs.evolve(room, full=full, refused=room.refused.set(key, False))
     rules = tuple(_why_refused(namespace, queue, message, key, where))
     noted = with_queue(namespace, attrs.evolve(queue, room=known))
-    return refusal(noted, Error.QUOTA_EXCEEDED, *rules)
+    return refusal(noted, v.Error.QUOTA_EXCEEDED, *rules)
 
 
 def _why_refused(
-    namespace: Namespace, queue: Queue, message: Message, key: Key | None, where: Partitions
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
+) -> Iterator[v.RuleId]:
     """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: what the refusal shows."""
     if not queue.settings.partitioned:
         yield "SIZE-10"
@@ -159,7 +156,9 @@ def _why_refused(
     yield "SIZE-11"
 
 
-def _is_by_others(namespace: Namespace, queue: Queue, message: Message, where: Partitions) -> bool:
+def _is_by_others(
+    namespace: Namespace, queue: Queue, message: v.Message, where: Partitions
+) -> bool:
     """Whether there would be room were it not for what is locked, set aside, planned or dead."""
     room = queue.room
     dead = grave(namespace, queue).held
@@ -174,7 +173,7 @@ def _without(room: Room, size: int, where: Partitions) -> Room:
     return attrs.evolve(room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - size))
 
 
-def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[RuleId]:
+def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[v.RuleId]:
     """SIZE-08, SIZE-09, SIZE-12: what it shows that a message was taken although some were not."""
     room = queue.room
     if room.refused.get(key):

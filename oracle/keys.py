@@ -5,12 +5,9 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue, Transaction
 from busproof.oracle.stored import Key
-from busproof.vocabulary.commands import CreateQueue
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "ASSIGNED",
@@ -35,7 +32,9 @@ ASSIGNED: Final = "assigned MessageId"
 """A MessageId that the client library assigned and the test has not seen (KEY-13)."""
 
 
-def interpretations(profile: Profile, message: Message) -> Iterator[tuple[Profile, Message]]:
+def interpretations(
+    profile: v.Profile, message: v.Message
+) -> Iterator[tuple[v.Profile, v.Message]]:
     """The message with each empty property taken as set or as not set (EMPTY-KEY).
 
     Where either is possible, whoever goes on from there stays with the same answer: the profile
@@ -48,7 +47,9 @@ def interpretations(profile: Profile, message: Message) -> Iterator[tuple[Profil
     yield from found
 
 
-def _counted(profile: Profile, message: Message, name: str) -> Iterator[tuple[Profile, Message]]:
+def _counted(
+    profile: v.Profile, message: v.Message, name: str
+) -> Iterator[tuple[v.Profile, v.Message]]:
     settled = f"EMPTY-KEY of {name}"
     reading = profile.readings.get(settled, profile.readings.get("EMPTY-KEY"))
     for answer, value in (("set", ""), ("unset", None)):
@@ -58,7 +59,7 @@ def _counted(profile: Profile, message: Message, name: str) -> Iterator[tuple[Pr
             yield told, attrs.evolve(message, **counted)
 
 
-def keys_conflict(message: Message) -> bool:
+def keys_conflict(message: v.Message) -> bool:
     """KEY-08: SessionId and PartitionKey are both set and differ."""
     return (
         message.session_id is not None
@@ -67,7 +68,7 @@ def keys_conflict(message: Message) -> bool:
     )
 
 
-def effective_key(namespace: Namespace, settings: CreateQueue, message: Message) -> Key | None:
+def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Message) -> Key | None:
     """KEY-04, KEY-07, KEY-10, KEY-12: the first of SessionId, PartitionKey, and MessageId.
 
     The MessageId counts with duplicate detection only; a regular queue selects nothing by a key.
@@ -86,7 +87,7 @@ def effective_key(namespace: Namespace, settings: CreateQueue, message: Message)
 
 
 def transaction_key(
-    namespace: Namespace, settings: CreateQueue, message: Message
+    namespace: Namespace, settings: v.CreateQueue, message: v.Message
 ) -> tuple[Key | None, ...]:
     """TXN-01, TXN-03: what may count as the message's key in a transaction.
 
@@ -109,7 +110,7 @@ def transaction_key(
 
 
 def settled_otherwise(
-    namespace: Namespace, transaction: Transaction, queue: Queue, message: Message
+    namespace: Namespace, transaction: Transaction, queue: Queue, message: v.Message
 ) -> bool:
     """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether a message may not fit what was settled before it.
 
@@ -123,37 +124,37 @@ def settled_otherwise(
     )
 
 
-def _may_differ(profile: Profile, one: Key | None, two: Key | None) -> bool:
+def _may_differ(profile: v.Profile, one: Key | None, two: Key | None) -> bool:
     return one is None or two is None or keys_may_differ(profile, one, two)
 
 
-def home_name(profile: Profile, key: Key) -> Key:
+def home_name(profile: v.Profile, key: Key) -> Key:
     """The name under which the key's partition is remembered (KEY-PROPERTIES)."""
     if profile.readings.get("KEY-PROPERTIES") == "one-key":
         return Key("", key.value)
     return key
 
 
-def keys_may_be_same(profile: Profile, one: Key, two: Key) -> bool:
+def keys_may_be_same(profile: v.Profile, one: Key, two: Key) -> bool:
     """Whether some reading takes the two for the same key."""
     if one.value != two.value:
         return False
     return one == two or profile.readings.get("KEY-PROPERTIES") != "two-keys"
 
 
-def keys_may_differ(profile: Profile, one: Key, two: Key) -> bool:
+def keys_may_differ(profile: v.Profile, one: Key, two: Key) -> bool:
     """Whether some reading takes the two for different keys."""
     if one.value != two.value:
         return True
     return one != two and profile.readings.get("KEY-PROPERTIES") != "one-key"
 
 
-def rule_of(settings: CreateQueue, message: Message, key: Key) -> tuple[RuleId, ...]:
+def rule_of(settings: v.CreateQueue, message: v.Message, key: Key) -> tuple[v.RuleId, ...]:
     """The rules that make this property the key of this message."""
     told_apart = settings.duplicate_detection and message.message_id is not None
     match key.taken_from:
         case "SessionId":
-            rules: tuple[RuleId, ...] = (
+            rules: tuple[v.RuleId, ...] = (
                 ("KEY-05", "KEY-04") if settings.requires_session else ("KEY-04",)
             )
         case "PartitionKey":

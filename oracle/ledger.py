@@ -4,6 +4,7 @@ from typing import Any
 
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import NEVER
 from busproof.oracle.evolving import evolve
 from busproof.oracle.heap import Heap, push, settled, smallest
@@ -13,8 +14,6 @@ from busproof.oracle.room import Room, filled, most, moved
 from busproof.oracle.state import Queue
 from busproof.oracle.stored import Key, Lock, Receivers, Stored, Tally
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "doubted",
@@ -33,13 +32,13 @@ __all__ = [
 
 def store(  # noqa: PLR0913 - each is a fact of its own
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key | None,
     where: Partitions,
     now: Window,
     *,
     certain: bool = True,
-    shows: tuple[RuleId, ...] = (),
+    shows: tuple[v.RuleId, ...] = (),
     dies: Window | None = None,
     also: dict[str, Any] | None = None,
 ) -> Queue:
@@ -78,7 +77,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     )
 
 
-def _members(queue: Queue, message: Message, step: int) -> Map[str, int]:
+def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
     """How many messages each session has, after one came or went."""
     session_id = message.session_id
     if not queue.settings.requires_session or session_id is None:
@@ -89,21 +88,21 @@ def _members(queue: Queue, message: Message, step: int) -> Map[str, int]:
     return queue.members.delete(session_id)
 
 
-def line_of(queue: Queue, message: Message, key: Key | None) -> Key | None:
+def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
     """The key or session by which a message is kept in order."""
     if queue.settings.requires_session and message.session_id is not None:
         return Key(SESSION_ID, message.session_id)
     return key
 
 
-def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | RuleId]:
+def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | v.RuleId]:
     """Body to arrival number; several sends of one body keep all their numbers."""
     known = queue.bodies.get(body)
     numbers = (*known, number) if isinstance(known, tuple) else (number,)
     return queue.bodies.set(body, numbers)
 
 
-def never_arrives(queue: Queue, body: str, rule: RuleId) -> Queue:
+def never_arrives(queue: Queue, body: str, rule: v.RuleId) -> Queue:
     """The queue that knows by which rule a message with this body cannot be in it."""
     if body in queue.bodies:
         return queue

@@ -6,16 +6,16 @@ request that was never answered or by forwarding, may come under the one of befo
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import NEVER
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.unknowable import given_up
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import UpdateQueue
 
 __all__ = ["with_lifetime"]
 
 
-def with_lifetime(namespace: Namespace, command: UpdateQueue, *, surely: bool) -> Namespace:
+def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
     """MGMT-12: the namespace, in which what comes to a queue from now on lives that long.
 
     Args:

@@ -1,9 +1,9 @@
 """How long messages live in an entity."""
 
+from busproof import vocabulary as v
 from busproof.oracle.calendar import NEVER
 from busproof.oracle.state import Queue
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
 
 __all__ = ["lesser", "lifetime", "lifetimes"]
 
@@ -15,12 +15,12 @@ def lesser(one: int | None, other: int | None) -> int | None:
     return min(one, other)
 
 
-def lifetime(queue: Queue, message: Message) -> int | None:
+def lifetime(queue: Queue, message: v.Message) -> int | None:
     """TTL-03, TTL-04: how long a message lives in an entity as it is now, in microseconds."""
     return lesser(queue.settings.time_to_live, message.time_to_live)
 
 
-def lifetimes(queue: Queue, message: Message, came: Window | None = None) -> Window:
+def lifetimes(queue: Queue, message: v.Message, came: Window | None = None) -> Window:
     """The shortest and the longest that a message may live; `NEVER` is for ever.
 
     Args:

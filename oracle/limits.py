@@ -4,12 +4,11 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.filling import weight
 from busproof.oracle.room import filled
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
 from busproof.oracle.unknowable import given_up, is_unknowable
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = [
     "SIZE_LIMIT",
@@ -25,7 +24,7 @@ __all__ = [
     "without_deleted",
 ]
 
-TIME_LIMIT: Final = 120 * MICROSECONDS
+TIME_LIMIT: Final = 120 * v.MICROSECONDS
 """A transaction may be ended by the service this long after it began."""
 SIZE_LIMIT: Final = 100
 """LIMIT-15, LIMIT-16: a transaction takes so many messages and no more."""
@@ -75,7 +74,7 @@ def vacated(queue: Queue, staged: Staged) -> Queue:
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
     """The namespace, which tells nothing of a queue that a late commit may bring something."""
-    return given_up(namespace, owner_of(name)) if transaction.ending else namespace
+    return given_up(namespace, v.owner_of(name)) if transaction.ending else namespace
 
 
 def is_there(namespace: Namespace, name: str, born: int) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle.evolving import evolve
 from busproof.oracle.expiry import is_surely_dead, may_have_died
 from busproof.oracle.heap import push
@@ -12,16 +13,12 @@ from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.stored import Lock, Stored
 from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import RenewLock
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Renewed
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "why_locked"]
 
 
 def given_lock(
-    namespace: Namespace, candidate: Seen, session_id: str | None, view: MessageView
+    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
 ) -> Lock:
     """LOCK-01: the lock that a receiver gets; it ends with the session's, or when the bus says.
 
@@ -56,7 +53,7 @@ def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
 
 
 def lock_is_possible(
-    namespace: Namespace, candidate: Seen, session_id: str | None, view: MessageView
+    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
 ) -> bool:
     """LOCK-01: whether a lock may last until the time that is told, give or take the slack.
 
@@ -81,7 +78,7 @@ def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
     return bool(untold) or candidate.stored.since < managed.changed_at
 
 
-def why_locked(namespace: Namespace, candidate: Seen, view: MessageView) -> Iterator[RuleId]:
+def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
     """LOCK-01, LOCK-02: until when it is locked is told, and no cache had a part in it."""
     if view.locked_until is None or not _is_whole(namespace, candidate):
         return
@@ -94,7 +91,7 @@ def why_locked(namespace: Namespace, candidate: Seen, view: MessageView) -> Iter
         yield "LOCK-02"
 
 
-def renew_lock(namespace: Namespace, command: RenewLock, seen: Sighting) -> Iterator[Transition]:
+def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> Iterator[Transition]:
     """LOCK-04, LOCK-05: the lock lasts for a whole duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -105,7 +102,7 @@ def renew_lock(namespace: Namespace, command: RenewLock, seen: Sighting) -> Iter
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
         # Outside the documents: a message of a session is locked with its session, and one that was
         # settled in a transaction may be out of its receiver's hands.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _of_held(
@@ -116,7 +113,7 @@ def _of_held(
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, seen)
     if reading != "accepted" and may_have_died(namespace, stored):
-        yield refusal(namespace, Error.LOCK_LOST, any_error=True)
+        yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
 def _renewed(
@@ -127,7 +124,7 @@ def _renewed(
         raise AssertionError("only a locked message's lock is renewed")
     expiry = _full(namespace, queue)
     told: int | None = namespace.now.earliest + queue.settings.lock_duration
-    if isinstance(seen.outcome, Renewed):
+    if isinstance(seen.outcome, v.Renewed):
         told = seen.outcome.locked_until
         if told is not None:
             if not expiry.earliest - slack <= told <= expiry.latest + slack:
@@ -138,7 +135,7 @@ def _renewed(
     elif lock.expiry.earliest == -NEVER:
         # A settlement whose answer was lost may still end the lock that was renewed meanwhile.
         expiry = Window(-NEVER, expiry.latest)
-    outcome = Renewed(locked_until=told)
+    outcome = v.Renewed(locked_until=told)
     after = with_queue(namespace, _until(queue, stored, expiry))
     yield Transition(outcome=outcome, next=after, rules=("LOCK-04",))
 
@@ -156,7 +153,7 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
     )
 
 
-def lost_renew_lock(namespace: Namespace, command: RenewLock) -> Namespace:
+def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
     """The lock may last longer: by a whole duration from when it is renewed, at its end at last."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.burying import buried
 from busproof.oracle.creating import may_fail_in_outage, outage_reading
 from busproof.oracle.lifetime_updates import with_lifetime
@@ -17,16 +18,6 @@ from busproof.oracle.topics import has_no_such_setting
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unknowable import given_up, is_joined
 from busproof.oracle.window import Window
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.commands import (
-    Command,
-    DeleteQueue,
-    GetQueue,
-    TopicManagement,
-    UpdateQueue,
-)
-from busproof.vocabulary.paths import dead_letter_queues_of, is_dead_letter_queue
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "FIXED",
@@ -39,32 +30,32 @@ __all__ = [
     "update_queue",
 ]
 
-FIXED: dict[str, RuleId] = {
+FIXED: dict[str, v.RuleId] = {
     "partitioned": "MGMT-04",
     "requires_session": "MGMT-13",
     "duplicate_detection": "MGMT-14",
 }
 """The settings that never change, and the rules that say so."""
 
-MANAGING = GetQueue | UpdateQueue | DeleteQueue | TopicManagement
+MANAGING = v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement
 """Requests that concern one entity as a whole."""
 
 
-def is_managed_otherwise(namespace: Namespace, command: Command) -> bool:
+def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
     """Whether one kind of entity is asked what is for another: a topic as a queue, say.
 
     Dead-letter queues come and go with their entities, and are managed by nobody.
     """
     if not isinstance(command, MANAGING):
         return False
-    of_topics = isinstance(command, TopicManagement)
-    name = command.topic if isinstance(command, TopicManagement) else command.queue
+    of_topics = isinstance(command, v.TopicManagement)
+    name = command.topic if isinstance(command, v.TopicManagement) else command.queue
     known = namespace.queues.get(name)
     is_other = known is not None and isinstance(known.role, Topic) is not of_topics
-    return is_other or is_dead_letter_queue(name)
+    return is_other or v.is_dead_letter_queue(name)
 
 
-def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transition]:
+def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Transition]:
     """MGMT-04, MGMT-12 to MGMT-14: what can change changes, in all partitions; the rest never."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
@@ -76,18 +67,18 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
     tried = attrs.evolve(queue.managed, tried=queue.managed.tried.union(refused))
     if command.lock_duration is not None and command.lock_duration > LONGEST_LOCK:
         kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
-        yield refusal(kept, Error.INVALID_OPERATION, "LOCK-03", *rules, any_error=True)
+        yield refusal(kept, v.Error.INVALID_OPERATION, "LOCK-03", *rules, any_error=True)
         command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
         rules = ("LOCK-03", *rules)
     if refused:
         kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
-        yield refusal(kept, Error.INVALID_OPERATION, *rules, any_error=True)
+        yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
         reading = namespace.profile.readings.get("OPTION-UPDATE")
         if reading == "refused" and "partitioned" in refused:
             return
     if may_keep_as_it_is(namespace, queue):
         kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
-        yield refusal(kept, Error.INVALID_OPERATION, "PREM-05", any_error=True)
+        yield refusal(kept, v.Error.INVALID_OPERATION, "PREM-05", any_error=True)
         rules = ("PREM-05", *rules)
     if may_fail:
         left = attrs.evolve(tried, refused=tried.refused | {"update"})
@@ -98,12 +89,12 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
         if partly:
             failed = with_lifetime(failed, command, surely=False)
             failed = with_lost_status(with_lost_redirection(failed, command), command)
-        yield refusal(failed, Error.UNAVAILABLE, "MGMT-18", any_error=True)
+        yield refusal(failed, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
     elif "update" in tried.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
-    if not must_fail and all(each in namespace.queues for each in destinations(command)):
+    if not must_fail and all(each in namespace.queues for each in v.destinations(command)):
         after = _with_updated(namespace, _updated(namespace, queue, command, tried))
         after = with_lifetime(after, command, surely=not tried.unsettled)
         after = with_redirection(after, command, surely=not tried.unsettled)
@@ -112,7 +103,7 @@ def update_queue(namespace: Namespace, command: UpdateQueue) -> Iterator[Transit
 
 def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
     """Whether such an update is refused, and what it does otherwise, is not said (ROLE-STATUS)."""
-    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     if namespace.profile.readings.get("ROLE-STATUS") != "refused":
         yield done(given_up(namespace, queue.settings.queue))
 
@@ -120,7 +111,7 @@ def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
     """The namespace with an updated queue; whether its dead letters' locks change is not said."""
     ever = queue.managed.lock_durations_ever
-    for grave in dead_letter_queues_of(queue.settings.queue):
+    for grave in v.dead_letter_queues_of(queue.settings.queue):
         dead = namespace.queues.get(grave)
         if dead is None:
             continue
@@ -135,7 +126,7 @@ def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
     return with_queue(namespace, attrs.evolve(queue, managed=managed))
 
 
-def _refused_settings(queue: Queue, command: UpdateQueue) -> tuple[str, ...]:
+def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
     """The settings that the update would change and cannot."""
     return tuple(
         name
@@ -144,7 +135,7 @@ def _refused_settings(queue: Queue, command: UpdateQueue) -> tuple[str, ...]:
     )
 
 
-def _widened(managed: Managed, command: UpdateQueue) -> Managed:
+def _widened(managed: Managed, command: v.UpdateQueue) -> Managed:
     """Either the settings from before are in force, or those of the update, or both in parts."""
     durations = _reaching(managed.lock_durations, command.lock_duration)
     return attrs.evolve(
@@ -161,7 +152,7 @@ def _reaching(window: Window, value: int | None) -> Window:
     return Window(min(window.earliest, value), max(window.latest, value))
 
 
-def _updated(namespace: Namespace, queue: Queue, command: UpdateQueue, managed: Managed) -> Queue:
+def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed) -> Queue:
     """MGMT-12: the queue with its settings changed; an unanswered update may still come later."""
     wider = _widened(managed, command)
     changed = wider
@@ -196,7 +187,7 @@ def _exactly(window: Window, value: int | None) -> Window:
     return window if value is None else Window(value, value)
 
 
-def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
+def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     """The update may be in force, from now or later on."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
@@ -210,7 +201,7 @@ def lost_update(namespace: Namespace, command: UpdateQueue) -> Namespace:
     return with_lost_status(after, command)
 
 
-def delete_queue(namespace: Namespace, command: DeleteQueue) -> Iterator[Transition]:
+def delete_queue(namespace: Namespace, command: v.DeleteQueue) -> Iterator[Transition]:
     """MGMT-15, MGMT-17, MGMT-18: the entity is gone with all that it held, in every partition."""
     yield from deleted(namespace, namespace.queues[command.queue])
 
@@ -219,9 +210,9 @@ def deleted(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
     """What the deletion of a queue, a topic or a subscription is answered, and leaves."""
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
     if may_fail:
-        yield refusal(_kept(namespace, queue), Error.UNAVAILABLE, "MGMT-18", any_error=True)
+        yield refusal(_kept(namespace, queue), v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail:
-        repeated: tuple[RuleId, ...] = ("MGMT-19",) if "delete" in queue.managed.refused else ()
+        repeated: tuple[v.RuleId, ...] = ("MGMT-19",) if "delete" in queue.managed.refused else ()
         if queue.managed.restored:
             repeated = ("PREM-04", *repeated)
         yield done(buried(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
@@ -243,6 +234,6 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
     return given_up(left, name) if is_joined(namespace, name) else left
 
 
-def lost_delete(namespace: Namespace, command: DeleteQueue) -> Namespace:
+def lost_delete(namespace: Namespace, command: v.DeleteQueue) -> Namespace:
     """The queue may be gone, now or later, and so may one that is created again."""
     return given_up(namespace, command.queue)

@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.burying import buried
 from busproof.oracle.limits import with_transaction
 from busproof.oracle.measures import beyond_limits
@@ -13,26 +14,6 @@ from busproof.oracle.queues import in_outage
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.unknowable import LOOKING, given_up, named
-from busproof.vocabulary.addressing import created_path, destinations
-from busproof.vocabulary.commands import (
-    BringPartitionUp,
-    Command,
-    CreateSubscription,
-    Creation,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    Peek,
-    Receive,
-    Send,
-    TakePartitionDown,
-    TopicManagement,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import Error, RuleId, Tier
 
 __all__ = [
     "absent",
@@ -46,32 +27,34 @@ __all__ = [
 ]
 
 
-_USING: Final = Send | Receive | Peek | GetQueue | UpdateQueue | DeleteQueue
+_USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
 """Requests of which it is said what they are answered where there is nothing of the name."""
 
 
-def absent(namespace: Namespace, command: Command, name: str) -> Iterator[Transition]:
+def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Transition]:
     """MGMT-10: what a queue answers that does not exist."""
-    if isinstance(command, TakePartitionDown | BringPartitionUp):
+    if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
     namespace = with_doubt(namespace, command)
-    if isinstance(command, _USING | TopicManagement):
+    if isinstance(command, _USING | v.TopicManagement):
         # Basic has no topics, and need not say of one that it is not found (MGMT-24).
-        unheard_of = namespace.profile.tier is Tier.BASIC and isinstance(command, TopicManagement)
+        unheard_of = namespace.profile.tier is v.Tier.BASIC and isinstance(
+            command, v.TopicManagement
+        )
         why = _why_missing(namespace, name)
-        yield refusal(namespace, Error.NOT_FOUND, *why, any_error=unheard_of)
-        if isinstance(command, Send):
+        yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
+        if isinstance(command, v.Send):
             # Which of two things it is refused for is not said (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
             yield from (attrs.evolve(each, rules=()) for each in beyond)
-    elif isinstance(command, CreateSubscription):
-        yield refusal(namespace, Error.NOT_FOUND, "TOPIC-19")
+    elif isinstance(command, v.CreateSubscription):
+        yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19")
     else:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
-def _why_missing(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
+def _why_missing(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
     """MGMT-10, MGMT-15, TOPIC-22: why there is nothing of this name."""
     buried = namespace.registry.buried.get(name)
     if buried is None:
@@ -79,37 +62,37 @@ def _why_missing(namespace: Namespace, name: str) -> tuple[RuleId, ...]:
     return ("TOPIC-22", "MGMT-15", "MGMT-10") if buried.with_topic else ("MGMT-15", "MGMT-10")
 
 
-def _switched(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
+def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:
     """The outages of a queue that is not there: it is created with them."""
     registry, told = namespace.registry, namespace.vantage.partitions
-    name = owner_of(command.queue)
+    name = v.owner_of(command.queue)
     outages = registry.outages.get(name, Outages(told))
-    down = isinstance(command, TakePartitionDown)
+    down = isinstance(command, v.TakePartitionDown)
     changed = registry.outages.set(name, outages.switched(command.partition, down=down))
     return attrs.evolve(namespace, registry=attrs.evolve(registry, outages=changed))
 
 
-def maybe_absent(namespace: Namespace, command: Command, queue: Queue) -> Iterator[Transition]:
+def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iterator[Transition]:
     """What a queue may answer of which it is not known whether it is there, or whole.
 
     MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
     """
-    if isinstance(command, TakePartitionDown | BringPartitionUp):
+    if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _switched_if_there(namespace, command, queue)
         return
     repeated = queue.managed.frayed == "delete" and not queue.outages.any
-    if repeated and isinstance(command, DeleteQueue | DeleteTopic):
-        yield refusal(buried(namespace, queue), Error.NOT_FOUND, "MGMT-19")
+    if repeated and isinstance(command, v.DeleteQueue | v.DeleteTopic):
+        yield refusal(buried(namespace, queue), v.Error.NOT_FOUND, "MGMT-19")
     else:
         left = with_doubt(namespace, command)
-        yield refusal(left, Error.NOT_FOUND, any_error=True)
+        yield refusal(left, v.Error.NOT_FOUND, any_error=True)
 
 
 def _switched_if_there(
-    namespace: Namespace, command: TakePartitionDown | BringPartitionUp, queue: Queue
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, queue: Queue
 ) -> Iterator[Transition]:
     """The outage is that of the queue, if it is there, and of one that is created later."""
-    down = isinstance(command, TakePartitionDown)
+    down = isinstance(command, v.TakePartitionDown)
     switched = namespace
     if 1 << command.partition & everywhere(namespace, queue.settings):
         outages = queue.outages.switched(command.partition, down=down)
@@ -118,30 +101,30 @@ def _switched_if_there(
 
 
 def _answered(
-    namespace: Namespace, command: TakePartitionDown | BringPartitionUp, switched: Namespace
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, switched: Namespace
 ) -> Iterator[Transition]:
     """Done, of a partition that there may be, or refused."""
     if command.partition < namespace.profile.partitions:
         yield done(switched)
-    yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+    yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
-def unknowable(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
+def unknowable(namespace: Namespace, command: v.Command, seen: Sighting) -> Transition:
     """Whatever was seen of a name of which nothing is told any more, and no rule."""
-    answer = Refused(error=Error.NOT_FOUND) if seen.outcome is None else seen.outcome
+    answer = v.Refused(error=v.Error.NOT_FOUND) if seen.outcome is None else seen.outcome
     left = with_doubt(namespace, command)
-    if isinstance(command, UpdateQueue | UpdateTopic):
+    if isinstance(command, v.UpdateQueue | v.UpdateTopic):
         left = given_up(left, *named(command))
-    if isinstance(command, Creation):
+    if isinstance(command, v.Creation):
         # Even where it was refused: in an outage something may be left of it.
-        left = given_up(left, created_path(command), *named(command)[1:])
+        left = given_up(left, v.created_path(command), *named(command)[1:])
     return Transition(outcome=answer, next=left)
 
 
-def of_no_queue(namespace: Namespace, command: Command, seen: Sighting) -> Transition:
+def of_no_queue(namespace: Namespace, command: v.Command, seen: Sighting) -> Transition:
     """Outside the documents: whether such an entity is managed as a queue is not said."""
-    answer = Refused(error=Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
-    harmless = isinstance(answer, Refused) or isinstance(command, LOOKING)
+    answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
+    harmless = isinstance(answer, v.Refused) or isinstance(command, LOOKING)
     return Transition(
         outcome=answer, next=namespace if harmless else given_up(namespace, *named(command))
     )
@@ -152,17 +135,17 @@ def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transitio
 
     What there is by that name afterwards is not said; of the topic nothing is told any more.
     """
-    answer = Refused(error=Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
-    harmless = isinstance(answer, Refused) and not namespace.queues[topic].outages.any
+    answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
+    harmless = isinstance(answer, v.Refused) and not namespace.queues[topic].outages.any
     return Transition(outcome=answer, next=namespace if harmless else given_up(namespace, topic))
 
 
-def in_part(namespace: Namespace, command: Command, queue: Queue, seen: Sighting) -> Transition:
+def in_part(namespace: Namespace, command: v.Command, queue: Queue, seen: Sighting) -> Transition:
     """Whatever was seen of a queue that may be there in part, until what failed is repeated."""
     left = with_doubt(namespace, command)
     if not isinstance(command, LOOKING):
         left = touched(left, queue)
-    if destinations(command):
+    if v.destinations(command):
         left = given_up(left, *named(command))
     if seen.outcome is None:
         raise AssertionError("an offer is made of a whole queue, for nothing was seen of it")
@@ -175,7 +158,7 @@ def touched(namespace: Namespace, queue: Queue) -> Namespace:
     return with_queue(namespace, attrs.evolve(queue, managed=managed))
 
 
-def with_doubt(namespace: Namespace, command: Command) -> Namespace:
+def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
     """The namespace in which a transaction that was sent in may have been ended by a refusal."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)

@@ -7,11 +7,9 @@ that was learned last in its line, which costs the same however many there are.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.stored import Key, Numbered, Stored
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["misnumbered", "numbered", "why_numbered"]
 
@@ -20,8 +18,8 @@ _ALL: Final = Key("", "")
 
 
 def misnumbered(
-    namespace: Namespace, queue: Queue, stored: Stored, view: MessageView
-) -> RuleId | None:
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
+) -> v.RuleId | None:
     """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: the rule by which the message cannot have this number.
 
     Of two messages of one line, the one that surely arrived first has the smaller number.
@@ -40,7 +38,7 @@ def misnumbered(
 
 def _out_of_order(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
-) -> RuleId | None:
+) -> v.RuleId | None:
     """The rule by which the number cannot stand beside that of another message of its line."""
     rule = _order(queue)
     if _is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
@@ -57,7 +55,7 @@ def _out_of_order(
 
 def _beyond_a_gap(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
-) -> RuleId | None:
+) -> v.RuleId | None:
     """SEQ-06: the rule by which messages that follow each other have such numbers, if any.
 
     Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
@@ -90,7 +88,7 @@ def _is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
     return stored.batch == latest.batch >= 0
 
 
-def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[RuleId]:
+def why_numbered(queue: Queue, stored: Stored, view: v.MessageView) -> Iterator[v.RuleId]:
     """SEQ-01 to SEQ-07: what it shows that the message has this number."""
     if view.sequence_number is None:
         return
@@ -111,12 +109,12 @@ def why_numbered(queue: Queue, stored: Stored, view: MessageView) -> Iterator[Ru
     yield from _why_apart(queue, view)
 
 
-def _why_apart(queue: Queue, view: MessageView) -> Iterator[RuleId]:
+def _why_apart(queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
     """SEQ-02: numbers of different partitions are seen."""
     latest, number = queue.latest_number, view.sequence_number
     if not queue.settings.partitioned or latest is None or number is None:
         return
-    if latest >> SEQUENCE_BITS != number >> SEQUENCE_BITS:
+    if latest >> v.SEQUENCE_BITS != number >> v.SEQUENCE_BITS:
         yield "SEQ-02"
 
 
@@ -140,7 +138,7 @@ def _is_one(queue: Queue, stored: Stored) -> bool:
 
 def _line(queue: Queue, stored: Stored) -> Key | None:
     """The line in which its place is known: that of a scheduled message or a dead letter is not."""
-    dead = is_dead_letter_queue(queue.settings.queue)
+    dead = v.is_dead_letter_queue(queue.settings.queue)
     return None if dead or stored.came is not None else stored.line
 
 
@@ -158,16 +156,16 @@ def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
     line = _line(queue, stored)
     if line is not None:
         yield line
-    dead = is_dead_letter_queue(queue.settings.queue)
+    dead = v.is_dead_letter_queue(queue.settings.queue)
     if not queue.settings.partitioned and stored.certain and stored.came is None and not dead:
         yield _ALL
 
 
-def _is_behind(stored: Stored, view: MessageView, latest: Numbered) -> bool:
+def _is_behind(stored: Stored, view: v.MessageView, latest: Numbered) -> bool:
     """Whether it surely came after the latest one, as its number says."""
     number = view.sequence_number or 0
     return latest.arrived < min(stored.number, stored.sent) and latest.number < number
 
 
-def _order(queue: Queue) -> RuleId:
+def _order(queue: Queue) -> v.RuleId:
     return "SEQ-01" if queue.settings.partitioned else "SEQ-05"

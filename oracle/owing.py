@@ -7,11 +7,11 @@ be: `accept` knows no patience.
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.keys import keys_conflict
 from busproof.oracle.state import NEVER, Namespace, Queue
 from busproof.oracle.stored import Stored
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["is_owed", "owed", "owed_by"]
 
@@ -45,12 +45,12 @@ def is_owed(destination: Queue, arrival: Arrival) -> bool:
     )
 
 
-def owed_by(arrival: Arrival) -> RuleId:
+def owed_by(arrival: Arrival) -> v.RuleId:
     """The rule by which a message that is forwarded arrives, the one of most consequence."""
     return next(rule for rule in arrival.shows if rule in OF_ARRIVAL)
 
 
-def owed(namespace: Namespace, name: str, session_id: str | None, since: int) -> RuleId | None:
+def owed(namespace: Namespace, name: str, session_id: str | None, since: int) -> v.RuleId | None:
     """The rule by which a receive has to come to a message here in the end, if any has.
 
     Args:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from busproof import vocabulary as v
 from busproof.oracle.ledger import surely_available
 from busproof.oracle.outages import Partitions
 from busproof.oracle.sighting import Seen
 from busproof.oracle.state import Namespace, Queue, partition_count
 from busproof.oracle.stored import Stored
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "beyond_every_cache",
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def in_one_store(queue: Queue) -> tuple[RuleId, ...]:
+def in_one_store(queue: Queue) -> tuple[v.RuleId, ...]:
     """PART-01: what an outage of an entity with a single store shows."""
     return () if queue.settings.partitioned else ("PART-01",)
 
@@ -38,7 +38,7 @@ def is_another_dark(namespace: Namespace, queue: Queue) -> bool:
     return bool(len(namespace.registry.dark)) and not queue.outages.any
 
 
-def why_sent(namespace: Namespace, queue: Queue, home: Partitions | None) -> Iterator[RuleId]:
+def why_sent(namespace: Namespace, queue: Queue, home: Partitions | None) -> Iterator[v.RuleId]:
     """PART-02, PART-05: what it shows of outages that a send was accepted.
 
     Args:
@@ -77,7 +77,7 @@ def _is_deleted_elsewhere(namespace: Namespace, queue: Queue) -> bool:
     return bool(others) and namespace.profile.readings.get("CACHE-DELETE") != "kept"
 
 
-def why_handed_out(namespace: Namespace, candidate: Seen, *, cached: bool) -> Iterator[RuleId]:
+def why_handed_out(namespace: Namespace, candidate: Seen, *, cached: bool) -> Iterator[v.RuleId]:
     """PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28, FWD-22, FWD-24: what it shows."""
     queue, stored = candidate.queue, candidate.stored
     if "FWD-14" in stored.shows:
@@ -98,7 +98,7 @@ def why_handed_out(namespace: Namespace, candidate: Seen, *, cached: bool) -> It
         yield from _why_in_the_end(namespace, queue, stored)
 
 
-def _why_in_the_end(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
+def _why_in_the_end(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
     """PART-09, PART-23: what was not given before, though it was there, is given now."""
     if stored.since >= queue.receivers.count:
         return
@@ -108,7 +108,7 @@ def _why_in_the_end(namespace: Namespace, queue: Queue, stored: Stored) -> Itera
         yield "PART-23"
 
 
-def _why_arrived(queue: Queue, stored: Stored, where: Partitions) -> Iterator[RuleId]:
+def _why_arrived(queue: Queue, stored: Stored, where: Partitions) -> Iterator[v.RuleId]:
     """FWD-22, FWD-24: what it shows of outages that a forwarded message is received here."""
     if stored.key is None and queue.outages.down and queue.settings.partitioned:
         yield "FWD-24"
@@ -116,7 +116,7 @@ def _why_arrived(queue: Queue, stored: Stored, where: Partitions) -> Iterator[Ru
         yield "FWD-22"
 
 
-def why_not_handed_out(namespace: Namespace, queue: Queue, *, cached: bool) -> Iterator[RuleId]:
+def why_not_handed_out(namespace: Namespace, queue: Queue, *, cached: bool) -> Iterator[v.RuleId]:
     """PART-01, PART-10, PART-11, PART-28: what it shows that a receive was given nothing."""
     if queue.outages.down and not queue.settings.partitioned and len(queue.messages):
         yield "PART-01"
@@ -130,7 +130,7 @@ def why_not_handed_out(namespace: Namespace, queue: Queue, *, cached: bool) -> I
             yield "PART-28"
 
 
-def why_settled_anywhere(queue: Queue) -> Iterator[RuleId]:
+def why_settled_anywhere(queue: Queue) -> Iterator[v.RuleId]:
     """PART-12: what it shows that a message of a partitioned entity is settled."""
     if queue.settings.partitioned and queue.arrivals > 1:
         yield "PART-12"

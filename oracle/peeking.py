@@ -5,6 +5,7 @@ from heapq import nsmallest
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.browsing import (
     begins_wrongly,
     continues_wrongly,
@@ -22,36 +23,32 @@ from busproof.oracle.sighting import Seen, is_unchanged, recognised, seen_as, vi
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Sighting, Transition, refusal
-from busproof.vocabulary.commands import Peek
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageState, MessageView
-from busproof.vocabulary.outcomes import Peeked
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["in_order", "peek", "state_of"]
 
 
-def peek(namespace: Namespace, command: Peek, seen: Sighting) -> Iterator[Transition]:
+def peek(namespace: Namespace, command: v.Peek, seen: Sighting) -> Iterator[Transition]:
     """LIFE-07: messages that are there, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
-    if isinstance(seen.outcome, Peeked):
+    if isinstance(seen.outcome, v.Peeked):
         queue = settled_fronts(queue)
         if seen.outcome.messages or not shows_too_little(namespace, queue, command):
             yield from _shown(namespace, queue, command, seen.outcome)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
     if queue.outages.any:
-        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
     elif namespace.profile.readings.get("LIBRARIES") == "bus":
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _shown(
-    namespace: Namespace, queue: Queue, command: Peek, outcome: Peeked
+    namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeked
 ) -> Iterator[Transition]:
     views = outcome.messages
     if len(views) > command.count or not in_order(namespace, views):
         return
-    rules: tuple[RuleId, ...] = ("LIFE-07",) if views else ()
+    rules: tuple[v.RuleId, ...] = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
     used: set[int] = set()
@@ -86,17 +83,17 @@ def _shown(
     )
 
 
-def _is_asked_for(command: Peek, stored: Stored) -> bool:
+def _is_asked_for(command: v.Peek, stored: Stored) -> bool:
     return command.session_id in (None, stored.message.session_id)
 
 
 def _found(
-    namespace: Namespace, queue: Queue, view: MessageView, used: set[int]
+    namespace: Namespace, queue: Queue, view: v.MessageView, used: set[int]
 ) -> tuple[Namespace, Seen] | None:
     """A message that this may be a view of, and the namespace in which it is one."""
     sighting = Sighting()
     # What is shown as scheduled has a number from before it had its place.
-    placed = view.state is not MessageState.SCHEDULED
+    placed = view.state is not v.MessageState.SCHEDULED
     told = view if placed else attrs.evolve(view, sequence_number=None)
     for seen in recognised(namespace, queue, told, sighting):
         fits = seen.stored.number not in used and _state_fits(seen.stored, view)
@@ -109,18 +106,18 @@ def _found(
     return None
 
 
-def _is_its_number(namespace: Namespace, seen: Seen, view: MessageView) -> bool:
+def _is_its_number(namespace: Namespace, seen: Seen, view: v.MessageView) -> bool:
     """What is due and shown as scheduled still has another number than it will have."""
     late = _is_late(seen.stored, view)
     return late or misnumbered(namespace, seen.queue, seen.stored, view) is None
 
 
 def _waiting(
-    namespace: Namespace, queue: Queue, command: Peek, view: MessageView, used: set[int]
+    namespace: Namespace, queue: Queue, command: v.Peek, view: v.MessageView, used: set[int]
 ) -> int | None:
     """SCHED-08: the place of a scheduled message of which this may be a view."""
     calendar = queue.calendar
-    if view.state not in (None, MessageState.SCHEDULED):
+    if view.state not in (None, v.MessageState.SCHEDULED):
         return None
     for place in calendar.bodies.get(view.body, ()):
         waiting = calendar.entries.get(place)
@@ -146,42 +143,42 @@ def _as_stored(waiting: Waiting) -> Stored:
     )
 
 
-def _is_late(stored: Stored, view: MessageView) -> bool:
+def _is_late(stored: Stored, view: v.MessageView) -> bool:
     """Whether a message that is due is shown as scheduled still."""
     if stored.came is None or stored.deliveries or stored.sequence_number is not None:
         return False
     same_number = view.sequence_number in (None, stored.scheduled_number)
-    return view.state is MessageState.SCHEDULED or (view.state is None and same_number)
+    return view.state is v.MessageState.SCHEDULED or (view.state is None and same_number)
 
 
-def _state_fits(stored: Stored, view: MessageView) -> bool:
+def _state_fits(stored: Stored, view: v.MessageView) -> bool:
     """DEFER-09: whether the state that a peek tells, if it tells one, is the message's."""
     if stored.deferred is None or _is_late(stored, view):
         return True
     return view.state is None or view.state is state_of(stored)
 
 
-def state_of(stored: Stored) -> MessageState:
+def state_of(stored: Stored) -> v.MessageState:
     """What a peek tells of the message."""
-    return MessageState.DEFERRED if stored.deferred else MessageState.ACTIVE
+    return v.MessageState.DEFERRED if stored.deferred else v.MessageState.ACTIVE
 
 
-def in_order(namespace: Namespace, views: tuple[MessageView, ...]) -> bool:
+def in_order(namespace: Namespace, views: tuple[v.MessageView, ...]) -> bool:
     """Whether the sequence numbers of each partition, where known, rise."""
     if not namespace.profile.numbers_name_partitions:
         return True
     latest: dict[int, int] = {}
     for view in views:
         number = view.sequence_number
-        if number is None or view.state is MessageState.SCHEDULED:
+        if number is None or view.state is v.MessageState.SCHEDULED:
             continue
-        if number <= latest.get(number >> SEQUENCE_BITS, -1):
+        if number <= latest.get(number >> v.SEQUENCE_BITS, -1):
             return False
-        latest[number >> SEQUENCE_BITS] = number
+        latest[number >> v.SEQUENCE_BITS] = number
     return True
 
 
-def _known_better(queue: Queue, stored: Stored, where: Partitions, view: MessageView) -> Queue:
+def _known_better(queue: Queue, stored: Stored, where: Partitions, view: v.MessageView) -> Queue:
     number = view.sequence_number
     if _is_late(stored, view):
         return queue
@@ -192,7 +189,7 @@ def _known_better(queue: Queue, stored: Stored, where: Partitions, view: Message
     return attrs.evolve(queue, **numbered(queue, stored, number))
 
 
-def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Transition]:
     """What can be shown for all that is known: the oldest of any one partition."""
     partitions: dict[Partitions, list[int]] = {}
     for number, stored in queue.messages.items():
@@ -214,17 +211,17 @@ def _offered(namespace: Namespace, queue: Queue, command: Peek) -> Iterator[Tran
         there = (_browsed(queue.messages[number]) for number in numbers)
         views = (*there, *later)[: command.count]
         yield Transition(
-            outcome=Peeked(messages=views),
+            outcome=v.Peeked(messages=views),
             next=namespace,
             rules=("LIFE-07",),
         )
     if not partitions:
         views = tuple(later[: command.count])
-        yield Transition(outcome=Peeked(messages=views), next=namespace)
+        yield Transition(outcome=v.Peeked(messages=views), next=namespace)
 
 
 def _offered_from(
-    namespace: Namespace, queue: Queue, command: Peek, partitions: dict[Partitions, list[int]]
+    namespace: Namespace, queue: Queue, command: v.Peek, partitions: dict[Partitions, list[int]]
 ) -> Transition:
     """PART-20: what can be shown from a number on, of whichever partition."""
     there = (queue.messages[number] for each in partitions.values() for number in each)
@@ -233,17 +230,17 @@ def _offered_from(
     behind = [(view.sequence_number, view) for view in views if view.sequence_number is not None]
     shown = nsmallest(command.count, (each for each in behind if each[0] >= start), key=_first)
     return Transition(
-        outcome=Peeked(messages=tuple(view for _, view in shown)),
+        outcome=v.Peeked(messages=tuple(view for _, view in shown)),
         next=namespace,
         rules=("PART-20", "LIFE-07"),
     )
 
 
-def _first(numbered: tuple[int, MessageView]) -> int:
+def _first(numbered: tuple[int, v.MessageView]) -> int:
     return numbered[0]
 
 
-def _later(queue: Queue, command: Peek) -> list[MessageView]:
+def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
     """What is scheduled, wherever it will be."""
     entries = sorted(queue.calendar.entries.items())
     asked = (waiting for _, waiting in entries if waiting.certain)
@@ -251,12 +248,12 @@ def _later(queue: Queue, command: Peek) -> list[MessageView]:
         attrs.evolve(
             view_of(_as_stored(waiting)),
             sequence_number=waiting.number,
-            state=MessageState.SCHEDULED,
+            state=v.MessageState.SCHEDULED,
         )
         for waiting in asked
         if command.session_id in (None, waiting.message.session_id)
     ]
 
 
-def _browsed(stored: Stored) -> MessageView:
+def _browsed(stored: Stored) -> v.MessageView:
     return attrs.evolve(view_of(stored), state=state_of(stored))

@@ -6,6 +6,7 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.evolving import evolve
 from busproof.oracle.filling import may_be_full_somewhere
 from busproof.oracle.keys import effective_key, home_name, interpretations
@@ -13,7 +14,6 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
 from busproof.oracle.stored import Key, Spread
 from busproof.oracle.transition import Sighting
-from busproof.vocabulary.messages import Message
 
 __all__ = [
     "choices",
@@ -96,7 +96,7 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
 
 
 def spread_after(
-    namespace: Namespace, queue: Queue, message: Message, where: Partitions, *, watched: bool
+    namespace: Namespace, queue: Queue, message: v.Message, where: Partitions, *, watched: bool
 ) -> dict[str, Any]:
     """What is remembered of a message without a key: its partition, and its MessageId's.
 
@@ -118,7 +118,7 @@ def spread_after(
     return changes
 
 
-def spread_beside(namespace: Namespace, queue: Queue, message: Message) -> Spread:
+def spread_beside(namespace: Namespace, queue: Queue, message: v.Message) -> Spread:
     """KEY-14: the spread beside a message that may come at any time, seen or unseen.
 
     It may take a turn then, unless it surely has a key: from now on nobody knows whose turn it is.

@@ -3,23 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.limits import in_order
 from busproof.oracle.state import Namespace, Queue, Transaction
-from busproof.vocabulary.commands import (
-    Command,
-    Complete,
-    CreateQueue,
-    DeleteQueue,
-    GetQueue,
-    ListQueues,
-    Peek,
-    Receive,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Outcome, Peeked, Received, Refused
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId, Tier
 
 __all__ = [
     "blamed_in_premium",
@@ -29,16 +15,16 @@ __all__ = [
     "shown_in_premium",
 ]
 
-_ON_MESSAGES: Final = Send | Receive | Peek | Complete
+_ON_MESSAGES: Final = v.Send | v.Receive | v.Peek | v.Complete
 
 
-def _is_stated(profile: Profile) -> bool:
+def _is_stated(profile: v.Profile) -> bool:
     """PREM-01: whether Premium has no partitioning, of which the oldest edition does not speak."""
     oldest = "PREM-01" in profile.silent
     return not oldest or profile.readings.get("PREMIUM-OLDEST") == "not-supported"
 
 
-def options_in_premium(profile: Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
     """Whether a queue or topic may become partitioned, not partitioned, or either.
 
     Args:
@@ -51,7 +37,7 @@ def options_in_premium(profile: Profile, options: tuple[bool, ...]) -> tuple[boo
     return options if supported or True not in options else (False, True)
 
 
-def partitions_refused(profile: Profile) -> tuple[bool, bool]:
+def partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
     """Whether a request for a partitioned entity may be refused, and whether it must be."""
     reading = "either"
     if _is_stated(profile):
@@ -68,12 +54,12 @@ def may_keep_as_it_is(namespace: Namespace, queue: Queue) -> bool:
 
 
 def _is_from_before(namespace: Namespace, queue: Queue) -> bool:
-    return queue.managed.restored and namespace.profile.tier is Tier.PREMIUM
+    return queue.managed.restored and namespace.profile.tier is v.Tier.PREMIUM
 
 
 def shown_in_premium(
-    namespace: Namespace, queue: Queue | None, command: Command, outcome: Outcome
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
+) -> Iterator[v.RuleId]:
     """What an answer shows of Premium.
 
     Args:
@@ -82,25 +68,25 @@ def shown_in_premium(
         command: that was asked.
         outcome: the answer.
     """
-    if namespace.profile.tier is not Tier.PREMIUM or isinstance(outcome, Refused):
+    if namespace.profile.tier is not v.Tier.PREMIUM or isinstance(outcome, v.Refused):
         return
-    if isinstance(command, ListQueues) and namespace.census.restored.earliest:
+    if isinstance(command, v.ListQueues) and namespace.census.restored.earliest:
         yield "PREM-04"
     if queue is None:
         return
-    worked = isinstance(outcome, Received | Done | Peeked) and outcome != Peeked()
+    worked = isinstance(outcome, v.Received | v.Done | v.Peeked) and outcome != v.Peeked()
     if _is_from_before(namespace, queue) and isinstance(command, _ON_MESSAGES) and worked:
         yield "PREM-03"
     if queue.settings.partitioned:
         return
-    if isinstance(outcome, Received):
+    if isinstance(outcome, v.Received):
         yield from _shown_by_message(queue, outcome)
-    within = command.transaction if isinstance(command, Send) else None
+    within = command.transaction if isinstance(command, v.Send) else None
     if within is not None and _need_no_key(namespace.transactions.get(within)):
         yield "PREM-13"
 
 
-def _shown_by_message(queue: Queue, outcome: Received) -> Iterator[RuleId]:
+def _shown_by_message(queue: Queue, outcome: v.Received) -> Iterator[v.RuleId]:
     if queue.settings.requires_session:
         yield "PREM-11"
     if outcome.message.partition_key is not None:
@@ -114,20 +100,20 @@ def _need_no_key(transaction: Transaction | None) -> bool:
     return None in keys or len(keys) > 1
 
 
-def _key(message: Message) -> str | None:
+def _key(message: v.Message) -> str | None:
     return message.session_id if message.session_id is not None else message.partition_key
 
 
 def blamed_in_premium(
-    namespace: Namespace, queue: Queue | None, command: Command, outcome: Outcome
-) -> Iterator[RuleId]:
+    namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
+) -> Iterator[v.RuleId]:
     """The rules on Premium that an answer may break besides others."""
-    if namespace.profile.tier is not Tier.PREMIUM:
+    if namespace.profile.tier is not v.Tier.PREMIUM:
         return
-    refused = isinstance(outcome, Refused)
-    if isinstance(command, ListQueues) and namespace.census.restored.latest:
+    refused = isinstance(outcome, v.Refused)
+    if isinstance(command, v.ListQueues) and namespace.census.restored.latest:
         yield "PREM-04"
-    if isinstance(command, CreateQueue) and refused:
+    if isinstance(command, v.CreateQueue) and refused:
         if command.requires_session:
             yield "PREM-11"
         if command.max_size is not None:
@@ -135,18 +121,18 @@ def blamed_in_premium(
     if queue is None:
         return
     if _is_from_before(namespace, queue):
-        yield "PREM-04" if isinstance(command, GetQueue | DeleteQueue) else "PREM-03"
+        yield "PREM-04" if isinstance(command, v.GetQueue | v.DeleteQueue) else "PREM-03"
     if queue.settings.requires_session:
         yield "PREM-11"
     if not queue.settings.partitioned:
         yield from _blamed_for_keys(command, outcome)
 
 
-def _blamed_for_keys(command: Command, outcome: Outcome) -> Iterator[RuleId]:
-    if isinstance(command, Send) and isinstance(outcome, Refused):
+def _blamed_for_keys(command: v.Command, outcome: v.Outcome) -> Iterator[v.RuleId]:
+    if isinstance(command, v.Send) and isinstance(outcome, v.Refused):
         if command.transaction is not None:
             yield "PREM-13"
         if command.message.partition_key is not None:
             yield "PREM-12"
-    if isinstance(outcome, Received):
+    if isinstance(outcome, v.Received):
         yield "PREM-12"

@@ -5,15 +5,13 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unknowable import given_up, is_joined
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import AdvanceClock, BringPartitionUp, TakePartitionDown
-from busproof.vocabulary.paths import dead_letter_queues_of, owner_of
-from busproof.vocabulary.values import Error
 
 __all__ = [
     "advance_clock",
@@ -30,11 +28,11 @@ def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
     return bool(everywhere(namespace, queue.settings) >> partition & 1)
 
 
-def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Transition]:
+def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Transition]:
     """One partition becomes unavailable; what it holds stays."""
     queue = namespace.queues[command.queue]
     if not _exists(namespace, queue, command.partition):
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     if not queue.outages.any:
         begun = Window(namespace.now.latest, -NEVER)
@@ -43,10 +41,10 @@ def take_down(namespace: Namespace, command: TakePartitionDown) -> Iterator[Tran
     yield done(_outlasting(with_outages(namespace, command.queue, down), command))
 
 
-def _outlasting(namespace: Namespace, command: TakePartitionDown) -> Namespace:
+def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace:
     """The namespace that remembers which messages were there when the partition went down."""
-    owner = owner_of(command.queue)
-    for each in (owner, *dead_letter_queues_of(owner)):
+    owner = v.owner_of(command.queue)
+    for each in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(each)
         if queue is not None:
             there = queue.outlasted.set(command.partition, queue.arrivals)
@@ -54,11 +52,11 @@ def _outlasting(namespace: Namespace, command: TakePartitionDown) -> Namespace:
     return namespace
 
 
-def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transition]:
+def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Transition]:
     """The partition is available again, and so is what it held."""
     queue = namespace.queues[command.queue]
     if not _exists(namespace, queue, command.partition):
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (1 << command.partition & queue.outages.down)
@@ -71,7 +69,9 @@ def bring_up(namespace: Namespace, command: BringPartitionUp) -> Iterator[Transi
     yield done(back)
 
 
-def lost_outage(namespace: Namespace, command: TakePartitionDown | BringPartitionUp) -> Namespace:
+def lost_outage(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
+) -> Namespace:
     """The partition may be down or up, and may still change."""
     queue = namespace.queues[command.queue]
     outages = queue.outages.doubtful(1 << command.partition)
@@ -84,7 +84,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     Like one that is refused it may then act on some of the partitions (MANAGEMENT-IN-OUTAGE).
     """
     namespace = with_outages(namespace, name, outages)
-    owner = namespace.queues[owner_of(name)]
+    owner = namespace.queues[v.owner_of(name)]
     if not (owner.doubtful and outages.any):
         return namespace
     if namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either") != "either":
@@ -98,8 +98,8 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
     """An entity and its dead letters are in the same partitions, and share their outages."""
-    owner = owner_of(name)
-    for each in (owner, *dead_letter_queues_of(owner)):
+    owner = v.owner_of(name)
+    for each in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(each)
         if queue is not None:
             managed = queue.managed
@@ -119,12 +119,12 @@ def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     return attrs.evolve(namespace, registry=attrs.evolve(registry, dark=names))
 
 
-def advance_clock(namespace: Namespace, command: AdvanceClock) -> Iterator[Transition]:
+def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:
     """Virtual time passes; what it ends is ended when a queue is next asked for something."""
     yield done(attrs.evolve(namespace, now=namespace.now.shifted(command.duration)))
 
 
-def lost_advance(namespace: Namespace, command: AdvanceClock) -> Namespace:
+def lost_advance(namespace: Namespace, command: v.AdvanceClock) -> Namespace:
     """Time may have passed."""
     now = Window(namespace.now.earliest, namespace.now.latest + command.duration)
     return attrs.evolve(namespace, now=now)

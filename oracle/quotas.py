@@ -9,10 +9,10 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.census import MOST_PARTITIONED, Census, Kind
 from busproof.oracle.state import Namespace, Queue, Topic
 from busproof.oracle.transition import Transition, refusal
-from busproof.vocabulary.values import Error, RuleId, Tier
 
 __all__ = [
     "MOST_ENTITIES",
@@ -42,7 +42,7 @@ _BY_READING: Final[dict[str, tuple[bool, bool]]] = {
 }
 """Whether the other ones surely count as well, and whether they may."""
 
-_DEMANDED_IN_PREMIUM: Final[dict[str, tuple[RuleId, ...]]] = {
+_DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),
     "quota": ("QUOTA-13",),
 }
@@ -69,7 +69,7 @@ class Quota:
 
     must: bool
     may: bool
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
 
 
 def within_quota(namespace: Namespace, wanted: Wanted) -> bool:
@@ -87,7 +87,7 @@ def over_quota(
         options: what the entity may become.
         topic: that a subscription is to be of.
     """
-    found: dict[Error | None, tuple[RuleId, ...]] = {}
+    found: dict[v.Error | None, tuple[v.RuleId, ...]] = {}
     for wanted in options:
         for error, quota in _quotas(namespace, wanted):
             if quota.may:
@@ -96,7 +96,7 @@ def over_quota(
         found.setdefault(None, ())
     for error, rules in found.items():
         any_error = error is None
-        yield refusal(namespace, error or Error.QUOTA_EXCEEDED, *rules, any_error=any_error)
+        yield refusal(namespace, error or v.Error.QUOTA_EXCEEDED, *rules, any_error=any_error)
 
 
 def _has_most_subscriptions(topic: Queue) -> bool:
@@ -104,10 +104,10 @@ def _has_most_subscriptions(topic: Queue) -> bool:
     return len(there) >= MOST_SUBSCRIPTIONS
 
 
-def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[Error | None, Quota]]:
+def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | None, Quota]]:
     """Each quota that one more concerns, with the error of its refusal, if one is named."""
     if wanted.kind in (Kind.QUEUE, Kind.TOPIC):
-        yield Error.QUOTA_EXCEEDED, _of_partitioned(namespace, wanted.kind)
+        yield v.Error.QUOTA_EXCEEDED, _of_partitioned(namespace, wanted.kind)
     yield None, _of_entities(namespace, wanted)
 
 
@@ -124,10 +124,10 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
     surely, perhaps = _others_count(namespace, "QUOTA-SHARED")
     least = census.partitioned.earliest if surely else own.earliest
     most = (census.partitioned if perhaps else own).latest + census.unknown
-    if namespace.profile.tier is Tier.PREMIUM:
+    if namespace.profile.tier is v.Tier.PREMIUM:
         # It says of no tier what the number is for, and Premium has none by rights.
         return Quota(must=False, may=most >= MOST_PARTITIONED)
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     must = least >= MOST_PARTITIONED
     if own.earliest < MOST_PARTITIONED <= census.partitioned.earliest:
         rules = ("QUOTA-04",)
@@ -139,7 +139,7 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
 
 def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     """QUOTA-07 to QUOTA-11: the 10,000 queues and topics, and what may count as well."""
-    if namespace.profile.tier is Tier.PREMIUM:
+    if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(namespace, wanted)
     census = namespace.census
     subscriptions_count, may_count = _others_count(namespace, "QUOTA-SUBSCRIPTIONS")
@@ -176,7 +176,7 @@ def _widest(namespace: Namespace) -> int:
     return namespace.profile.partitions * GREATEST_SIZE
 
 
-def _of_many(census: Census) -> tuple[RuleId, ...]:
+def _of_many(census: Census) -> tuple[v.RuleId, ...]:
     """By which rule one more is refused, as far as it is known that there are so many."""
     if census.entities.earliest >= MOST_ENTITIES:
         return ("QUOTA-08",)
@@ -204,14 +204,14 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
     return Quota(must=False, may=there >= LEAST_IN_PREMIUM, rules=("QUOTA-11",) if many else ())
 
 
-def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[RuleId, ...]:
+def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
     """What it shows that one more queue or topic could be created, in a namespace as it was."""
-    if namespace.profile.tier is Tier.PREMIUM:
+    if namespace.profile.tier is v.Tier.PREMIUM:
         return tuple(_shown_in_premium(namespace, wanted))
     return (*_shown_of_partitioned(namespace.census, wanted), *_shown_of_all(namespace, wanted))
 
 
-def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
+def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
     census, reading = namespace.census, namespace.profile.readings.get("QUOTA-PREMIUM", "either")
     if reading == "quota" and census.entities.earliest >= MOST_ENTITIES:
         yield "QUOTA-13"
@@ -222,7 +222,7 @@ def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
         yield "QUOTA-11"
 
 
-def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[RuleId]:
+def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[v.RuleId]:
     there = census.partitioned
     if wanted.kind is Kind.REGULAR:
         if there.earliest >= MOST_PARTITIONED:
@@ -241,7 +241,7 @@ def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[RuleId]:
         yield "QUOTA-06"
 
 
-def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
+def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
     census = namespace.census
     if census.entities.earliest + 1 == MOST_ENTITIES:
         yield "QUOTA-07"
@@ -253,10 +253,10 @@ def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[RuleId]:
         yield "QUOTA-10"
 
 
-def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[RuleId, ...]:
+def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
     """Which rules are broken where one more is refused that has to be created."""
     census, rules = namespace.census, []
-    if namespace.profile.tier is Tier.PREMIUM:
+    if namespace.profile.tier is v.Tier.PREMIUM:
         reading = namespace.profile.readings.get("QUOTA-PREMIUM")
         return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-07")
     of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.oracle.coming import arrivals
 from busproof.oracle.deliveries import count_is_possible, may_be_spent
 from busproof.oracle.evidence import cached_elsewhere, left_out, why_given, why_nothing
@@ -20,17 +21,12 @@ from busproof.oracle.sighting import Seen, recognised, seen_as, view_of
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.stored import Key, Receivers, Stored
 from busproof.oracle.transition import Sighting, Transition, refusal
-from busproof.vocabulary.commands import Receive
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Empty, Received
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import Error, ReceiveMode, RuleId
 
 __all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]
 
 
 def receive(
-    namespace: Namespace, command: Receive, connection: str, seen: Sighting
+    namespace: Namespace, command: v.Receive, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """Every allowed answer to a receive."""
     queue = namespace.queues[command.queue]
@@ -47,7 +43,7 @@ def receive(
             return
         queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, seen)
-    if isinstance(seen.outcome, Received):
+    if isinstance(seen.outcome, v.Received):
         return
     yield from _nothing(namespace, queue, command, seen)
 
@@ -62,16 +58,16 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Ite
         held.connection != connection for held in queue.sessions.values()
     )
     if holds_none and connection not in queue.seekers:
-        yield refusal(namespace, Error.INVALID_OPERATION, "SESS-02", any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
         return
-    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-    yield Transition(outcome=Empty(), next=namespace)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+    yield Transition(outcome=v.Empty(), next=namespace)
 
 
-def _turned(namespace: Namespace, queue: Queue, connection: str, mode: ReceiveMode) -> Receivers:
+def _turned(namespace: Namespace, queue: Queue, connection: str, mode: v.ReceiveMode) -> Receivers:
     """The receivers, this connection being the latest one."""
     receivers, now = queue.receivers, namespace.now.latest
-    if mode is ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
+    if mode is v.ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
         receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
         return evolve(receivers, latest_at=now)
@@ -91,36 +87,36 @@ def _counted(queue: Queue) -> Receivers:
 
 
 def _nothing(
-    namespace: Namespace, queue: Queue, command: Receive, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, seen: Sighting
 ) -> Iterator[Transition]:
     """LIFE-08, LIFE-09, LIFE-11: nothing, if every message may be out of this receive's reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
     unserved = _may_be_unserved(namespace, queue, command)
-    if not (out_of_reach or unserved) and isinstance(seen.outcome, Empty):
+    if not (out_of_reach or unserved) and isinstance(seen.outcome, v.Empty):
         queue = without_perhaps_spent(namespace, queue)
         out_of_reach = _is_out_of_reach(namespace, queue, command)
     if out_of_reach or unserved:
         cached = command.session_id is None and cached_elsewhere(namespace, queue)
-        rules: tuple[RuleId, ...] = (*in_one_store(queue), "LIFE-11")
+        rules: tuple[v.RuleId, ...] = (*in_one_store(queue), "LIFE-11")
         if out_of_reach:
             rules = why_nothing(namespace, queue, command.session_id, cached=cached)
         after = with_queue(namespace, evolve(queue, receivers=_counted(queue)))
-        yield Transition(outcome=Empty(), next=after, rules=rules)
+        yield Transition(outcome=v.Empty(), next=after, rules=rules)
     if command.session_id is not None:
         yield from in_outage(namespace, queue, command.session_id)
     elif unserved:
-        rules = ("DLQ-13",) if is_dead_letter_queue(command.queue) else ()
+        rules = ("DLQ-13",) if v.is_dead_letter_queue(command.queue) else ()
         rules = (*in_one_store(queue), "LIFE-11", *rules)
-        yield refusal(namespace, Error.UNAVAILABLE, *rules, any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, *rules, any_error=True)
 
 
-def _may_be_unserved(namespace: Namespace, queue: Queue, command: Receive) -> bool:
+def _may_be_unserved(namespace: Namespace, queue: Queue, command: v.Receive) -> bool:
     """LIFE-11: whether a partition that is down may keep a receive from finding anything."""
     served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
     return command.session_id is None and queue.outages.any and not served
 
 
-def _is_out_of_reach(namespace: Namespace, queue: Queue, command: Receive) -> bool:
+def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> bool:
     receivers = queue.receivers
     if command.session_id is not None:
         first = first_in_line(queue, Key(SESSION_ID, command.session_id))
@@ -133,9 +129,9 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: Receive) -> bo
 
 
 def _given(
-    namespace: Namespace, queue: Queue, command: Receive, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, seen: Sighting
 ) -> Iterator[Transition]:
-    if isinstance(seen.outcome, Received):
+    if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
             rules = _allowed(namespace, candidate, command, view)
@@ -148,7 +144,7 @@ def _given(
 
 
 def _newly_come(
-    namespace: Namespace, command: Receive, view: MessageView, seen: Sighting
+    namespace: Namespace, command: v.Receive, view: v.MessageView, seen: Sighting
 ) -> Iterator[Transition]:
     """A dead letter or a scheduled message of whose arrival nothing was known before."""
     for after, arrived in arrivals(namespace, namespace.queues[command.queue], view.body):
@@ -171,8 +167,8 @@ def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
 
 
 def _allowed(
-    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
     """The rules by which this message may be given, none if it may not be."""
     stored, queue = candidate.stored, candidate.queue
     if not _is_possible(namespace, candidate, command, view):
@@ -193,12 +189,12 @@ def _allowed(
 
 
 def _why_allowed(
-    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
-) -> tuple[RuleId, ...]:
+    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
     """What it shows that this message is given, whatever its place in its line."""
     queue, stored = candidate.queue, candidate.stored
     rules = (*why_given(namespace, candidate, view), *why_numbered(queue, stored, view))
-    if command.mode is ReceiveMode.PEEK_LOCK:
+    if command.mode is v.ReceiveMode.PEEK_LOCK:
         rules = (*rules, *why_locked(namespace, candidate, view))
     if command.session_id is not None:
         rules = (*_of_the_session(queue, stored, command.session_id), *rules)
@@ -206,7 +202,7 @@ def _why_allowed(
 
 
 def _is_possible(
-    namespace: Namespace, candidate: Seen, command: Receive, view: MessageView
+    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
 ) -> bool:
     """Whether the message is free to be given to this receive, as it is seen to be given."""
     stored, session_id = candidate.stored, command.session_id
@@ -224,14 +220,14 @@ def _is_possible(
     if stored.spent or not count_is_possible(namespace, candidate.queue, stored, view):
         return False
     # What is deleted at once is not locked, whatever is told of a lock.
-    unlocked = command.mode is ReceiveMode.RECEIVE_AND_DELETE
+    unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
     return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
 
-def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[RuleId, ...]:
+def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[v.RuleId, ...]:
     """What a message of a session shows by being given to the session's holder."""
     held = session_at(queue, session_id)
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     if not held.doubtful and stored.number >= held.since and stored.returned is None:
         rules = ("SESS-05",)
     others = (each for each in queue.sessions.values() if each.connection != held.connection)
@@ -253,10 +249,10 @@ def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     return _must_come_first(namespace, queue, first)
 
 
-COUNTED_AGAIN: Final[dict[RuleId, RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}
+COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}
 
 
-def _count_is_right(candidate: Seen, view: MessageView) -> tuple[RuleId, ...] | None:
+def _count_is_right(candidate: Seen, view: v.MessageView) -> tuple[v.RuleId, ...] | None:
     """SESS-09, SESS-10: the rules that a delivery count shows; `None` if it breaks one."""
     stored = candidate.stored
     if stored.expected is None or view.delivery_count is None:
@@ -267,7 +263,7 @@ def _count_is_right(candidate: Seen, view: MessageView) -> tuple[RuleId, ...] | 
     return () if rule is None else (rule,)
 
 
-def order_rule(queue: Queue) -> RuleId:
+def order_rule(queue: Queue) -> v.RuleId:
     """The rule by which the queue keeps a line in order."""
     return "KEY-06" if queue.settings.requires_session else "KEY-17"
 
@@ -296,14 +292,14 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
 def _handed_out(
     namespace: Namespace,
     candidate: Seen,
-    command: Receive,
-    view: MessageView,
-    rules: tuple[RuleId, ...],
+    command: v.Receive,
+    view: v.MessageView,
+    rules: tuple[v.RuleId, ...],
 ) -> Transition:
     queue = candidate.queue
     stored = at_hand(namespace, queue, candidate.stored)
     lock = None
-    if command.mode is ReceiveMode.PEEK_LOCK:
+    if command.mode is v.ReceiveMode.PEEK_LOCK:
         lock = given_lock(namespace, candidate, command.session_id, view)
     number = view.sequence_number or stored.sequence_number
     also: dict[str, Any] = {"receivers": _counted(queue), **numbered(queue, stored, number)}
@@ -317,27 +313,27 @@ def _handed_out(
             also["expected"] = view.delivery_count + 1
     after = hold(queue, stored, lock, candidate.where, **also)
     return Transition(
-        outcome=Received(message=view),
+        outcome=v.Received(message=view),
         next=with_queue(namespace, after),
         rules=rules,
     )
 
 
-def _offered(namespace: Namespace, queue: Queue, command: Receive) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Iterator[Transition]:
     """What can be given for all that is known: the oldest of partitions and keys, or sessions."""
     for stored in heads(queue, command.session_id):
         if queue.outages.may_hit(stored.where):
             continue
         candidate = Seen(stored, queue, stored.where, ("KEY-01", "LIFE-12"))
         lock = {}
-        if command.mode is ReceiveMode.PEEK_LOCK:
+        if command.mode is v.ReceiveMode.PEEK_LOCK:
             lock = told_of_lock(namespace, queue, command.session_id, stored)
         view = view_of(stored, **lock)
         rules = _allowed(namespace, candidate, command, view)
         yield _handed_out(namespace, candidate, command, view, rules)
 
 
-def lost_receive(namespace: Namespace, command: Receive, connection: str) -> Namespace:
+def lost_receive(namespace: Namespace, command: v.Receive, connection: str) -> Namespace:
     """The receive may have taken one message, now or later, and nobody learns which."""
     queue = namespace.queues[command.queue]
     receivers = _turned(namespace, queue, connection, command.mode)

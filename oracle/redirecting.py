@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.arriving import go_on
 from busproof.oracle.ledger import replace, store
@@ -24,13 +25,12 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transition import Transition
 from busproof.oracle.unknowable import given_up
-from busproof.vocabulary.commands import UpdateQueue
 
 __all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
 
 
 def redirection_refused(
-    namespace: Namespace, queue: Queue, command: UpdateQueue
+    namespace: Namespace, queue: Queue, command: v.UpdateQueue
 ) -> Iterator[Transition]:
     """FWD-25, FWD-29: the refusals of an update by which a queue is to forward."""
     if command.forward_to:
@@ -38,7 +38,7 @@ def redirection_refused(
         yield from refused_destination(namespace, asked)
 
 
-def with_redirection(namespace: Namespace, command: UpdateQueue, *, surely: bool) -> Namespace:
+def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
     """FWD-05: the namespace, in which what is sent to a queue from now on is forwarded, or is not.
 
     Args:
@@ -63,7 +63,7 @@ def with_redirection(namespace: Namespace, command: UpdateQueue, *, surely: bool
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
 
 
-def with_lost_redirection(namespace: Namespace, command: UpdateQueue) -> Namespace:
+def with_lost_redirection(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     """The update may be in force, now, later or never, so that nothing is told any more."""
     if command.forward_to is None:
         return namespace

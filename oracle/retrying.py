@@ -8,13 +8,12 @@ from operator import itemgetter
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.arriving import arrive
 from busproof.oracle.forwarding import passed_on
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
 from busproof.oracle.unknowable import given_up
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.paths import is_dead_letter_queue
 
 __all__ = ["destination_again", "is_mere_destination", "tried_again"]
 
@@ -26,7 +25,7 @@ def is_mere_destination(namespace: Namespace, queue: Queue) -> bool:
         transaction is not None and transaction.queues
         for transaction in namespace.transactions.values()
     )
-    onward = destinations(queue.settings) or any(feeding(namespace, name))
+    onward = v.destinations(queue.settings) or any(feeding(namespace, name))
     return queue.role is None and not (waits or onward or len(registry.intended))
 
 
@@ -64,7 +63,7 @@ def _sources(namespace: Namespace, name: str) -> tuple[str, ...]:
     return tuple(
         source
         for source, destination in sorted(namespace.forwarding.items(), key=itemgetter(0))
-        if destination == name and not is_dead_letter_queue(source)
+        if destination == name and not v.is_dead_letter_queue(source)
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.activating import activated
 from busproof.oracle.dead_letters import DELIVERED_TOO_OFTEN, moved, with_dead_letters
 from busproof.oracle.deliveries import may_be_spent, permitted
@@ -17,8 +18,6 @@ from busproof.oracle.standing import lock_is_over, lock_lasts_until
 from busproof.oracle.state import NEVER, Namespace, Queue, feeding, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["give_back", "prepared", "without_perhaps_spent"]
 
@@ -31,7 +30,7 @@ def give_back(
     queue: Queue,
     stored: Stored,
     when: Window,
-    rule: RuleId,
+    rule: v.RuleId,
     *,
     since: int | None = None,
     counts: bool | None = True,
@@ -123,7 +122,7 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 
     What expires in an entity may become a dead letter, so its dead-letter queue comes after it.
     """
-    owner = owner_of(name)
+    owner = v.owner_of(name)
     if owner not in namespace.queues:
         return None
     namespace = _with_graves_kept(namespace, owner)
@@ -138,7 +137,7 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 def _with_graves_kept(namespace: Namespace, name: str) -> Namespace:
     """FWD-35: the namespace in which it is known what may have gone on to this entity."""
     for grave in tuple(feeding(namespace, name)):
-        namespace = _expired(namespace, owner_of(grave))
+        namespace = _expired(namespace, v.owner_of(grave))
     return namespace
 
 

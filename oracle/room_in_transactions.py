@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.filling import may_be_full
 from busproof.oracle.fullness import no_room, surely_full
 from busproof.oracle.outages import Partitions
@@ -11,8 +12,6 @@ from busproof.oracle.room import least
 from busproof.oracle.state import Namespace, Queue, Staged
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Sighting, Transition
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done
 
 __all__ = ["lacks_room", "no_room_within"]
 
@@ -20,7 +19,7 @@ __all__ = ["lacks_room", "no_room_within"]
 def no_room_within(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key | None,
     where: Partitions,
 ) -> Iterator[Transition]:
@@ -57,7 +56,7 @@ def _lacks(
         where |= each.where
     if not may_be_full(namespace, queue, where, 0):
         return False, False
-    if not isinstance(seen.outcome, Done | None):
+    if not isinstance(seen.outcome, v.Done | None):
         return True, False
     return True, _surely_lacks(namespace, queue, staged)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.filters.actions import is_plain, parsed_action, sets_a_key
 from busproof.filters.parser import Outside, Property, parsed, walked
 from busproof.filters.terms import is_of_the_system
@@ -13,22 +14,10 @@ from busproof.oracle.staging import after_refusal
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.unknowable import given_up
-from busproof.vocabulary.commands import AddRule, ListRules, RemoveRule
-from busproof.vocabulary.outcomes import RulesListed
-from busproof.vocabulary.paths import subscription_path
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
 
-Change = AddRule | RemoveRule
+Change = v.AddRule | v.RemoveRule
 
 
 def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
@@ -42,14 +31,16 @@ def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
     if refused is not None:
         yield refused
     if refused is None or not refused.rules:
-        rule = "FEAT-01" if isinstance(command, AddRule) else "FEAT-02"
+        rule = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
         rules = (rule,) if queue.settings.partitioned else ()
         longest = ("FILTER-26",) if is_longest_short_name(command.rule) else ()
         yield done(_changed(namespace, command), *longest, *rules)
 
 
-def _subscription(namespace: Namespace, command: Change | ListRules) -> tuple[Queue, Subscription]:
-    queue = namespace.queues[subscription_path(command.topic, command.subscription)]
+def _subscription(
+    namespace: Namespace, command: Change | v.ListRules
+) -> tuple[Queue, Subscription]:
+    queue = namespace.queues[v.subscription_path(command.topic, command.subscription)]
     if not isinstance(queue.role, Subscription):
         raise AssertionError("rules are asked of subscriptions only")  # noqa: TRY004
     return queue, queue.role
@@ -59,32 +50,32 @@ def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Trans
     """FILTER-08, -09, -19, -25, -27: the allowed refusal; with a rule, nothing else is allowed."""
     there = command.rule in role.rules
     doubtful = any(each.rule == command.rule for each in role.pending)
-    if isinstance(command, RemoveRule):
-        missing: tuple[RuleId, ...] = () if there or doubtful else ("FILTER-09",)
+    if isinstance(command, v.RemoveRule):
+        missing: tuple[v.RuleId, ...] = () if there or doubtful else ("FILTER-09",)
         if there and not doubtful:
             return None
-        return refusal(namespace, Error.NOT_FOUND, *missing, any_error=doubtful)
+        return refusal(namespace, v.Error.NOT_FOUND, *missing, any_error=doubtful)
     return _refused_addition(namespace, command, there=there, doubtful=doubtful)
 
 
 def _refused_addition(
-    namespace: Namespace, command: AddRule, *, there: bool, doubtful: bool
+    namespace: Namespace, command: v.AddRule, *, there: bool, doubtful: bool
 ) -> Transition | None:
     """FILTER-08, FILTER-19, FILTER-25, FILTER-27: why a rule is not added, or need not be."""
     wrong, perhaps = _objection(command.filter)
     beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
         any_error = wrong or perhaps or bool(beside)
-        return refusal(namespace, Error.ALREADY_EXISTS, "FILTER-08", any_error=any_error)
+        return refusal(namespace, v.Error.ALREADY_EXISTS, "FILTER-08", any_error=any_error)
     broken = (*(("FILTER-19",) if wrong else ()), *(rule for rule in beside if rule is not None))
     if broken:
-        return refusal(namespace, Error.INVALID_OPERATION, *broken, any_error=True)
+        return refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
     if perhaps or doubtful or beside:
-        return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     return None
 
 
-def _wrong_beside(namespace: Namespace, command: AddRule) -> Iterator[RuleId | None]:
+def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
     """FILTER-21, FILTER-25, FILTER-27: what speaks against a rule besides its filter.
 
     The rule by which it has to be refused, or `None` where it may be.
@@ -110,11 +101,11 @@ def _is_told(action: str) -> bool:
     return not isinstance(statements, Outside) and is_plain(statements)
 
 
-def _objection(wanted: Filter) -> tuple[bool, bool]:
+def _objection(wanted: v.Filter) -> tuple[bool, bool]:
     """Whether a filter has to be refused, and whether it may be."""
-    if isinstance(wanted, CorrelationFilter):
-        return False, wanted == CorrelationFilter()
-    if not isinstance(wanted, SqlFilter):
+    if isinstance(wanted, v.CorrelationFilter):
+        return False, wanted == v.CorrelationFilter()
+    if not isinstance(wanted, v.SqlFilter):
         return False, False
     condition = parsed(wanted.expression)
     if isinstance(condition, Outside):
@@ -127,7 +118,7 @@ def _objection(wanted: Filter) -> tuple[bool, bool]:
 def _changed(namespace: Namespace, command: Change) -> Namespace:
     """FILTER-07: the rule is as it was asked for from now on."""
     queue, role = _subscription(namespace, command)
-    if isinstance(command, AddRule):
+    if isinstance(command, v.AddRule):
         rules = role.rules.set(command.rule, command.filter)
         changed = attrs.evolve(role, rules=rules, added=True)
         if command.action is not None:
@@ -141,7 +132,7 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
     return _revised(namespace, queue, without)
 
 
-def _with_action(namespace: Namespace, command: AddRule, action: str) -> Namespace:
+def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Namespace:
     """FILTER-21: the rule changes its copies from now on.
 
     Where messages are on their way that were there before, or it is open what the action does,
@@ -163,12 +154,12 @@ def _with_action(namespace: Namespace, command: AddRule, action: str) -> Namespa
 
 def _pending(namespace: Namespace, command: Change) -> Namespace:
     """The rule may be as it was asked for, from now or later on, or never."""
-    path = subscription_path(command.topic, command.subscription)
+    path = v.subscription_path(command.topic, command.subscription)
     queue = namespace.queues.get(path)
     if queue is None or not isinstance(queue.role, Subscription):
         return namespace
     role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
-    if isinstance(command, AddRule) and command.action is not None:
+    if isinstance(command, v.AddRule) and command.action is not None:
         return given_up(_revised(namespace, queue, role), path)
     return _revised(namespace, queue, role)
 
@@ -191,14 +182,14 @@ def _change_in_transaction(
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
         supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
         # What could not be done outside of a transaction may be refused before the commit.
         if not (supported and possible) or transaction.doubtful or transaction.doomed:
-            yield refusal(left, Error.INVALID_OPERATION, "FEAT-04", any_error=True)
+            yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
         # A commit that was never answered may come only now, and take effect with this change.
         at_once = _pending(namespace, command) if transaction.ending else namespace
@@ -206,7 +197,7 @@ def _change_in_transaction(
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
-    yield refusal(left, Error.INVALID_OPERATION, *rules, any_error=True)
+    yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if silent or namespace.profile.readings.get("RULE-IN-TRANSACTION") in ("ignored", "either"):
         yield done(_pending(namespace, command))
     if namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
@@ -217,7 +208,7 @@ def _change_in_transaction(
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """FEAT-04: the rules that a transaction has changed, as far as it could."""
     for command in transaction.changes:
-        queue = namespace.queues.get(subscription_path(command.topic, command.subscription))
+        queue = namespace.queues.get(v.subscription_path(command.topic, command.subscription))
         role = None if queue is None else queue.role
         possible = isinstance(role, Subscription) and _refusal(namespace, role, command) is None
         change = _changed if certain and possible else _pending
@@ -235,25 +226,25 @@ def lost_change(namespace: Namespace, command: Change) -> Namespace:
     return _pending(namespace, command)
 
 
-def list_rules(namespace: Namespace, command: ListRules, seen: Sighting) -> Iterator[Transition]:
+def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> Iterator[Transition]:
     """FILTER-10: every rule, once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())
     known = tuple(
-        SubscriptionRule(name=name, filter=each, action=role.actions.get(name))
+        v.SubscriptionRule(name=name, filter=each, action=role.actions.get(name))
         for name, each in rules
     )
     if seen.outcome is None:
-        yield Transition(outcome=RulesListed(rules=known), next=namespace, rules=("FILTER-10",))
-    elif isinstance(seen.outcome, RulesListed) and _agrees(role, seen.outcome.rules):
+        yield Transition(outcome=v.RulesListed(rules=known), next=namespace, rules=("FILTER-10",))
+    elif isinstance(seen.outcome, v.RulesListed) and _agrees(role, seen.outcome.rules):
         yield Transition(outcome=seen.outcome, next=namespace, rules=("FILTER-10",))
 
 
-def _agrees(role: Subscription, listed: tuple[SubscriptionRule, ...]) -> bool:
+def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
     """Whether a list names each rule that is there, and none that is not."""
     names = [each.name for each in listed]
-    removable = {each.rule for each in role.pending if isinstance(each, RemoveRule)}
-    addable = [each for each in role.pending if isinstance(each, AddRule)]
+    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
+    addable = [each for each in role.pending if isinstance(each, v.AddRule)]
     missing = set(role.rules) - set(names) - removable
     if missing or len(set(names)) < len(names):
         return False
@@ -275,10 +266,10 @@ def _acts_alike(added: str | None, listed: str | None) -> bool:
     return added is not None and parsed_action(added) == parsed_action(listed)
 
 
-def _is_same(added: Filter, listed: Filter) -> bool:
+def _is_same(added: v.Filter, listed: v.Filter) -> bool:
     """Whether a filter came back; SQL may be written otherwise, and stand for true and false."""
-    if isinstance(listed, SqlFilter) and isinstance(added, TrueFilter | FalseFilter):
+    if isinstance(listed, v.SqlFilter) and isinstance(added, v.TrueFilter | v.FalseFilter):
         return True
-    if isinstance(listed, SqlFilter) and isinstance(added, SqlFilter):
+    if isinstance(listed, v.SqlFilter) and isinstance(added, v.SqlFilter):
         return parsed(added.expression) == parsed(listed.expression)
     return added == listed

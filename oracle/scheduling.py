@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle import staging
 from busproof.oracle.activating import goes_on
 from busproof.oracle.arrivals import Arrival
@@ -47,11 +48,6 @@ from busproof.oracle.state import (
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import CancelScheduled, Schedule
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Scheduled
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
 
@@ -59,11 +55,11 @@ LATER_NUMBERS = 1 << 47
 """From here on scheduled messages are numbered that nobody has seen, and never an active one."""
 
 
-def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterator[Transition]:
+def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Iterator[Transition]:
     """Every allowed answer to scheduling a message, in or out of a transaction."""
     queue = namespace.queues[command.queue]
-    if is_dead_letter_queue(command.queue):
-        yield refusal(namespace, Error.INVALID_OPERATION, "DLQ-11", any_error=True)
+    if v.is_dead_letter_queue(command.queue):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
@@ -77,7 +73,7 @@ def schedule(namespace: Namespace, command: Schedule, seen: Sighting) -> Iterato
 
 
 def _schedule(
-    namespace: Namespace, queue: Queue, command: Schedule, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     """SCHED-03, SCHED-10, SCHED-12: the message is taken, unless its keys or an outage forbid."""
     if keys_conflict(message):
@@ -87,7 +83,7 @@ def _schedule(
     certain = True
     if queue.settings.requires_session and message.session_id is None:
         # As with messages that are sent at once (SESS-01): refused, or dead-lettered later on.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         certain = False
     key = effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
@@ -98,10 +94,10 @@ def _schedule(
         waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
         yield _told(_entered(namespace, queue, waiting, key), waiting, seen, *rules)
     if hit and reading != "when-due":
-        yield refusal(namespace, Error.UNAVAILABLE, "SCHED-10", any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
         # Outside the five documents: detection needs something to go by.
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
@@ -121,8 +117,8 @@ def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, 
 def _waiting(
     namespace: Namespace,
     queue: Queue,
-    command: Schedule,
-    message: Message,
+    command: v.Schedule,
+    message: v.Message,
     seen: Sighting,
     *,
     certain: bool,
@@ -130,7 +126,7 @@ def _waiting(
     slack, now = namespace.vantage.slack, namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place
-    if isinstance(seen.outcome, Scheduled):
+    if isinstance(seen.outcome, v.Scheduled):
         number = seen.outcome.sequence_number
     return Waiting(
         place=place,
@@ -174,26 +170,26 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     return arrive(with_queue(namespace, queue), queue, late)
 
 
-def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: RuleId) -> Transition:
+def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: v.RuleId) -> Transition:
     told = seen.outcome
-    outcome = told if isinstance(told, Scheduled) else Scheduled(sequence_number=waiting.number)
+    outcome = told if isinstance(told, v.Scheduled) else v.Scheduled(sequence_number=waiting.number)
     return Transition(outcome=outcome, next=after, rules=rules)
 
 
 def _schedule_in(
-    namespace: Namespace, queue: Queue, command: Schedule, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     """SCHED-15: in a transaction it may be held to the rules for keys, or not."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     transaction = without_deleted(namespace, transaction)
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = attrs.evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
     if keys_conflict(message):
@@ -204,7 +200,7 @@ def _schedule_in(
     objected = _is_objectionable(namespace, queue, message, transaction)
     if objected and reading != "sends-only":
         after = with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
-        yield refusal(after, Error.INVALID_OPERATION, "SCHED-15", any_error=True)
+        yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
     if reading == "all" and _is_invalid(namespace, queue, message, transaction):
         return
     key = effective_key(namespace, queue.settings, message)
@@ -224,7 +220,7 @@ def _schedule_in(
 def _staged(
     namespace: Namespace,
     queue: Queue,
-    command: Schedule,
+    command: v.Schedule,
     transaction: Transaction,
     waiting: Waiting,
 ) -> Namespace:
@@ -245,7 +241,7 @@ def _staged(
 
 
 def _is_objectionable(
-    namespace: Namespace, queue: Queue, message: Message, transaction: Transaction
+    namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> bool:
     """Whether the message, were it sent, might have to be refused in this transaction."""
     if queue.settings.requires_session and message.session_id is None:
@@ -262,7 +258,7 @@ def _is_objectionable(
 
 
 def _is_invalid(
-    namespace: Namespace, queue: Queue, message: Message, transaction: Transaction
+    namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> bool:
     """Whether the message, were it sent, would have to be refused, however readings are open."""
     if queue.settings.requires_session and message.session_id is None:
@@ -295,7 +291,7 @@ def committed_later(
     return _entered(namespace, queue, waiting, key)
 
 
-def cancel(namespace: Namespace, command: CancelScheduled) -> Iterator[Transition]:
+def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transition]:
     """SCHED-03 to SCHED-05: the message never arrives, or it is too late for that."""
     queue = namespace.queues[command.queue]
     calendar, number = queue.calendar, command.sequence_number
@@ -308,7 +304,7 @@ def cancel(namespace: Namespace, command: CancelScheduled) -> Iterator[Transitio
         after = with_queue(namespace, attrs.evolve(queue, calendar=doubted))
         rules = () if place is None else ("SCHED-05",)
         yield done(after, *rules)
-        yield refusal(namespace, Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
         return
     if namespace.now.latest < waiting.due.earliest:
         yield done(_cancelled(namespace, queue, waiting), "SCHED-03")
@@ -317,7 +313,7 @@ def cancel(namespace: Namespace, command: CancelScheduled) -> Iterator[Transitio
     else:
         unsure = attrs.evolve(queue, calendar=perhaps_gone(calendar, waiting))
         yield done(with_queue(namespace, unsure))
-    yield refusal(namespace, Error.MESSAGE_NOT_FOUND, any_error=True)
+    yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, any_error=True)
 
 
 def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespace:
@@ -328,11 +324,11 @@ def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespac
     return with_queue(namespace, attrs.evolve(queue, calendar=calendar, bodies=bodies))
 
 
-def lost_schedule(namespace: Namespace, command: Schedule) -> Namespace:
+def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     """The message may be scheduled, now or later, and nobody knows its number."""
     queue = namespace.queues[command.queue]
     message = command.message
-    unseen = Sighting(Scheduled(sequence_number=None))
+    unseen = Sighting(v.Scheduled(sequence_number=None))
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = effective_key(namespace, queue.settings, message)
@@ -344,7 +340,7 @@ def lost_schedule(namespace: Namespace, command: Schedule) -> Namespace:
     return with_transaction(namespace, command.transaction or "", doubtful)
 
 
-def lost_cancel(namespace: Namespace, command: CancelScheduled) -> Namespace:
+def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
     """The message may never come, or come as before."""
     queue = namespace.queues[command.queue]
     calendar = queue.calendar

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.oracle import staging
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.arriving import arrive
@@ -38,22 +39,18 @@ from busproof.oracle.placing import (
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
-from busproof.vocabulary.commands import Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import MICROSECONDS, Error, RuleId
 
 __all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
 
-REROUTING_TIMEOUT: Final = 15 * MICROSECONDS
+REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 
 
-def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transition]:
+def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Transition]:
     """Every allowed answer to a send, in or out of a transaction."""
     queue = namespace.queues[command.queue]
-    if is_dead_letter_queue(command.queue):
-        yield refusal(namespace, Error.INVALID_OPERATION, "DLQ-11", any_error=True)
+    if v.is_dead_letter_queue(command.queue):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
@@ -66,7 +63,7 @@ def send(namespace: Namespace, command: Send, seen: Sighting) -> Iterator[Transi
 
 
 def _send(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     if keys_conflict(message):
         yield from staging.conflicting(namespace, queue, message, "KEY-08")
@@ -82,12 +79,14 @@ def _send(
         yield from _send_without_key(namespace, queue, command, message, seen)
 
 
-def _without_session(namespace: Namespace, queue: Queue, message: Message) -> Iterator[Transition]:
+def _without_session(
+    namespace: Namespace, queue: Queue, message: v.Message
+) -> Iterator[Transition]:
     """SESS-01: a message that no session receiver could be given is refused, or dead-lettered.
 
     Until it is, a peek may show it.
     """
-    yield refusal(namespace, Error.INVALID_OPERATION, "SESS-01", any_error=True)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
     now = namespace.now
     dies = death(namespace, queue, message)
@@ -96,7 +95,7 @@ def _without_session(namespace: Namespace, queue: Queue, message: Message) -> It
 
 
 def _send_with_key(
-    namespace: Namespace, queue: Queue, message: Message, key: Key, seen: Sighting
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Sighting
 ) -> Iterator[Transition]:
     """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
     home = home_of(namespace, queue, key)
@@ -113,10 +112,10 @@ def _send_with_key(
         yield staging.unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
         # Then it need not be that of the key which is down.
-        yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
+def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """PART-01, PART-03: what a refusal shows while no partition is up."""
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
@@ -126,11 +125,11 @@ def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[RuleId, ...]:
 def _evidence(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key,
     home: Partitions,
     where: Partitions,
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     """The rules that decided where a message with a key went: only a known home is evidence."""
     known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
     rules = rule_of(queue.settings, message, key) if known else ()
@@ -145,7 +144,7 @@ def _evidence(
 
 
 def _send_without_key(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
     outages = queue.outages
@@ -170,18 +169,20 @@ def _send_without_key(
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
         error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
         because = (*_with_all_down(namespace, queue), "KEY-18")
-        yield refusal(namespace, Error.UNAVAILABLE, *because, any_error=error_is_free)
+        yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
         # Detection needs something to go by.
-        yield refusal(namespace, Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True)
+        yield refusal(
+            namespace, v.Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True
+        )
 
 
-def _nothing_to_go_by(queue: Queue) -> tuple[RuleId, ...]:
+def _nothing_to_go_by(queue: Queue) -> tuple[v.RuleId, ...]:
     """DUP-12: a message that has neither a MessageId nor a key may be refused, or accepted."""
     return ("DUP-12",) if queue.settings.partitioned else ()
 
 
-def _may_fail(namespace: Namespace, queue: Queue, command: Send, all_of_them: Partitions) -> bool:
+def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
     """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down.
 
     Or if there is no room in those that are up.
@@ -193,9 +194,9 @@ def _may_fail(namespace: Namespace, queue: Queue, command: Send, all_of_them: Pa
 
 
 def _spread_rules(
-    queue: Queue, command: Send, message: Message, where: Partitions
-) -> tuple[RuleId, ...]:
-    rules: tuple[RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
+    queue: Queue, command: v.Send, message: v.Message, where: Partitions
+) -> tuple[v.RuleId, ...]:
+    rules: tuple[v.RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
     if not queue.settings.partitioned:
         return ()
     short = command.timeout <= REROUTING_TIMEOUT
@@ -212,10 +213,10 @@ def _spread_rules(
 def _accepted(
     namespace: Namespace,
     queue: Queue,
-    message: Message,
+    message: v.Message,
     key: Key | None,
     where: Partitions,
-    rules: tuple[RuleId, ...],
+    rules: tuple[v.RuleId, ...],
     also: dict[str, Any],
 ) -> Transition:
     """The send took effect; as a copy it is dropped (KEY-11)."""
@@ -242,7 +243,7 @@ def _accepted(
     return done(after, *rules, choice=choice)
 
 
-def lost_send(namespace: Namespace, command: Send) -> Namespace:
+def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
     """The send was never answered: its message may be there, now, later or never."""
     queue = namespace.queues[command.queue]
     if command.transaction is not None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.filling import may_be_full
 from busproof.oracle.keys import SESSION_ID
 from busproof.oracle.ledger import first_in_line
@@ -14,9 +15,6 @@ from busproof.oracle.sessions import holds_session, in_outage, not_held
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.stored import Key, SessionData
 from busproof.oracle.transition import Sighting, Transition, done, refusal
-from busproof.vocabulary.commands import GetSessionState, ListSessions, SetSessionState
-from busproof.vocabulary.outcomes import SessionsListed, SessionState
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]
 
@@ -24,7 +22,7 @@ NOTHING = SessionData(None)
 
 
 def set_state(
-    namespace: Namespace, command: SetSessionState, connection: str
+    namespace: Namespace, command: v.SetSessionState, connection: str
 ) -> Iterator[Transition]:
     """SESS-17, SESS-18: the text is stored, or removed, if the connection holds the session."""
     queue = namespace.queues[command.queue]
@@ -34,7 +32,7 @@ def set_state(
         stored = SessionData(command.state, late)
         may_refuse, must_refuse = refuses_state(namespace, command.state)
         if may_refuse:
-            yield refusal(namespace, Error.MESSAGE_TOO_LARGE, "LIMIT-20", any_error=True)
+            yield refusal(namespace, v.Error.MESSAGE_TOO_LARGE, "LIMIT-20", any_error=True)
         if not must_refuse:
             after = _with(
                 namespace, _weighed(namespace, queue, command), command.session_id, stored
@@ -44,7 +42,7 @@ def set_state(
     yield from _refusals(namespace, queue, command.session_id, connection)
 
 
-def _weighed(namespace: Namespace, queue: Queue, command: SetSessionState) -> Queue:
+def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Queue:
     """SIZE-13: the queue, of whose room the text takes some.
 
     It is not relied on: what it takes of a gigabyte is less than what nobody states.
@@ -54,27 +52,29 @@ def _weighed(namespace: Namespace, queue: Queue, command: SetSessionState) -> Qu
     return attrs.evolve(queue, room=room)
 
 
-def _no_room(namespace: Namespace, queue: Queue, command: SetSessionState) -> Iterator[Transition]:
+def _no_room(
+    namespace: Namespace, queue: Queue, command: v.SetSessionState
+) -> Iterator[Transition]:
     """SIZE-13: what is stored with sessions may be refused where there is no room."""
     if command.state is None:
         return
     somewhere = everywhere(namespace, queue.settings)
     if may_be_full(namespace, queue, somewhere, most_of_state(command.state)):
-        yield refusal(namespace, Error.QUOTA_EXCEEDED, "SIZE-11")
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
 
 
 def get_state(
-    namespace: Namespace, command: GetSessionState, connection: str, seen: Sighting
+    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """SESS-16 to SESS-20: what was stored last, through closing, expiry and emptiness."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
         stored = queue.states.get(command.session_id, NOTHING)
-        told = seen.outcome if isinstance(seen.outcome, SessionState) else None
+        told = seen.outcome if isinstance(seen.outcome, v.SessionState) else None
         if told is None or told.state == stored.state:
             yield Transition(
-                outcome=SessionState(state=stored.state),
+                outcome=v.SessionState(state=stored.state),
                 next=namespace,
                 rules=_rules(queue, command.session_id),
             )
@@ -93,10 +93,10 @@ def _arrived(stored: SessionData, state: str | None) -> SessionData:
     return attrs.evolve(stored, state=state, late=tuple(late))
 
 
-def _rules(queue: Queue, session_id: str) -> tuple[RuleId, ...]:
+def _rules(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
     stored = queue.states.get(session_id)
     others = any(each.state for name, each in queue.states.items() if name != session_id)
-    rules: tuple[RuleId, ...] = ("SESS-20",) if others else ()
+    rules: tuple[v.RuleId, ...] = ("SESS-20",) if others else ()
     if stored is None:
         return (*rules, "SESS-16")
     if stored.kept:
@@ -117,7 +117,7 @@ def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionDa
     return with_queue(namespace, attrs.evolve(queue, states=states))
 
 
-def lost_set_state(namespace: Namespace, command: SetSessionState) -> Namespace:
+def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespace:
     """The text may be stored, now or later."""
     queue = _weighed(namespace, namespace.queues[command.queue], command)
     stored = queue.states.get(command.session_id, NOTHING)
@@ -126,26 +126,26 @@ def lost_set_state(namespace: Namespace, command: SetSessionState) -> Namespace:
 
 
 def list_sessions(
-    namespace: Namespace, command: ListSessions, seen: Sighting
+    namespace: Namespace, command: v.ListSessions, seen: Sighting
 ) -> Iterator[Transition]:
     """SESS-22: every session that has messages or a state, and none that has neither."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     surely = {*_with_messages(queue), *_with_state(namespace, queue)}
     listed = tuple(sorted(surely))
-    if isinstance(seen.outcome, SessionsListed):
+    if isinstance(seen.outcome, v.SessionsListed):
         listed = seen.outcome.session_ids
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
     if complete and once and all(_may_exist(queue, each) for each in listed):
         yield Transition(
-            outcome=SessionsListed(session_ids=listed),
+            outcome=v.SessionsListed(session_ids=listed),
             next=namespace,
             rules=("SESS-22",) if surely else (),
         )
     if queue.outages.any:
-        yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
 def _may_exist(queue: Queue, session_id: str) -> bool:

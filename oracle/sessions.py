@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.activating import is_awaited, session_may_come
 from busproof.oracle.heap import push
 from busproof.oracle.keys import SESSION_ID
@@ -15,14 +16,6 @@ from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.stored import Key, SessionLock
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    CloseSession,
-    RenewSessionLock,
-)
-from busproof.vocabulary.outcomes import Empty, Renewed, SessionAccepted
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "accept_next",
@@ -79,7 +72,7 @@ def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
 
 
 def not_held(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str, *rules: RuleId
+    namespace: Namespace, queue: Queue, session_id: str, connection: str, *rules: v.RuleId
 ) -> Transition:
     """SESS-12: what is refused to a connection that has lost the session, or that never held it.
 
@@ -88,9 +81,9 @@ def not_held(
     held = queue.sessions.get(session_id)
     holding = holds_session(namespace, queue, session_id, connection)
     if holding is False and held is not None and held.connection == connection:
-        return refusal(namespace, Error.SESSION_LOCK_LOST, "SESS-12", *rules)
+        return refusal(namespace, v.Error.SESSION_LOCK_LOST, "SESS-12", *rules)
     told = rules if holding is False else ()
-    return refusal(namespace, Error.SESSION_LOCK_LOST, *told, any_error=True)
+    return refusal(namespace, v.Error.SESSION_LOCK_LOST, *told, any_error=True)
 
 
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
@@ -98,12 +91,12 @@ def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[T
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     any_session = namespace.profile.readings.get("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):
-        yield refusal(namespace, Error.UNAVAILABLE, "SESS-25", "LIFE-11", any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, "SESS-25", "LIFE-11", any_error=True)
     elif any_session and queue.outages.any:
-        yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[RuleId, ...]:
+def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
     """SESS-24: what an outage of other partitions leaves alone; SESS-25: what its own may."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     if queue.outages.down and queue.outages.must_hit(home):
@@ -112,12 +105,12 @@ def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[RuleId
 
 
 def accept_session(
-    namespace: Namespace, command: AcceptSession, connection: str
+    namespace: Namespace, command: v.AcceptSession, connection: str
 ) -> Iterator[Transition]:
     """LIFE-10: the session is given to one connection until its lock ends."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     held = queue.sessions.get(command.session_id)
     if held is None or _may_be_over(namespace, held) or held.connection == connection:
@@ -125,17 +118,17 @@ def accept_session(
         yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
     if held is not None and _may_last(namespace, queue, held):
         rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
-        yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
     elif queue.seekers:
         # Even to a connection that may have it: whether a session is given twice is left open.
-        yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
     else:
         yield from in_outage(namespace, queue, command.session_id)
 
 
 def _accepting(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     """What it shows that a session is given to this connection."""
     rules = _spared(namespace, queue, session_id)
     held = queue.sessions.get(session_id)
@@ -215,7 +208,7 @@ def _with(
 
 
 def _freed(
-    namespace: Namespace, queue: Queue, session_id: str, rule: RuleId, *, counts: bool | None
+    namespace: Namespace, queue: Queue, session_id: str, rule: v.RuleId, *, counts: bool | None
 ) -> Namespace:
     """SESS-08, SESS-11: the namespace with all messages given back that were locked in it."""
     held = queue.sessions.get(session_id)
@@ -228,7 +221,7 @@ def _freed(
 
 
 def close_session(
-    namespace: Namespace, command: CloseSession, connection: str
+    namespace: Namespace, command: v.CloseSession, connection: str
 ) -> Iterator[Transition]:
     """The session is free again, and so are the messages that were locked in it."""
     queue = namespace.queues[command.queue]
@@ -239,41 +232,41 @@ def close_session(
         kept = _kept(freed.queues[command.queue], command.session_id)
         yield done(_with(freed, kept, command.session_id, None))
     if holding is not True:
-        yield refusal(namespace, Error.SESSION_LOCK_LOST, any_error=True)
+        yield refusal(namespace, v.Error.SESSION_LOCK_LOST, any_error=True)
         yield done(namespace)
     else:
         yield from in_outage(namespace, queue, command.session_id)
 
 
 def accept_next(
-    namespace: Namespace, command: AcceptNextSession, connection: str, seen: Sighting
+    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """SESS-06, SESS-07: any free session that has messages, or none if there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     free = _free_with_messages(namespace, queue)
-    if isinstance(seen.outcome, SessionAccepted):
+    if isinstance(seen.outcome, v.SessionAccepted):
         session_id: str | None = seen.outcome.session_id
     else:
         session_id = free
     if session_id is not None and _may_be_next(namespace, queue, session_id):
         yield Transition(
-            outcome=SessionAccepted(session_id=session_id),
+            outcome=v.SessionAccepted(session_id=session_id),
             next=_accepted(namespace, queue, session_id, connection),
             rules=("SESS-06",),
         )
     outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
     if free is None or queue.receivers.lost or queue.seekers or outage:
-        rules: tuple[RuleId, ...] = ()
+        rules: tuple[v.RuleId, ...] = ()
         if free is None:
             waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
                 namespace, queue, None
             )
             rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
-        yield Transition(outcome=Empty(), next=namespace, rules=rules)
-        yield refusal(namespace, Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
+        yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
 
 
 def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
@@ -295,7 +288,7 @@ def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
 
 
 def lost_accept_next(
-    namespace: Namespace, command: AcceptNextSession, connection: str
+    namespace: Namespace, command: v.AcceptNextSession, connection: str
 ) -> Namespace:
     """Any free session may be held by this connection, from now or later on."""
     queue = namespace.queues[command.queue]
@@ -303,13 +296,13 @@ def lost_accept_next(
 
 
 def renew(
-    namespace: Namespace, command: RenewSessionLock, connection: str, seen: Sighting
+    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """SESS-13: the holder's lock lasts for its full term again, and so do its messages' locks."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
-        told = seen.outcome if isinstance(seen.outcome, Renewed) else None
+        told = seen.outcome if isinstance(seen.outcome, v.Renewed) else None
         yield _renewed(namespace, queue, command.session_id, connection, told)
     if holding is not True:
         yield not_held(namespace, queue, command.session_id, connection)
@@ -317,12 +310,12 @@ def renew(
 
 
 def _renewed(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str, told: Renewed | None
+    namespace: Namespace, queue: Queue, session_id: str, connection: str, told: v.Renewed | None
 ) -> Transition:
     expiry = _full_term(namespace, queue)
     if told is None:
         until = namespace.now.earliest + queue.settings.lock_duration
-        told = Renewed(locked_until=until)
+        told = v.Renewed(locked_until=until)
     elif told.locked_until is not None:
         slack = namespace.vantage.slack
         expiry = Window(told.locked_until - slack, told.locked_until + slack)
@@ -332,7 +325,7 @@ def _renewed(
     return Transition(outcome=told, next=_with(namespace, queue, session_id, held))
 
 
-def lost_renew(namespace: Namespace, command: RenewSessionLock) -> Namespace:
+def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
     """The lock may last longer: the request takes effect, if it does, before it has ended."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id)
@@ -344,14 +337,14 @@ def lost_renew(namespace: Namespace, command: RenewSessionLock) -> Namespace:
     return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))
 
 
-def lost_accept(namespace: Namespace, command: AcceptSession, connection: str) -> Namespace:
+def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
     """The session may be held by this connection, from now or later on."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
     return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
 
 
-def lost_close(namespace: Namespace, command: CloseSession) -> Namespace:
+def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
     """The session may be free."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id)

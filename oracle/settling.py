@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.dead_letters import moved
 from busproof.oracle.evolving import evolve
 from busproof.oracle.expiry import outlived
@@ -15,9 +16,6 @@ from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unknowable import given_up
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer
-from busproof.vocabulary.paths import TRANSFERS, is_dead_letter_queue, owner_of
-from busproof.vocabulary.values import MICROSECONDS, Error, RuleId
 
 __all__ = [
     "DEFAULT_DURATION",
@@ -34,11 +32,11 @@ __all__ = [
     "why_settled",
 ]
 
-DEFAULT_DURATION: Final = 60 * MICROSECONDS
+DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
 """LOCK-02: how long a lock lasts where its entity was created without saying."""
 
 
-def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
+def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
     """LIFE-03, LIFE-06: the message is gone, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -51,7 +49,7 @@ def complete(namespace: Namespace, command: Complete) -> Iterator[Transition]:
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
 
 
-def abandon(namespace: Namespace, command: Abandon) -> Iterator[Transition]:
+def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
     """LIFE-04, LIFE-06: the message can be received again, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -62,23 +60,23 @@ def abandon(namespace: Namespace, command: Abandon) -> Iterator[Transition]:
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
 
 
-def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[RuleId, ...]:
+def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
     """SESS-14: what was received before the renewal of its session can still be settled."""
     lock = stored.lock
     held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
     return ("SESS-14",) if held is not None and held.renewed else ()
 
 
-def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transition]:
+def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transition]:
     """DLQ-05, DLQ-14, DLQ-10: the message is a dead letter now, or its lock was lost."""
     queue = namespace.queues[command.queue]
-    if is_dead_letter_queue(command.queue):
-        own = not command.queue.endswith(TRANSFERS)
+    if v.is_dead_letter_queue(command.queue):
+        own = not command.queue.endswith(v.TRANSFERS)
         broken = ("DLQ-10",) if own else ()
-        yield refusal(namespace, Error.INVALID_OPERATION, *broken, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
         if not own:
             # Outside the documents: what becomes of it then is not said.
-            yield done(given_up(namespace, owner_of(command.queue)))
+            yield done(given_up(namespace, v.owner_of(command.queue)))
         return
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -89,13 +87,15 @@ def dead_letter(namespace: Namespace, command: DeadLetter) -> Iterator[Transitio
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
 
 
-def settled(namespace: Namespace, command: Complete | Abandon | DeadLetter | Defer) -> Namespace:
+def settled(
+    namespace: Namespace, command: v.Complete | v.Abandon | v.DeadLetter | v.Defer
+) -> Namespace:
     """The namespace, in which one more settlement of a message of this queue is counted."""
     queue = namespace.queues[command.queue]
     return with_queue(namespace, evolve(queue, settlements=queue.settlements + 1))
 
 
-def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[RuleId]:
+def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
     """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock lasts, come what may."""
     lock = stored.lock
     yield from why_settled_anywhere(queue)
@@ -130,21 +130,21 @@ def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def lost_lock(
-    namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: RuleId
+    namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
 ) -> Iterator[Transition]:
     """LIFE-06, LOCK-05 to LOCK-07: refused because the lock is lost, where it is or may be."""
     lock = None if stored is None else stored.lock
     if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
         after = with_queue(namespace, queue)
-        yield refusal(after, Error.LOCK_LOST, *rules, *older, any_error=True)
+        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=True)
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
-        yield refusal(namespace, Error.LOCK_LOST, any_error=True)
+        yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
-        yield refusal(namespace, Error.UNAVAILABLE, "LIFE-11", any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
 
 
-def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[RuleId, ...]]:
+def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
     """LOCK-07, LOCK-08: what a lost lock's message is now: locked by another, or to come again."""
     number = queue.tokens.get(token)
     stored = None if number is None else queue.messages.get(number)
@@ -156,18 +156,18 @@ def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[RuleId, ...]]:
     return evolve(queue, messages=queue.messages.set(stored.number, again)), ()
 
 
-def lost_complete(namespace: Namespace, command: Complete) -> Namespace:
+def lost_complete(namespace: Namespace, command: v.Complete) -> Namespace:
     """The message may be gone, now or later; if not, its lock lasts as before."""
     return _perhaps_gone(namespace, command)
 
 
-def lost_dead_letter(namespace: Namespace, command: DeadLetter) -> Namespace:
+def lost_dead_letter(namespace: Namespace, command: v.DeadLetter) -> Namespace:
     """The message may be a dead letter, now or later; if not, its lock lasts as before."""
     return _perhaps_gone(namespace, command, leaving=(command.reason,))
 
 
 def _perhaps_gone(
-    namespace: Namespace, command: Complete | DeadLetter, leaving: tuple[str, ...] = ()
+    namespace: Namespace, command: v.Complete | v.DeadLetter, leaving: tuple[str, ...] = ()
 ) -> Namespace:
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -178,7 +178,7 @@ def _perhaps_gone(
     return with_queue(namespace, doubted(queue, stored, doubtful))
 
 
-def lost_abandon(namespace: Namespace, command: Abandon) -> Namespace:
+def lost_abandon(namespace: Namespace, command: v.Abandon) -> Namespace:
     """The lock may have ended, now or later; the message is there in any case."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)

@@ -6,14 +6,13 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.keys import MESSAGE_ID, rule_of
 from busproof.oracle.outages import Partitions
 from busproof.oracle.placing import home_of, narrowed
 from busproof.oracle.state import Namespace, Queue, Subscription
 from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Sighting
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
@@ -31,11 +30,11 @@ class Seen:
     stored: Stored
     queue: Queue
     where: Partitions
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
 
 
 def recognised(
-    namespace: Namespace, queue: Queue, view: MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Sighting
 ) -> Iterator[Seen]:
     """The stored messages that this can be a view of, oldest first.
 
@@ -50,7 +49,7 @@ def recognised(
 
 
 def seen_as(
-    namespace: Namespace, queue: Queue, stored: Stored, view: MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
 ) -> Iterator[Seen]:
     """What is known of this stored message if it is the one that is seen; nothing if it is not."""
     if is_unchanged(namespace, stored, view):
@@ -58,7 +57,7 @@ def seen_as(
 
 
 def is_unchanged(
-    namespace: Namespace, stored: Stored, view: MessageView, *, reason: bool = True
+    namespace: Namespace, stored: Stored, view: v.MessageView, *, reason: bool = True
 ) -> bool:
     """Whether a view may be of this message: its properties, its number, why it is a dead letter.
 
@@ -94,7 +93,7 @@ def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> boo
     return sent is None and or_else is not None and seen == or_else
 
 
-def named_partition(namespace: Namespace, view: MessageView, seen: Sighting) -> int | None:
+def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -> int | None:
     """LIFE-12: the partition that a sequence number or a witness names, if one is to be had."""
     if not (namespace.vantage.partitions and namespace.vantage.witness):
         return None
@@ -103,11 +102,11 @@ def named_partition(namespace: Namespace, view: MessageView, seen: Sighting) -> 
     number = view.sequence_number
     if number is None or not namespace.profile.numbers_name_partitions:
         return None
-    return number >> SEQUENCE_BITS
+    return number >> v.SEQUENCE_BITS
 
 
 def _placed(
-    namespace: Namespace, queue: Queue, stored: Stored, view: MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
 ) -> Iterator[Seen]:
     partition = named_partition(namespace, view, seen)
     if partition is None or not queue.settings.partitioned:
@@ -130,7 +129,7 @@ def _at_home(
     home = home_of(namespace, queue, key)
     if not where & home:
         return
-    rules: tuple[RuleId, ...] = ("LIFE-12", "KEY-01")
+    rules: tuple[v.RuleId, ...] = ("LIFE-12", "KEY-01")
     if stored.where.bit_count() > 1 and home.bit_count() == 1:
         rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
     if isinstance(queue.role, Subscription) and home.bit_count() == 1:
@@ -141,9 +140,9 @@ def _at_home(
     yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
 
 
-def view_of(stored: Stored, **lock: Any) -> MessageView:
+def view_of(stored: Stored, **lock: Any) -> v.MessageView:
     """What a client would see of the message, and of its lock if it is told of one."""
-    return MessageView.of(
+    return v.MessageView.of(
         stored.message,
         sequence_number=sequence_number(stored),
         dead_letter_reason=stored.reason,
@@ -154,4 +153,4 @@ def view_of(stored: Stored, **lock: Any) -> MessageView:
 def sequence_number(stored: Stored) -> int:
     """The number of a message of which none was seen: partition above, order of arrival below."""
     partition = stored.where.bit_length() - 1
-    return (partition << SEQUENCE_BITS) + stored.number + 1
+    return (partition << v.SEQUENCE_BITS) + stored.number + 1

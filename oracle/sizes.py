@@ -8,10 +8,8 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
-from busproof.vocabulary.commands import CreateQueue
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId, Tier
 
 __all__ = [
     "LEAST_GB",
@@ -48,17 +46,17 @@ class Capacity:
     whole: tuple[int, int | None]
 
 
-def _sizes(profile: Profile) -> tuple[int, ...]:
+def _sizes(profile: v.Profile) -> tuple[int, ...]:
     """SIZE-02, PREM-08: the sizes that there are; none where nothing says."""
-    if profile.tier is Tier.PREMIUM:
+    if profile.tier is v.Tier.PREMIUM:
         return () if "PREM-08" in profile.silent else PREMIUM_SIZES
-    if profile.tier is Tier.BASIC:
+    if profile.tier is v.Tier.BASIC:
         like_standard = profile.readings.get("BASIC-SIZES") == "like-standard"
         return STANDARD_SIZES if like_standard else ()
     return () if "SIZE-02" in profile.silent else STANDARD_SIZES
 
 
-def granted_sizes(profile: Profile, command: CreateQueue) -> tuple[int | None, ...]:
+def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | None, ...]:
     """SIZE-01 to SIZE-03: the sizes that the queue may get; `None` is one that is not known."""
     sizes = _sizes(profile)
     if not sizes:
@@ -68,28 +66,28 @@ def granted_sizes(profile: Profile, command: CreateQueue) -> tuple[int | None, .
     return (command.max_size,) if command.max_size in sizes else sizes
 
 
-def may_refuse_size(profile: Profile, command: CreateQueue) -> bool:
+def may_refuse_size(profile: v.Profile, command: v.CreateQueue) -> bool:
     """SIZE-02: whether a queue may be refused for its size."""
     return command.max_size is not None and command.max_size not in _sizes(profile)
 
 
-def told_size(namespace: Namespace, settings: CreateQueue) -> int | None:
+def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
     """SIZE-04, SIZE-06, PREM-10: the greatest size of the whole queue in GB, as far as known."""
     if not _sizes(namespace.profile) or settings.max_size is None:
         return None
-    if settings.partitioned and namespace.profile.tier is Tier.PREMIUM:
+    if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
         # Of what is there from before it is not said.
         return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
-def of_size(namespace: Namespace, settings: CreateQueue) -> Iterator[RuleId]:
+def of_size(namespace: Namespace, settings: v.CreateQueue) -> Iterator[v.RuleId]:
     """The rules by which a queue is as large as it is."""
-    if namespace.profile.tier is Tier.STANDARD:
+    if namespace.profile.tier is v.Tier.STANDARD:
         yield "SIZE-04" if settings.partitioned else "SIZE-06"
         if settings.max_size == DEFAULT_SIZE:
             yield "SIZE-03"
-    if namespace.profile.tier is Tier.PREMIUM:
+    if namespace.profile.tier is v.Tier.PREMIUM:
         yield "PREM-10"
         if settings.max_size == DEFAULT_SIZE:
             yield "PREM-09"
@@ -98,17 +96,20 @@ def of_size(namespace: Namespace, settings: CreateQueue) -> Iterator[RuleId]:
     yield "SIZE-01"
 
 
-def no_other_size(namespace: Namespace) -> RuleId:
+def no_other_size(namespace: Namespace) -> v.RuleId:
     """The rule by which there are no other sizes in this tier."""
-    return "PREM-08" if namespace.profile.tier is Tier.PREMIUM else "SIZE-02"
+    return "PREM-08" if namespace.profile.tier is v.Tier.PREMIUM else "SIZE-02"
 
 
-def wrong_size(namespace: Namespace, settings: CreateQueue, told: int) -> Iterator[RuleId]:
+def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> Iterator[v.RuleId]:
     """The rules that a queue breaks by its greatest size, in GB: that of another size first."""
     other = attrs.evolve(settings, max_size=1)
     parts = told_size(namespace, other) or 1
     if told % parts == 0 and told // parts in _sizes(namespace.profile):
-        premium, default = namespace.profile.tier is Tier.PREMIUM, settings.max_size == DEFAULT_SIZE
+        premium, default = (
+            namespace.profile.tier is v.Tier.PREMIUM,
+            settings.max_size == DEFAULT_SIZE,
+        )
         if default:
             yield "PREM-09" if premium else "SIZE-03"
         else:
@@ -116,7 +117,7 @@ def wrong_size(namespace: Namespace, settings: CreateQueue, told: int) -> Iterat
     yield from of_size(namespace, settings)
 
 
-def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:
+def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
     """SIZE-04, SIZE-06, GB-PARTITIONS: what fits in, as far as it is known."""
     if settings.partitioned:
         return _of_partitions(namespace, settings)
@@ -124,10 +125,10 @@ def capacity(namespace: Namespace, settings: CreateQueue) -> Capacity:
     return Capacity(known, known)
 
 
-def _asked(namespace: Namespace, settings: CreateQueue) -> tuple[int, int | None]:
+def _asked(namespace: Namespace, settings: v.CreateQueue) -> tuple[int, int | None]:
     """The size given, in bytes, at the least and at the most."""
     size = settings.max_size
-    known = size is not None and (namespace.profile.tier is not Tier.BASIC or _is_told(namespace))
+    known = size is not None and (namespace.profile.tier is not v.Tier.BASIC or _is_told(namespace))
     if known:
         return (size or DEFAULT_SIZE) * LEAST_GB, (size or DEFAULT_SIZE) * MOST_GB
     return (size or DEFAULT_SIZE) * LEAST_GB, None
@@ -137,13 +138,13 @@ def _is_told(namespace: Namespace) -> bool:
     return bool(_sizes(namespace.profile))
 
 
-def _of_partitions(namespace: Namespace, settings: CreateQueue) -> Capacity:
+def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
     profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
     least, most = _asked(namespace, settings)
     if "SIZE-04" in profile.silent:
         # Whether the size is that of each partition or of all of them is not said.
         return Capacity((least // profile.partitions, None), (least, None))
-    if profile.tier is Tier.PREMIUM:
+    if profile.tier is v.Tier.PREMIUM:
         # What is there from before the tier stopped permitting it is not held to its size.
         most = None
     reading = profile.readings.get("GB-PARTITIONS", "sixteen")

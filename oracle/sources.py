@@ -5,22 +5,11 @@ from typing import Final, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.batches import receive_batch
 from busproof.oracle.receiving import receive
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.oracle.transition import Sighting, Transition, refusal
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.commands import (
-    Command,
-    CreateQueue,
-    CreateSubscription,
-    Peek,
-    Receive,
-    ReceiveBatch,
-)
-from busproof.vocabulary.outcomes import Empty, Peeked
-from busproof.vocabulary.paths import is_dead_letter_queue
-from busproof.vocabulary.values import MICROSECONDS, Error, RuleId, Tier
 
 __all__ = [
     "LONGEST_LOCK",
@@ -31,13 +20,13 @@ __all__ = [
     "with_lawful_locks",
 ]
 
-LONGEST_LOCK: Final = 300 * MICROSECONDS
+LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 """LOCK-03: no entity has longer locks than this."""
 
-_Creation = TypeVar("_Creation", CreateQueue, CreateSubscription)
+_Creation = TypeVar("_Creation", v.CreateQueue, v.CreateSubscription)
 
 
-def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[RuleId, ...]]:
+def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ...]]:
     """LOCK-03: what comes of a creation that asks for longer locks, and the rule for it."""
     if command.lock_duration <= LONGEST_LOCK:
         return command, ()
@@ -45,32 +34,32 @@ def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[RuleId, ...]
 
 
 def refused_destination(
-    namespace: Namespace, command: CreateQueue | CreateSubscription
+    namespace: Namespace, command: v.CreateQueue | v.CreateSubscription
 ) -> Iterator[Transition]:
     """FWD-25, FWD-29: the refusals of an entity that is to forward, or whose dead letters are."""
-    known = [namespace.queues.get(each) for each in destinations(command)]
+    known = [namespace.queues.get(each) for each in v.destinations(command)]
     if not known:
         return
     if None in known:
-        yield refusal(namespace, Error.NOT_FOUND, "FWD-29", any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, "FWD-29", any_error=True)
     elif command.requires_session:
-        rules: tuple[RuleId, ...] = ("FWD-25",) if command.forward_to is not None else ()
-        yield refusal(namespace, Error.INVALID_OPERATION, *rules, any_error=True)
+        rules: tuple[v.RuleId, ...] = ("FWD-25",) if command.forward_to is not None else ()
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     elif any(each is not None and _is_open(namespace, each) for each in known):
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _is_open(namespace: Namespace, destination: Queue) -> bool:
     """Whether the documents do not say that messages can go there."""
-    denied = namespace.profile.tier is Tier.BASIC or isinstance(destination.role, Subscription)
+    denied = namespace.profile.tier is v.Tier.BASIC or isinstance(destination.role, Subscription)
     return denied or is_unsure(destination)
 
 
 def sources(
     namespace: Namespace, command: _Creation
-) -> Iterator[tuple[_Creation, tuple[RuleId, ...]]]:
+) -> Iterator[tuple[_Creation, tuple[v.RuleId, ...]]]:
     """What may come of an entity that is to forward, and the rules that say so."""
-    if any(each not in namespace.queues for each in destinations(command)):
+    if any(each not in namespace.queues for each in v.destinations(command)):
         return
     if command.forward_to is not None and command.requires_session:
         yield attrs.evolve(command, forward_to=None), ("FWD-25",)
@@ -86,7 +75,7 @@ def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespa
 
 
 def given_by_source(
-    namespace: Namespace, queue: Queue, command: Command, connection: str, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
     """FWD-15, FWD-36: what waits to be forwarded is given to nobody; a peek may show it.
 
@@ -95,29 +84,29 @@ def given_by_source(
     """
     if queue.settings.forward_to is None:
         return
-    if isinstance(command, Receive | ReceiveBatch):
+    if isinstance(command, v.Receive | v.ReceiveBatch):
         yield from _given_by_source(namespace, queue, command, connection, seen)
-    elif isinstance(command, Peek):
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-        shown = seen.outcome if isinstance(seen.outcome, Peeked) else Peeked()
+    elif isinstance(command, v.Peek):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        shown = seen.outcome if isinstance(seen.outcome, v.Peeked) else v.Peeked()
         yield Transition(outcome=shown, next=namespace)
 
 
 def _given_by_source(
     namespace: Namespace,
     queue: Queue,
-    command: Receive | ReceiveBatch,
+    command: v.Receive | v.ReceiveBatch,
     connection: str,
     seen: Sighting,
 ) -> Iterator[Transition]:
     if not (queue.managed.redirected and queue.messages):
-        rule = "FWD-36" if is_dead_letter_queue(command.queue) else "FWD-15"
-        yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=True)
-        yield Transition(outcome=Empty(), next=namespace, rules=(rule,))
+        rule = "FWD-36" if v.is_dead_letter_queue(command.queue) else "FWD-15"
+        yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
+        yield Transition(outcome=v.Empty(), next=namespace, rules=(rule,))
         return
-    yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
-    yield Transition(outcome=Empty(), next=namespace)
-    if isinstance(command, ReceiveBatch):
+    yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+    yield Transition(outcome=v.Empty(), next=namespace)
+    if isinstance(command, v.ReceiveBatch):
         yield from receive_batch(namespace, command, connection, seen)
     else:
         yield from receive(namespace, command, connection, seen)

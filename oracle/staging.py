@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.arriving import arrive
 from busproof.oracle.duplicates import Fate, noted
@@ -44,10 +45,6 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
-from busproof.vocabulary.commands import Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "after_refusal",
@@ -62,7 +59,7 @@ __all__ = [
 
 
 def send_in(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     """TXN-01 to TXN-09: a send in a transaction is staged, or refused."""
     for way in _send_in(namespace, queue, command, message, seen):
@@ -73,26 +70,26 @@ def doubted(way: Transition, name: str | None) -> Transition:
     """Whatever a send is refused for, its transaction may be dead then (TXN-AFTER-REFUSAL)."""
     transaction = way.next.transactions.get(name or "")
     continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
-    if continues or transaction is None or not isinstance(way.outcome, Refused):
+    if continues or transaction is None or not isinstance(way.outcome, v.Refused):
         return way
     doubtful = attrs.evolve(transaction, doubtful=True)
     return attrs.evolve(way, next=with_transaction(way.next, name or "", doubtful))
 
 
 def _send_in(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     name = command.transaction
     transaction = namespace.transactions.get(name) if name is not None else None
     if transaction is None or name is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     transaction = without_deleted(namespace, transaction)
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = attrs.evolve(transaction, doubtful=True)
     namespace = with_transaction(namespace, name, transaction)
     if transaction.doubtful or may_be_over(namespace, transaction):
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield _turned_away(namespace, command, refused)
         if not transaction.doomed:
@@ -115,11 +112,11 @@ def _send_in(
         rules = _regular_rules(transaction, message)
         yield _staged(namespace, queue, command, message, None, 1, rules)
     if queue.outages.any:
-        yield refusal(namespace, Error.UNAVAILABLE, any_error=True)
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
 def conflicting(
-    namespace: Namespace, queue: Queue, message: Message, rule: RuleId
+    namespace: Namespace, queue: Queue, message: v.Message, rule: v.RuleId
 ) -> Iterator[Transition]:
     """KEY-08, TXN-07: SessionId and PartitionKey differ, which is an invalid operation.
 
@@ -128,11 +125,11 @@ def conflicting(
     readings = namespace.profile.readings
     if not queue.settings.partitioned:
         if readings.get("REGULAR-KEYS") != "accepted":
-            yield refusal(namespace, Error.INVALID_OPERATION)
+            yield refusal(namespace, v.Error.INVALID_OPERATION)
             yield from perhaps_full(namespace, queue, message)
         return
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=either_first)
     yield from perhaps_full(namespace, queue, message)
 
 
@@ -142,7 +139,7 @@ def regular_accepts(namespace: Namespace) -> bool:
 
 
 def unavailable(
-    namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: RuleId
+    namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: v.RuleId
 ) -> Transition:
     """KEY-03, KEY-20: the key's partition is down, which some error says (OUTAGE-ERROR)."""
     outages = queue.outages
@@ -153,10 +150,10 @@ def unavailable(
         if outages.must_hit(home) and home.bit_count() == 1:
             rules = (*rules, "KEY-20")
     error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
-    return refusal(namespace, Error.UNAVAILABLE, *rules, any_error=error_is_free)
+    return refusal(namespace, v.Error.UNAVAILABLE, *rules, any_error=error_is_free)
 
 
-def _regular_rules(transaction: Transaction, message: Message) -> tuple[RuleId, ...]:
+def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
     """TXN-09: another session than one already sent to is shown by its being accepted."""
     staged = transaction.staged
     if staged is None or message.session_id is None:
@@ -165,15 +162,17 @@ def _regular_rules(transaction: Transaction, message: Message) -> tuple[RuleId, 
     return ("TXN-09",) if before is not None and before != message.session_id else ()
 
 
-def _session_missing(namespace: Namespace, queue: Queue, message: Message) -> Iterator[Transition]:
+def _session_missing(
+    namespace: Namespace, queue: Queue, message: v.Message
+) -> Iterator[Transition]:
     """TXN-06: a session-aware entity's message must say which session; no error is named."""
     error_is_free = namespace.profile.readings.get("SESSION-ERROR") != "invalid-operation"
-    yield refusal(namespace, Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
     yield from perhaps_full(namespace, queue, message)
 
 
 def _send_in_partitioned(
-    namespace: Namespace, queue: Queue, command: Send, message: Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
     """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
     transaction = running(namespace, command.transaction or "")
@@ -205,29 +204,29 @@ def running(namespace: Namespace, name: str) -> Transaction:
     return transaction
 
 
-def _rule_of_difference(before: Key, key: Key) -> RuleId:
+def _rule_of_difference(before: Key, key: Key) -> v.RuleId:
     both_sessions = before.taken_from == key.taken_from == SESSION_ID
     return "TXN-08" if both_sessions else "TXN-04"
 
 
 def _invalid(
-    namespace: Namespace, queue: Queue, message: Message, rule: RuleId
+    namespace: Namespace, queue: Queue, message: v.Message, rule: v.RuleId
 ) -> Iterator[Transition]:
     readings = namespace.profile.readings
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, Error.INVALID_OPERATION, rule, any_error=either_first)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=either_first)
     yield from perhaps_full(namespace, queue, message)
 
 
 def _second_entity(namespace: Namespace) -> Iterator[Transition]:
     if namespace.profile.readings.get("TXN-ENTITIES") != "accepted":
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _refused(
     namespace: Namespace,
     queue: Queue,
-    command: Send,
+    command: v.Send,
     refusals: Iterator[Transition],
 ) -> Iterator[Transition]:
     """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
@@ -243,7 +242,7 @@ def _refused(
             yield from _taken_yet_doomed(namespace, queue, command, transition)
 
 
-def _turned_away(namespace: Namespace, command: Send, refused: Transition) -> Transition:
+def _turned_away(namespace: Namespace, command: v.Send, refused: Transition) -> Transition:
     """The refusal at the send."""
     transaction = running(namespace, command.transaction or "")
     after = after_refusal(refused.next, command.transaction or "", transaction)
@@ -251,7 +250,7 @@ def _turned_away(namespace: Namespace, command: Send, refused: Transition) -> Tr
 
 
 def _taken_yet_doomed(
-    namespace: Namespace, queue: Queue, command: Send, refused: Transition
+    namespace: Namespace, queue: Queue, command: v.Send, refused: Transition
 ) -> Iterator[Transition]:
     """The send is accepted, and its transaction's commit will be refused (TXN-REFUSAL)."""
     if namespace.profile.readings.get("TXN-REFUSAL") not in ("at-commit", "either"):
@@ -277,8 +276,8 @@ def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> 
 def _stage(
     namespace: Namespace,
     queue: Queue,
-    command: Send,
-    message: Message,
+    command: v.Send,
+    message: v.Message,
     key: Key,
     seen: Sighting,
 ) -> Iterator[Transition]:
@@ -301,15 +300,15 @@ def _stage(
 def _stage_rules(
     namespace: Namespace,
     queue: Queue,
-    command: Send,
-    message: Message,
+    command: v.Send,
+    message: v.Message,
     key: Key,
     home: Partitions,
-) -> tuple[RuleId, ...]:
+) -> tuple[v.RuleId, ...]:
     transaction = running(namespace, command.transaction or "")
     again = command.queue in transaction.keys
     known = home.bit_count() == 1 and home_name(namespace.profile, key) in queue.homes
-    rules: tuple[RuleId, ...] = ("TXN-02",) if again else ("TXN-01",)
+    rules: tuple[v.RuleId, ...] = ("TXN-02",) if again else ("TXN-01",)
     if known:
         rules = ("TXN-10", *rules) if again else ("TXN-05", *rules)
     if not queue.settings.requires_session and message.session_id is None:
@@ -320,11 +319,11 @@ def _stage_rules(
 def _staged(
     namespace: Namespace,
     queue: Queue,
-    command: Send,
-    message: Message,
+    command: v.Send,
+    message: v.Message,
     key: Key | None,
     where: Partitions,
-    rules: tuple[RuleId, ...],
+    rules: tuple[v.RuleId, ...],
 ) -> Transition:
     transaction = running(namespace, command.transaction or "")
     staged = Staged(
@@ -357,7 +356,7 @@ def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
     return Map({path: namespace.queues[path].arrivals for path in queue.role.subscriptions})
 
 
-def lost_send_in(namespace: Namespace, command: Send) -> Namespace:
+def lost_send_in(namespace: Namespace, command: v.Send) -> Namespace:
     """The message may or may not be in the transaction, and may have ended it."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.limits import with_transaction
 from busproof.oracle.retrying import tried_again
 from busproof.oracle.state import (
@@ -22,26 +23,20 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unknowable import given_up, is_joined
-from busproof.vocabulary import commands as c
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.outcomes import Done, Received, ReceivedSeveral, Refused
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["as_permitted", "with_lost_status", "with_status"]
 
-_SENDING: Final = c.Send | c.SendBatch | c.Schedule
-_RECEIVING: Final = c.Receive | c.ReceiveBatch
-_OF_SENDERS: Final = _SENDING | c.CancelScheduled
-_MANAGING: Final = (c.Creation | c.GetQueue | c.UpdateQueue | c.DeleteQueue | c.TopicManagement) | (
-    c.TakePartitionDown | c.BringPartitionUp
+_SENDING: Final = v.Send | v.SendBatch | v.Schedule
+_RECEIVING: Final = v.Receive | v.ReceiveBatch
+_OF_SENDERS: Final = _SENDING | v.CancelScheduled
+_MANAGING: Final = (v.Creation | v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement) | (
+    v.TakePartitionDown | v.BringPartitionUp
 )
 """What a disabled entity answers as any other."""
 
 
 def as_permitted(
-    namespace: Namespace, queue: Queue, command: c.Command, found: Iterator[Transition]
+    namespace: Namespace, queue: Queue, command: v.Command, found: Iterator[Transition]
 ) -> Iterator[Transition]:
     """What an entity answers of what was found to be allowed, given its status.
 
@@ -51,8 +46,8 @@ def as_permitted(
         command: the command.
         found: what is allowed where nothing is disabled.
     """
-    owner = namespace.queues[owner_of(queue.settings.queue)]
-    if owner.managed.status is EntityStatus.ACTIVE or isinstance(command, _MANAGING):
+    owner = namespace.queues[v.owner_of(queue.settings.queue)]
+    if owner.managed.status is v.EntityStatus.ACTIVE or isinstance(command, _MANAGING):
         return found
     return _as_disabled(namespace, queue, owner, command, found)
 
@@ -61,7 +56,7 @@ def _as_disabled(
     namespace: Namespace,
     queue: Queue,
     owner: Queue,
-    command: c.Command,
+    command: v.Command,
     found: Iterator[Transition],
 ) -> Iterator[Transition]:
     status = owner.managed.status
@@ -75,12 +70,12 @@ def _as_disabled(
         for each in found:
             yield attrs.evolve(each, next=_in_doubt(each.next, command))
         left = _in_doubt(namespace, command)
-        yield refusal(left, Error.ENTITY_DISABLED, any_error=True)
+        yield refusal(left, v.Error.ENTITY_DISABLED, any_error=True)
     else:
         yield from _permitted(command, found)
 
 
-def _in_doubt(namespace: Namespace, command: c.Command) -> Namespace:
+def _in_doubt(namespace: Namespace, command: v.Command) -> Namespace:
     """The namespace in which the command's transaction, if it has one, may end otherwise."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)
@@ -90,22 +85,22 @@ def _in_doubt(namespace: Namespace, command: c.Command) -> Namespace:
 
 
 def _only_refused(
-    namespace: Namespace, rule: RuleId, found: Iterator[Transition]
+    namespace: Namespace, rule: v.RuleId, found: Iterator[Transition]
 ) -> Iterator[Transition]:
     """MGMT-26, MGMT-27: refused because it is disabled, or for what speaks against it besides."""
-    yield refusal(namespace, Error.ENTITY_DISABLED, rule)
-    yield from (each for each in found if isinstance(each.outcome, Refused))
+    yield refusal(namespace, v.Error.ENTITY_DISABLED, rule)
+    yield from (each for each in found if isinstance(each.outcome, v.Refused))
 
 
-def _permitted(command: c.Command, found: Iterator[Transition]) -> Iterator[Transition]:
+def _permitted(command: v.Command, found: Iterator[Transition]) -> Iterator[Transition]:
     """MGMT-28: what is not disabled works as before."""
     for each in found:
-        shows = isinstance(command, c.Send | c.SendBatch | _RECEIVING)
-        works = shows and isinstance(each.outcome, Done | Received | ReceivedSeveral)
+        shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
+        works = shows and isinstance(each.outcome, v.Done | v.Received | v.ReceivedSeveral)
         yield attrs.evolve(each, rules=("MGMT-28", *each.rules)) if works else each
 
 
-def with_status(namespace: Namespace, command: c.UpdateQueue, *, surely: bool) -> Namespace:
+def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
     """MGMT-26 to MGMT-28: the namespace once a queue was disabled or enabled.
 
     Args:
@@ -126,7 +121,7 @@ def with_status(namespace: Namespace, command: c.UpdateQueue, *, surely: bool) -
     return namespace
 
 
-def with_lost_status(namespace: Namespace, command: c.UpdateQueue) -> Namespace:
+def with_lost_status(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     """The update may be in force, now, later or never, so that nothing is told any more."""
     return namespace if command.status is None else given_up(namespace, command.queue)
 
@@ -140,9 +135,9 @@ def _is_simple(namespace: Namespace, queue: Queue) -> bool:
         sources.add(queue.role.topic)
         scheduled += len(namespace.queues[queue.role.topic].calendar.entries)
     waits = any(
-        transaction is not None and any(owner_of(each) in sources for each in transaction.queues)
+        transaction is not None and any(v.owner_of(each) in sources for each in transaction.queues)
         for transaction in namespace.transactions.values()
     )
-    onward = destinations(queue.settings) or any(feeding(namespace, name))
+    onward = v.destinations(queue.settings) or any(feeding(namespace, name))
     linked = isinstance(queue.role, Topic) and is_joined(namespace, name)
     return not (waits or onward or linked or scheduled or is_unsure(queue))

@@ -6,6 +6,7 @@ from itertools import product
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.arriving import with_adrift
 from busproof.oracle.asking import windows_of, with_basic
 from busproof.oracle.census import Kind
@@ -41,11 +42,6 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unknowable import given_up, made
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.vocabulary.paths import is_dead_letter_queue, subscription_path
-from busproof.vocabulary.subscription_rules import DEFAULT_RULE, TrueFilter
-from busproof.vocabulary.values import Error, Tier
 
 __all__ = [
     "create_subscription",
@@ -53,14 +49,14 @@ __all__ = [
 ]
 
 
-def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transition]:
+def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
     """A topic is created, once; Premium may not give a partitioned one, nor Basic any."""
-    if is_dead_letter_queue(command.topic):
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    if v.is_dead_letter_queue(command.topic):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     known = namespace.queues.get(command.topic)
     if known is not None:
-        otherwise = namespace.profile.tier is not Tier.STANDARD or is_long_name(command.topic)
+        otherwise = namespace.profile.tier is not v.Tier.STANDARD or is_long_name(command.topic)
         yield _taken(namespace, known, any_error=otherwise)
     if known is not None and not is_unsure(known):
         return
@@ -70,9 +66,9 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
     in_outage = outages_of(namespace, _as_queue(command)).any
     if in_outage:
         left = given_up(namespace, command.topic)
-        yield refusal(left, Error.UNAVAILABLE, "MGMT-18", any_error=True)
+        yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if is_long_name(command.topic):
-        yield refusal(namespace, Error.INVALID_OPERATION, "LIMIT-18", any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "LIMIT-18", any_error=True)
         if must_refuse_beyond(namespace):
             return
     for made_so in _made_of_tier(namespace, command):
@@ -82,29 +78,29 @@ def create_topic(namespace: Namespace, command: CreateTopic) -> Iterator[Transit
 def _taken(namespace: Namespace, known: Queue, *, any_error: bool) -> Transition:
     """MGMT-09: the name is taken, by an entity that stays as it is."""
     if is_unsure(known):
-        return refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     managed = attrs.evolve(known.managed, tried=known.managed.tried | {"queue"})
     kept = with_queue(namespace, attrs.evolve(known, managed=managed))
-    return refusal(kept, Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
+    return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
 
 
-def _made_of_tier(namespace: Namespace, command: CreateTopic) -> Iterator[Transition]:
+def _made_of_tier(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
     """What the tier gives of a topic whose name is free."""
     tier = namespace.profile.tier
-    if tier is Tier.BASIC:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    if tier is v.Tier.BASIC:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     options = with_basic(namespace.profile, (command.partitioned,))
     may_refuse, must_refuse = partitions_refused(namespace.profile)
-    if tier is Tier.PREMIUM:
+    if tier is v.Tier.PREMIUM:
         options = options_in_premium(namespace.profile, options)
         if command.partitioned and may_refuse:
-            yield refusal(namespace, Error.INVALID_OPERATION, "PREM-01", any_error=True)
+            yield refusal(namespace, v.Error.INVALID_OPERATION, "PREM-01", any_error=True)
             if must_refuse:
                 return
     counted = {each: _wanted(namespace, command, each) for each in options}
     windows = windows_of(namespace, command)
     if windows[0][1]:
-        yield refusal(namespace, Error.INVALID_OPERATION, "DUP-03", any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DUP-03", any_error=True)
     for (partitioned, wanted), (window, rules) in product(counted.items(), windows):
         if within_quota(namespace, wanted):
             given = attrs.evolve(command, partitioned=partitioned, duplicate_window=window)
@@ -114,16 +110,16 @@ def _made_of_tier(namespace: Namespace, command: CreateTopic) -> Iterator[Transi
     yield from over_quota(namespace, counted.values())
 
 
-def _wanted(namespace: Namespace, command: CreateTopic, partitioned: bool) -> Wanted:
+def _wanted(namespace: Namespace, command: v.CreateTopic, partitioned: bool) -> Wanted:
     """What the topic counts as."""
     settings = attrs.evolve(_as_queue(command), partitioned=partitioned)
     kind = Kind.TOPIC if partitioned else Kind.REGULAR
     return Wanted(kind, partition_count(namespace, settings))
 
 
-def _as_queue(command: CreateTopic) -> CreateQueue:
+def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
     """A topic is kept as a queue with these settings."""
-    return CreateQueue(
+    return v.CreateQueue(
         queue=command.topic,
         partitioned=command.partitioned,
         duplicate_detection=command.duplicate_detection,
@@ -132,7 +128,7 @@ def _as_queue(command: CreateTopic) -> CreateQueue:
     )
 
 
-def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
+def _with_topic(namespace: Namespace, command: v.CreateTopic) -> Namespace:
     settings = _as_queue(command)
     known = namespace.queues.get(command.topic)
     # Subscriptions that may have been created of one that may not exist are this one's.
@@ -149,7 +145,7 @@ def _with_topic(namespace: Namespace, command: CreateTopic) -> Namespace:
     return made(namespace, destination_again(namespace, created, command.topic), command.topic)
 
 
-def _begun(namespace: Namespace, settings: CreateQueue) -> Managed:
+def _begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
     """What management knows of a new topic or subscription, and of its deleted namesake."""
     managed = attrs.evolve(as_created(settings), born=namespace.registry.creations)
     buried = namespace.registry.buried.get(settings.queue)
@@ -159,11 +155,13 @@ def _begun(namespace: Namespace, settings: CreateQueue) -> Managed:
     return attrs.evolve(managed, before=buried.bodies, other_before=other)
 
 
-def create_subscription(namespace: Namespace, command: CreateSubscription) -> Iterator[Transition]:
+def create_subscription(
+    namespace: Namespace, command: v.CreateSubscription
+) -> Iterator[Transition]:
     """A subscription of a topic is created, once; it has the topic's partitions."""
-    path = subscription_path(command.topic, command.subscription)
-    if is_dead_letter_queue(path):
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    path = v.subscription_path(command.topic, command.subscription)
+    if v.is_dead_letter_queue(path):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     known = namespace.queues.get(path)
     if known is not None:
@@ -177,18 +175,18 @@ def create_subscription(namespace: Namespace, command: CreateSubscription) -> It
     alike = _of_like_name(namespace, command.topic, path)
     if alike is not None:
         broken = () if alike.doubtful else ("TOPIC-21",)
-        yield refusal(namespace, Error.ALREADY_EXISTS, *broken, any_error=True)
+        yield refusal(namespace, v.Error.ALREADY_EXISTS, *broken, any_error=True)
         if not alike.doubtful:
             return
         namespace = given_up(namespace, command.topic)
     if is_long_short_name(command.subscription):
-        yield refusal(namespace, Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
         if must_refuse_beyond(namespace):
             return
     yield from refused_destination(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
-        yield refusal(namespace, Error.INVALID_OPERATION, *limits, any_error=True)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *limits, any_error=True)
     one_more = Wanted(Kind.SUBSCRIPTION)
     if within_quota(namespace, one_more):
         for source, rules in sources(namespace, command):
@@ -207,10 +205,10 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
     return given_up(namespace, topic) if namespace.queues[topic].managed.frayed else namespace
 
 
-def _may_be_refused(command: CreateSubscription) -> bool:
+def _may_be_refused(command: v.CreateSubscription) -> bool:
     """Whether something may speak against a subscription besides its name's being taken."""
     unlawful = bool(with_lawful_locks(command)[1])
-    return unlawful or bool(destinations(command)) or is_long_short_name(command.subscription)
+    return unlawful or bool(v.destinations(command)) or is_long_short_name(command.subscription)
 
 
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
@@ -221,9 +219,9 @@ def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
     return next((namespace.queues[each] for each in alike), None)
 
 
-def _with_subscription(namespace: Namespace, path: str, command: CreateSubscription) -> Namespace:
+def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscription) -> Namespace:
     topic = namespace.queues[command.topic]
-    settings = CreateQueue(
+    settings = v.CreateQueue(
         queue=path,
         partitioned=topic.settings.partitioned,
         requires_session=command.requires_session,
@@ -240,7 +238,7 @@ def _with_subscription(namespace: Namespace, path: str, command: CreateSubscript
     role = Subscription(
         topic=command.topic,
         late=topic.arrivals > 0,
-        rules=Map({DEFAULT_RULE: TrueFilter()}),
+        rules=Map({v.DEFAULT_RULE: v.TrueFilter()}),
         revision=revision,
     )
     registry, managed = namespace.registry, _begun(namespace, settings)

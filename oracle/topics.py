@@ -9,31 +9,10 @@ from typing import Any, Final, get_args
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.registry import troubled_like
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, with_queue
 from busproof.oracle.transition import Transition, refusal
-from busproof.vocabulary.commands import (
-    AddRule,
-    BringPartitionUp,
-    CancelScheduled,
-    Command,
-    CreateSubscription,
-    ListRules,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    RemoveRule,
-    Schedule,
-    Send,
-    SendBatch,
-    TakePartitionDown,
-    TopicManagement,
-    UpdateQueue,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.outcomes import Empty, Outcome, Peeked
-from busproof.vocabulary.paths import dead_letter_queues_of, owner_of
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "has_no_such_setting",
@@ -48,21 +27,21 @@ __all__ = [
 ]
 
 _ON_A_TOPIC: Final = (
-    CreateSubscription,
-    Send,
-    SendBatch,
-    Schedule,
-    CancelScheduled,
-    TakePartitionDown,
-    BringPartitionUp,
-    *get_args(TopicManagement),
+    v.CreateSubscription,
+    v.Send,
+    v.SendBatch,
+    v.Schedule,
+    v.CancelScheduled,
+    v.TakePartitionDown,
+    v.BringPartitionUp,
+    *get_args(v.TopicManagement),
 )
-_NOTHING: Final[dict[type[Command], Outcome]] = {
-    Receive: Empty(),
-    ReceiveBatch: Empty(),
-    Peek: Peeked(),
+_NOTHING: Final[dict[type[v.Command], v.Outcome]] = {
+    v.Receive: v.Empty(),
+    v.ReceiveBatch: v.Empty(),
+    v.Peek: v.Peeked(),
 }
-_TOLD_OF_TOPICS: Final[dict[RuleId, RuleId]] = {
+_TOLD_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
     "KEY-02": "TOPIC-07",
     "KEY-03": "TOPIC-10",
     "KEY-11": "TOPIC-12",
@@ -73,7 +52,7 @@ _TOLD_OF_TOPICS: Final[dict[RuleId, RuleId]] = {
     "TXN-12": "TOPIC-15",
     "TXN-13": "TOPIC-15",
 }
-_TOLD_OF_SUBSCRIPTIONS: Final[dict[RuleId, RuleId]] = {
+_TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
     **_TOLD_OF_TOPICS,
     "KEY-06": "TOPIC-14",
     "LIFE-02": "TOPIC-20",
@@ -86,7 +65,7 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[RuleId, RuleId]] = {
 }
 
 
-def told_of_topics(queue: Queue | None, rules: tuple[RuleId, ...]) -> tuple[RuleId, ...]:
+def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
     """The rules, and those on topics that say of a topic or a subscription what they say.
 
     TOPIC-07 to TOPIC-16 and TOPIC-20 hold because what is documented of queues is documented of
@@ -103,13 +82,13 @@ def told_of_topics(queue: Queue | None, rules: tuple[RuleId, ...]) -> tuple[Rule
     return tuple(dict.fromkeys((*rules, *more)))
 
 
-def misaddressed(namespace: Namespace, queue: Queue, command: Command) -> Iterator[Transition]:
+def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> Iterator[Transition]:
     """TOPIC-05, TOPIC-06: only a topic has subscriptions; none gives messages or takes them.
 
     Nothing where the command and the entity fit. A topic has no dead letters, and whoever asks for
     some is refused or given none.
     """
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     if isinstance(queue.role, Topic):
         if isinstance(command, _ON_A_TOPIC):
             return
@@ -118,28 +97,28 @@ def misaddressed(namespace: Namespace, queue: Queue, command: Command) -> Iterat
         if not isinstance(command, _ON_A_TOPIC):
             return
         rules = ("TOPIC-06",)
-    elif isinstance(command, CreateSubscription | AddRule | RemoveRule | ListRules):
+    elif isinstance(command, v.CreateSubscription | v.AddRule | v.RemoveRule | v.ListRules):
         rules = ("TOPIC-06",)
-    elif isinstance(namespace.queues[owner_of(queue.settings.queue)].role, Topic):
+    elif isinstance(namespace.queues[v.owner_of(queue.settings.queue)].role, Topic):
         rules = ()
     else:
         return
-    yield refusal(namespace, Error.INVALID_OPERATION, *rules, any_error=True)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if rules != ("TOPIC-06",) and type(command) in _NOTHING:
         yield Transition(outcome=_NOTHING[type(command)], next=namespace, rules=rules)
 
 
-def has_no_such_setting(queue: Queue, command: UpdateQueue) -> bool:
+def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
     """Whether an update asks of a topic or a subscription what no source says that it has.
 
     A topic can be disabled for who sends, a subscription for who receives (ROLE-STATUS); whether
     copies are detected, and what is partitioned, is the topic's.
     """
     if isinstance(queue.role, Topic):
-        return command.status is EntityStatus.RECEIVE_DISABLED
+        return command.status is v.EntityStatus.RECEIVE_DISABLED
     if isinstance(queue.role, Subscription):
         of_topic = (command.partitioned, command.duplicate_detection)
-        return of_topic != (None, None) or command.status is EntityStatus.SEND_DISABLED
+        return of_topic != (None, None) or command.status is v.EntityStatus.SEND_DISABLED
     return False
 
 
@@ -149,7 +128,7 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     Which key leads where is the topic's as well only if its copies stay in the message's partition
     (SUBSCRIPTION-PARTITIONS).
     """
-    queue = namespace.queues.get(owner_of(name))
+    queue = namespace.queues.get(v.owner_of(name))
     if queue is None or not isinstance(queue.role, Subscription):
         return namespace
     topic = namespace.queues[queue.role.topic]
@@ -158,7 +137,7 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     managed = troubled_like(queue.managed, topic.managed)
     shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
     namespace = with_queue(namespace, shared)
-    for grave in dead_letter_queues_of(queue.settings.queue):
+    for grave in v.dead_letter_queues_of(queue.settings.queue):
         dead = namespace.queues.get(grave)
         if dead is not None:
             managed = troubled_like(dead.managed, topic.managed)
@@ -176,7 +155,7 @@ def returned(namespace: Namespace, queue: Queue) -> Namespace:
     return with_queue(namespace, attrs.evolve(topic, homes=queue.homes))
 
 
-def shown_by_nothing(queue: Queue) -> tuple[RuleId, ...]:
+def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
     """TOPIC-03, FILTER-02: what was sent too early or is not taken is not found."""
     role = queue.role
     if not isinstance(role, Subscription):
@@ -184,14 +163,14 @@ def shown_by_nothing(queue: Queue) -> tuple[RuleId, ...]:
     return ("TOPIC-03", *role.kept_by) if role.late and not queue.arrivals else role.kept_by
 
 
-def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[RuleId, ...]:
+def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
     """TOPIC-02, TOPIC-23, TOPIC-26: a copy is there, whatever became of others or of its topic."""
     if not isinstance(queue.role, Subscription):
         return ()
     topic = namespace.queues[queue.role.topic]
     paths = topic.role.subscriptions if isinstance(topic.role, Topic) else ()
     others = [namespace.queues[path] for path in paths if path != queue.settings.queue]
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     if any(_is_gone(other, body) for other in others):
         rules = ("TOPIC-02",)
     if isinstance(topic.role, Topic) and topic.role.parted:
@@ -204,7 +183,7 @@ def _is_gone(queue: Queue, body: str) -> bool:
     return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
 
 
-def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[RuleId, ...]:
+def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
     """The rules by which the topic, or the subscription itself, keeps this message out."""
     if not isinstance(queue.role, Subscription):
         return ()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.arriving import arrive
 from busproof.oracle.duplicates import Fate, declined, fate, noted
@@ -25,38 +26,35 @@ from busproof.oracle.state import NEVER, Namespace, Queue, Staged, Transaction, 
 from busproof.oracle.topics import told_of_topics
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import BeginTransaction, CommitTransaction, RollBackTransaction
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import Error, RuleId, Tier
 
 __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
 
 
-def begin(namespace: Namespace, command: BeginTransaction) -> Iterator[Transition]:
+def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
     """A transaction begins; Basic may have none (from outside the five)."""
     if command.transaction in namespace.transactions:
-        yield refusal(namespace, Error.ALREADY_EXISTS, any_error=True)
+        yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:
         return
     began = _begun(namespace, command)
     yield done(with_transaction(namespace, command.transaction, began))
-    if namespace.profile.tier is Tier.BASIC:
-        yield refusal(namespace, Error.INVALID_OPERATION, any_error=True)
+    if namespace.profile.tier is v.Tier.BASIC:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _begun(namespace: Namespace, command: BeginTransaction) -> Transaction:
+def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
     """The transaction, which may end any time by a request of before that was never answered."""
     late = namespace.registry.ends.get(command.transaction)
     return Transaction(begun=namespace.now, doubtful=late is not None, ending=bool(late))
 
 
 def commit(
-    namespace: Namespace, command: CommitTransaction, seen: Sighting
+    namespace: Namespace, command: v.CommitTransaction, seen: Sighting
 ) -> Iterator[Transition]:
     """TXN-12, SIZE-14: all that was sent becomes receivable, or nothing of it does."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
     hit, must_hit = _outage(namespace, transaction)
@@ -65,7 +63,7 @@ def commit(
     may_lose, loses_lock = loses(namespace, transaction)
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
-        yield refusal(left, Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
+        yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
     # What is settled makes room, and whether for what is sent with it is not said.
     lacks = lacks and not transaction.settlements
     outage = must_hit and reading == "refused"
@@ -76,13 +74,13 @@ def commit(
         yield done(_committed(ended, transaction, certain=True), *rules)
     gone = _lacks_a_queue(namespace, transaction)
     over = gone or may_be_over(namespace, transaction)
-    lost: tuple[RuleId, ...] = ("LOCK-13",) if loses_lock else ()
+    lost: tuple[v.RuleId, ...] = ("LOCK-13",) if loses_lock else ()
     if transaction.doomed or transaction.doubtful or hit or over or may_lose:
-        error = Error.LOCK_LOST if may_lose else Error.INVALID_OPERATION
+        error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
         yield refusal(_forgotten(ended, transaction), error, *lost, any_error=True)
 
 
-def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[RuleId, ...]:
+def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.RuleId, ...]:
     sent_to = [
         queue
         for each in in_order(transaction)
@@ -144,7 +142,7 @@ def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
 def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
     """The queues that may get something when this transaction ends."""
     transaction = namespace.transactions.get(name)
-    return () if transaction is None else tuple(owner_of(each) for each in transaction.queues)
+    return () if transaction is None else tuple(v.owner_of(each) for each in transaction.queues)
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
@@ -237,22 +235,24 @@ def _came(namespace: Namespace, staged: Staged) -> Window:
             return Window(sent.earliest, now.latest)
 
 
-def roll_back(namespace: Namespace, command: RollBackTransaction) -> Iterator[Transition]:
+def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[Transition]:
     """TXN-13: nothing that was sent in the transaction is ever receivable."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
-        yield refusal(namespace, Error.NOT_FOUND, any_error=True)
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
-    rules: tuple[RuleId, ...] = ("TXN-13",) if transaction.size else ()
+    rules: tuple[v.RuleId, ...] = ("TXN-13",) if transaction.size else ()
     if transaction.changes:
         rules = ("FEAT-04", *rules)
     yield done(_forgotten(ended, transaction), *rules)
     if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
-        yield refusal(_forgotten(ended, transaction), Error.NOT_FOUND, any_error=True)
+        yield refusal(_forgotten(ended, transaction), v.Error.NOT_FOUND, any_error=True)
 
 
-def _forgotten(namespace: Namespace, transaction: Transaction, why: RuleId = "TXN-13") -> Namespace:
+def _forgotten(
+    namespace: Namespace, transaction: Transaction, why: v.RuleId = "TXN-13"
+) -> Namespace:
     for staged in in_order(transaction):
         queue = namespace.queues.get(staged.queue)
         if queue is None:
@@ -264,13 +264,13 @@ def _forgotten(namespace: Namespace, transaction: Transaction, why: RuleId = "TX
     return released(namespace, transaction)
 
 
-def lost_begin(namespace: Namespace, command: BeginTransaction) -> Namespace:
+def lost_begin(namespace: Namespace, command: v.BeginTransaction) -> Namespace:
     """The transaction may or may not have begun."""
     doubtful = attrs.evolve(_begun(namespace, command), doubtful=True)
     return with_transaction(namespace, command.transaction, doubtful)
 
 
-def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
+def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace:
     """All that was sent may have become receivable, or nothing."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
@@ -288,7 +288,7 @@ def lost_commit(namespace: Namespace, command: CommitTransaction) -> Namespace:
     return with_transaction(namespace, command.transaction, doubtful)
 
 
-def lost_roll_back(namespace: Namespace, command: RollBackTransaction) -> Namespace:
+def lost_roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Namespace:
     """The transaction may have ended; a later commit may still find it."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:

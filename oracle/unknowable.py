@@ -10,27 +10,9 @@ from collections.abc import Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.registry import Registry
 from busproof.oracle.state import Namespace, Topic, forgotten, is_unknowable
-from busproof.vocabulary.addressing import concerned, created_path, destinations
-from busproof.vocabulary.commands import (
-    Command,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    Creation,
-    GetQueue,
-    GetSessionState,
-    GetTopic,
-    ListQueues,
-    ListRules,
-    ListSessions,
-    ListSubscriptions,
-    ListTopics,
-    Peek,
-    RestoreQueue,
-)
-from busproof.vocabulary.paths import SUBSCRIPTIONS, owner_of
 
 __all__ = [
     "LOOKING",
@@ -45,42 +27,42 @@ __all__ = [
 ]
 
 LOOKING = (
-    GetQueue
-    | GetTopic
-    | ListQueues
-    | ListTopics
-    | ListSubscriptions
-    | Peek
-    | GetSessionState
-    | ListSessions
-    | ListRules
+    v.GetQueue
+    | v.GetTopic
+    | v.ListQueues
+    | v.ListTopics
+    | v.ListSubscriptions
+    | v.Peek
+    | v.GetSessionState
+    | v.ListSessions
+    | v.ListRules
 )
 """Requests that change nothing, however late they come."""
 
 
-def named(command: Command) -> tuple[str, ...]:
+def named(command: v.Command) -> tuple[str, ...]:
     """The entities that the command names, first the one it is for; of dead letters, whose.
 
     Nothing where it names none.
     """
-    created = command.topic if isinstance(command, CreateTopic) else getattr(command, "queue", "")
-    names = (concerned(command) or created, *destinations(command))
-    return tuple(owner_of(name) for name in names if name)
+    created = command.topic if isinstance(command, v.CreateTopic) else getattr(command, "queue", "")
+    names = (v.concerned(command) or created, *v.destinations(command))
+    return tuple(v.owner_of(name) for name in names if name)
 
 
-def is_about_unknowable(namespace: Namespace, command: Command) -> bool:
+def is_about_unknowable(namespace: Namespace, command: v.Command) -> bool:
     """Whether the command is for an entity of which nothing is told any more, or names one."""
     if not len(namespace.registry.unknowable):
         return False
-    created = (created_path(command),) if isinstance(command, Creation) else ()
+    created = (v.created_path(command),) if isinstance(command, v.Creation) else ()
     return any(is_unknowable(namespace, name) for name in (*named(command), *created))
 
 
-def topic_above(namespace: Namespace, command: Command) -> str | None:
+def topic_above(namespace: Namespace, command: v.Command) -> str | None:
     """The topic that has a subscription by the name of the queue or topic that is to be created."""
-    if not isinstance(command, CreateQueue | RestoreQueue | CreateTopic):
+    if not isinstance(command, v.CreateQueue | v.RestoreQueue | v.CreateTopic):
         return None
-    name, under, _ = created_path(command).partition(SUBSCRIPTIONS)
+    name, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
     known = namespace.queues.get(name) if under else None
     return name if known is not None and isinstance(known.role, Topic) else None
 
@@ -108,8 +90,8 @@ def made(before: Namespace, after: Namespace, name: str) -> Namespace:
     late = (name,) if name in before.registry.haunted and name not in before.queues else ()
     waiting = (
         source
-        for source, destinations in before.registry.intended.items()
-        if name in destinations and source not in before.queues
+        for source, targets in before.registry.intended.items()
+        if name in targets and source not in before.queues
     )
     return given_up(after, *late, *waiting)
 
@@ -125,27 +107,27 @@ def _joined(namespace: Namespace, name: str) -> Iterator[str]:
     for source, destination in _forwarding(namespace):
         if destination == name:
             yield source
-        elif source == name or source.startswith(name + SUBSCRIPTIONS):
+        elif source == name or source.startswith(name + v.SUBSCRIPTIONS):
             yield destination
 
 
 def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
     """What forwards, or may, and where to."""
     for source, destination in namespace.forwarding.items():
-        yield owner_of(source), owner_of(destination)
+        yield v.owner_of(source), v.owner_of(destination)
     for source, intended in namespace.registry.intended.items():
         for destination in intended:
             yield source, destination
 
 
-def haunted(namespace: Namespace, command: Command, *names: str) -> Namespace:
+def haunted(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
     """The namespace that remembers a request which was never answered, and what it may act on."""
     if isinstance(command, LOOKING) or not names:
         return namespace
     registry = namespace.registry
-    if isinstance(command, CreateQueue | CreateSubscription):
-        for destination in destinations(command):
-            registry = _with_intended(registry, created_path(command), owner_of(destination))
+    if isinstance(command, v.CreateQueue | v.CreateSubscription):
+        for destination in v.destinations(command):
+            registry = _with_intended(registry, v.created_path(command), v.owner_of(destination))
     remembered = registry.haunted.update(dict.fromkeys(names))
     return attrs.evolve(namespace, registry=attrs.evolve(registry, haunted=remembered))
 
