@@ -4,8 +4,8 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.oracle.calendar import NEVER
 from busproof.oracle.heap import Heap, pop, push, smallest
+from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
 
 __all__ = ["NO_DEATHS", "Deaths"]

@@ -4,31 +4,52 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from busproof import vocabulary as v
-from busproof.oracle.batches import lost_receive_batch, lost_send_batch, receive_batch, send_batch
-from busproof.oracle.creating import create_queue, restore_queue
-from busproof.oracle.creations import lost_creation
-from busproof.oracle.deferral import lost_receive_deferred, receive_deferred
-from busproof.oracle.describing import get_queue
-from busproof.oracle.describing_topics import get_topic
-from busproof.oracle.enlisting import lost_settle, settle
-from busproof.oracle.listing import list_entities
-from busproof.oracle.locks import lost_renew_lock, renew_lock
-from busproof.oracle.managing import delete_queue, lost_delete, lost_update, update_queue
-from busproof.oracle.managing_topics import (
+from busproof.oracle.forwarding.forwarding_setup import given_by_source
+from busproof.oracle.management.creating import create_queue, restore_queue
+from busproof.oracle.management.describing import get_queue
+from busproof.oracle.management.describing_topics import get_topic
+from busproof.oracle.management.listing import list_entities
+from busproof.oracle.management.managing import (
+    delete_queue,
     delete_topic,
+    lost_delete,
     lost_delete_topic,
+    lost_update,
     lost_update_topic,
+    update_queue,
     update_topic,
 )
-from busproof.oracle.measures import held_to_limits
-from busproof.oracle.peeking import peek
-from busproof.oracle.queues import advance_clock, bring_up, lost_advance, lost_outage, take_down
-from busproof.oracle.receiving import lost_receive, receive
-from busproof.oracle.rules import change_rule, list_rules, lost_change
-from busproof.oracle.scheduling import cancel, lost_cancel, lost_schedule, schedule
-from busproof.oracle.sending import lost_send, send
-from busproof.oracle.session_states import get_state, list_sessions, lost_set_state, set_state
-from busproof.oracle.sessions import (
+from busproof.oracle.management.statuses import as_permitted
+from busproof.oracle.management.subscribing import create_subscription, create_topic
+from busproof.oracle.management.subscription_rules import change_rule, list_rules, lost_change
+from busproof.oracle.management.test_controls import (
+    advance_clock,
+    bring_up,
+    lost_advance,
+    lost_outage,
+    take_down,
+)
+from busproof.oracle.management.topics import misaddressed
+from busproof.oracle.management.unanswered_creations import lost_creation
+from busproof.oracle.messages.batches import (
+    lost_receive_batch,
+    lost_send_batch,
+    receive_batch,
+    send_batch,
+)
+from busproof.oracle.messages.deferral import lost_receive_deferred, receive_deferred
+from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
+from busproof.oracle.messages.peeking import peek
+from busproof.oracle.messages.receiving import lost_receive, receive
+from busproof.oracle.messages.scheduling import cancel, lost_cancel, lost_schedule, schedule
+from busproof.oracle.messages.sending import lost_send, send
+from busproof.oracle.messages.session_states import (
+    get_state,
+    list_sessions,
+    lost_set_state,
+    set_state,
+)
+from busproof.oracle.messages.sessions import (
     accept_next,
     accept_session,
     close_session,
@@ -38,12 +59,10 @@ from busproof.oracle.sessions import (
     lost_renew,
     renew,
 )
-from busproof.oracle.sources import given_by_source
+from busproof.oracle.sizes.message_limits import held_to_limits
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.statuses import as_permitted
-from busproof.oracle.subscribing import create_subscription, create_topic
-from busproof.oracle.topics import misaddressed
-from busproof.oracle.transactions import (
+from busproof.oracle.transactions.enlisting import lost_settle, settle
+from busproof.oracle.transactions.transactions import (
     begin,
     commit,
     lost_begin,
@@ -52,7 +71,7 @@ from busproof.oracle.transactions import (
     roll_back,
 )
 from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.oracle.unknowable import LOOKING
+from busproof.oracle.unjudged import LOOKING
 
 __all__ = ["dispatched", "lost"]
 

@@ -5,12 +5,12 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Passed
-from busproof.oracle.calendar import EMPTY, NEVER, Calendar
 from busproof.oracle.deaths import NO_DEATHS, Deaths
 from busproof.oracle.heap import Heap
 from busproof.oracle.outages import Outages, Partitions
 from busproof.oracle.registry import Managed, as_created
 from busproof.oracle.room import NO_ROOM_TAKEN, Room
+from busproof.oracle.schedule import EMPTY, NEVER, Calendar
 from busproof.oracle.stored import (
     Copy,
     Key,

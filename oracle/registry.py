@@ -6,8 +6,8 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.oracle.calendar import NEVER
 from busproof.oracle.outages import Outages
+from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
 
 __all__ = [

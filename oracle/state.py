@@ -13,12 +13,12 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.oracle.calendar import NEVER, Waiting
-from busproof.oracle.census import NOBODY, Census, Counted, Kind
 from busproof.oracle.entity import Queue, Subscription, Topic, is_unsure
+from busproof.oracle.entity_counts import NOBODY, Census, Counted, Kind
 from busproof.oracle.evolving import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.registry import UNREGISTERED, Registry
+from busproof.oracle.schedule import NEVER, Waiting
 from busproof.oracle.stored import Key
 from busproof.oracle.window import Window
 

@@ -7,14 +7,17 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.added_later import shown_as_added
-from busproof.oracle.blaming import blamed
+from busproof.oracle.diagnosis.blaming import blamed
 from busproof.oracle.dispatching import dispatched, lost
-from busproof.oracle.duplicates import declined
 from busproof.oracle.evolving import evolve
-from busproof.oracle.ledger import never_arrives
-from busproof.oracle.managing import is_managed_otherwise
-from busproof.oracle.missing import (
+from busproof.oracle.management.added_later import shown_as_added
+from busproof.oracle.management.managing import is_managed_otherwise
+from busproof.oracle.management.premium import shown_in_premium
+from busproof.oracle.management.topics import returned, told_of_topics, with_partitions_of_topic
+from busproof.oracle.messages.duplicates import declined
+from busproof.oracle.messages.message_store import never_arrives
+from busproof.oracle.messages.returning import prepared
+from busproof.oracle.not_found import (
     absent,
     in_part,
     maybe_absent,
@@ -24,14 +27,11 @@ from busproof.oracle.missing import (
     unknowable,
     with_doubt,
 )
-from busproof.oracle.premium import shown_in_premium
 from busproof.oracle.refusing import for_whatever_reason
-from busproof.oracle.returning import prepared
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
-from busproof.oracle.topics import returned, told_of_topics, with_partitions_of_topic
-from busproof.oracle.transactions import sent_to
+from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.oracle.unknowable import haunted, is_about_unknowable, named, topic_above
+from busproof.oracle.unjudged import haunted, is_about_unknowable, named, topic_above
 from busproof.oracle.window import Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
