@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.oracle.census import MOST_PARTITIONED
+from busproof.oracle.entity_counts import MOST_PARTITIONED
 from busproof.vocabulary.addressing import created_path, destinations
 from busproof.vocabulary.commands import (
     Abandon,

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from busproof.oracle.owing import owed
+from busproof.oracle.messages.liveness import owed
 from busproof.oracle.state import Namespace
 from busproof.vocabulary.commands import (
     AddRule,

@@ -2,11 +2,10 @@
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
 from busproof.oracle.stored import Key
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Arrival", "Passed"]
 
@@ -31,14 +30,14 @@ class Arrival:
         owed: whether it surely arrives in the end, though nobody says when.
     """
 
-    message: Message
+    message: v.Message
     key: Key | None
     where: Partitions
     certain: bool = True
     answered: bool = True
     revision: int | None = None
     hops: int = 0
-    shows: tuple[RuleId, ...] = ()
+    shows: tuple[v.RuleId, ...] = ()
     came: Window | None = None
     least: int | None = None
     reason: str | None = None
@@ -54,4 +53,4 @@ class Passed:
     """
 
     arrival: Arrival
-    kept_by: RuleId | None = None
+    kept_by: v.RuleId | None = None

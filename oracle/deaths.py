@@ -3,10 +3,10 @@
 import attrs
 from immutables import Map
 
-from busproof.oracle.calendar import NEVER
+from busproof import vocabulary as v
 from busproof.oracle.heap import Heap, pop, push, smallest
+from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["NO_DEATHS", "Deaths"]
 
@@ -26,7 +26,7 @@ class Deaths:
 
     ahead: Heap[tuple[int, int]] = None
     due: Heap[tuple[int, int]] = None
-    shown: Map[str | None, tuple[RuleId, ...]] = Map()
+    shown: Map[str | None, tuple[v.RuleId, ...]] = Map()
     aside: bool = False
     cached: int = -1
 
@@ -56,7 +56,7 @@ class Deaths:
             return None
         return first[1], attrs.evolve(self, due=pop(self.due))
 
-    def showing(self, session_id: str | None, rules: tuple[RuleId, ...]) -> "Deaths":
+    def showing(self, session_id: str | None, rules: tuple[v.RuleId, ...]) -> "Deaths":
         """These, by which an empty answer shows rules."""
         known = self.shown.get(session_id, ())
         if set(rules) <= set(known):

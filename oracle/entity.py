@@ -3,13 +3,14 @@
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.arrivals import Passed
-from busproof.oracle.calendar import EMPTY, NEVER, Calendar
 from busproof.oracle.deaths import NO_DEATHS, Deaths
 from busproof.oracle.heap import Heap
 from busproof.oracle.outages import Outages, Partitions
 from busproof.oracle.registry import Managed, as_created
 from busproof.oracle.room import NO_ROOM_TAKEN, Room
+from busproof.oracle.schedule import EMPTY, NEVER, Calendar
 from busproof.oracle.stored import (
     Copy,
     Key,
@@ -22,10 +23,6 @@ from busproof.oracle.stored import (
     Tally,
 )
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import AddRule, CreateQueue, RemoveRule
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
 
@@ -44,7 +41,7 @@ class Topic:
 
     subscriptions: tuple[str, ...] = ()
     revision: int = 0
-    adrift: tuple[Message, ...] = ()
+    adrift: tuple[v.Message, ...] = ()
     copiers: int = 0
     parted: bool = False
 
@@ -70,16 +67,16 @@ class Subscription:
 
     topic: str
     late: bool = False
-    rules: Map[str, Filter] = Map()
+    rules: Map[str, v.Filter] = Map()
     actions: Map[str, str] = Map()
     acted: bool = False
-    pending: tuple[AddRule | RemoveRule, ...] = ()
+    pending: tuple[v.AddRule | v.RemoveRule, ...] = ()
     added: bool = False
     removed: bool = False
     revision: int = 0
-    kept_out: Map[str, tuple[RuleId, ...]] = Map()
-    kept_by: tuple[RuleId, ...] = ()
-    taken: Map[Message, bool] = Map()
+    kept_out: Map[str, tuple[v.RuleId, ...]] = Map()
+    kept_by: tuple[v.RuleId, ...] = ()
+    taken: Map[v.Message, bool] = Map()
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -136,13 +133,13 @@ class Queue:
         outlasted: partition to how many messages had arrived when it went down last.
     """
 
-    settings: CreateQueue
+    settings: v.CreateQueue
     outages: Outages
     role: Topic | Subscription | None = None
     doubtful: bool = False
     arrivals: int = 0
     messages: Map[int, Stored] = Map()
-    bodies: Map[str, tuple[int, ...] | RuleId] = Map()
+    bodies: Map[str, tuple[int, ...] | v.RuleId] = Map()
     lines: Map[Key, Heap[int]] = Map()
     tallies: Map[Partitions, Tally] = Map()
     locks: Map[str, int] = Map()
@@ -151,7 +148,7 @@ class Queue:
     homes: Map[Key, Partitions] = Map()
     spread: Spread = attrs.field(factory=Spread)
     copies: Map[str, tuple[Copy, ...]] = Map()
-    declined: Map[str, RuleId] = Map()
+    declined: Map[str, v.RuleId] = Map()
     namesakes: Map[str, Partitions] = Map()
     sessions: Map[str, SessionLock] = Map()
     seekers: frozenset[str] = frozenset()
@@ -174,7 +171,7 @@ class Queue:
     tokens: Map[str, int] = Map()
     fed: bool = False
     passed: Map[str, tuple[Passed, ...]] = Map()
-    kept_away: tuple[RuleId, ...] = ()
+    kept_away: tuple[v.RuleId, ...] = ()
     room: Room = NO_ROOM_TAKEN
     managed: Managed = attrs.field(
         default=attrs.Factory(lambda self: as_created(self.settings), takes_self=True)

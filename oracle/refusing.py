@@ -5,11 +5,11 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
 from busproof.oracle.state import Queue, with_queue
 from busproof.oracle.stored import Key
 from busproof.oracle.transition import Transition
-from busproof.vocabulary.commands import Schedule, Send
 
 __all__ = ["for_whatever_reason"]
 
@@ -19,7 +19,7 @@ _NOWHERE: Final[Homes] = Map()
 _NOTHING: Final[Map[Key | None, bool]] = Map()
 
 
-def for_whatever_reason(found: list[Transition], command: Send | Schedule) -> list[Transition]:
+def for_whatever_reason(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
     """The transitions of a refused send, without those that differ in its reason alone.
 
     States that differed in it would double with every such send.
@@ -27,7 +27,7 @@ def for_whatever_reason(found: list[Transition], command: Send | Schedule) -> li
     return _least_told(_never_arriving(found, command), command)
 
 
-def _never_arriving(found: list[Transition], command: Send | Schedule) -> list[Transition]:
+def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
     """The transitions, in all of which the message never arrives for the same reason."""
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in found]
@@ -47,7 +47,7 @@ def _never_arriving(found: list[Transition], command: Send | Schedule) -> list[T
     ]
 
 
-def _least_told(found: list[Transition], command: Send | Schedule) -> list[Transition]:
+def _least_told(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
     """The transitions without those that only tell more of keys than another, or just as much.
 
     If the message was refused because its key's partition is down, it is known to be one of those

@@ -5,11 +5,10 @@ from typing import Final
 import attrs
 from immutables import Map
 
-from busproof.oracle.calendar import NEVER
+from busproof import vocabulary as v
 from busproof.oracle.outages import Outages
+from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import CreateQueue
-from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = [
     "NO_TROUBLE",
@@ -85,11 +84,11 @@ class Managed:
     restored: bool = False
     restored_before: bool = False
     redirected: bool = False
-    status: EntityStatus = EntityStatus.ACTIVE
+    status: v.EntityStatus = v.EntityStatus.ACTIVE
     suspended: bool = False
 
 
-def as_created(settings: CreateQueue) -> Managed:
+def as_created(settings: v.CreateQueue) -> Managed:
     """What management knows of a queue that was just created."""
     durations = Window(settings.lock_duration, settings.lock_duration)
     counts = Window(settings.max_delivery_count, settings.max_delivery_count)

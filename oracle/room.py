@@ -10,10 +10,10 @@ from typing import Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.oracle.evolving import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.stored import Key, Stored
-from busproof.vocabulary.messages import Message
 
 __all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
 
@@ -54,12 +54,12 @@ class Room:
 NO_ROOM_TAKEN: Final = Room()
 
 
-def least(message: Message) -> int:
+def least(message: v.Message) -> int:
     """The fewest bytes that a message takes: its body, if it tells how large that is."""
     return message.size or 0
 
 
-def most(message: Message) -> int:
+def most(message: v.Message) -> int:
     """The most bytes that a message takes."""
     texts = (
         message.message_id,

@@ -12,20 +12,15 @@ from typing import TypeVar
 import attrs
 from immutables import Map
 
-from busproof.oracle.calendar import NEVER, Waiting
-from busproof.oracle.census import NOBODY, Census, Counted, Kind
+from busproof import vocabulary as v
 from busproof.oracle.entity import Queue, Subscription, Topic, is_unsure
+from busproof.oracle.entity_counts import NOBODY, Census, Counted, Kind
 from busproof.oracle.evolving import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.registry import UNREGISTERED, Registry
+from busproof.oracle.schedule import NEVER, Waiting
 from busproof.oracle.stored import Key
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import AddRule, CreateQueue, RemoveRule, Settlement
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, DEAD_LETTERS, SUBSCRIPTIONS
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Tier
 
 __all__ = [
     "NEVER",
@@ -61,7 +56,7 @@ class Staged:
 
     queue: str
     born: int
-    message: Message
+    message: v.Message
     key: Key | None
     where: Partitions
     arrivals: Map[str, int] = Map()
@@ -78,7 +73,7 @@ class Enlisted:
     commit.
     """
 
-    command: Settlement
+    command: v.Settlement
     key: Key | None
     certain: bool = True
 
@@ -108,7 +103,7 @@ class Transaction:
     keys: Map[str, Key] = Map()
     settlements: tuple[Enlisted, ...] = ()
     queues: Map[str, int] = Map()
-    changes: tuple[AddRule | RemoveRule, ...] = ()
+    changes: tuple[v.AddRule | v.RemoveRule, ...] = ()
     doubtful: bool = False
     keyed: bool = False
     doomed: bool = False
@@ -123,8 +118,8 @@ class Namespace:
     send their messages on that forward, and `planning` those in which some are scheduled, or were.
     """
 
-    profile: Profile
-    vantage: Observability
+    profile: v.Profile
+    vantage: v.Observability
     now: Window = Window(0, 0)
     queues: Map[str, Queue] = Map()
     transactions: Map[str, Transaction | None] = Map()
@@ -134,17 +129,17 @@ class Namespace:
     planning: Map[str, None] = Map()
 
 
-def fresh_namespace(profile: Profile, vantage: Observability) -> Namespace:
+def fresh_namespace(profile: v.Profile, vantage: v.Observability) -> Namespace:
     """An empty namespace at time 0."""
     return Namespace(profile=profile, vantage=vantage)
 
 
-def everywhere(namespace: Namespace, settings: CreateQueue) -> Partitions:
+def everywhere(namespace: Namespace, settings: v.CreateQueue) -> Partitions:
     """All partitions of a queue with these settings; a regular one is kept in a single store."""
     return (1 << partition_count(namespace, settings)) - 1
 
 
-def partition_count(namespace: Namespace, settings: CreateQueue) -> int:
+def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
     """How many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
     if not settings.partitioned:
         return 1
@@ -174,7 +169,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     queues = namespace.queues
     census = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
-    for each in (name, *(name + suffix for suffix in DEAD_LETTER_SUFFIXES)):
+    for each in (name, *(name + suffix for suffix in v.DEAD_LETTER_SUFFIXES)):
         if each in queues:
             queues = queues.delete(each)
         forwarding = _without(forwarding, each)
@@ -206,7 +201,7 @@ def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
 
     They are looked for once for each state of forwarding: most requests ask, and few change it.
     """
-    return tuple(source for source in forwarding if source.endswith(DEAD_LETTERS))
+    return tuple(source for source in forwarding if source.endswith(v.DEAD_LETTERS))
 
 
 def feeding(namespace: Namespace, name: str) -> Iterator[str]:
@@ -232,7 +227,7 @@ def forgotten(namespace: Namespace, name: str) -> Namespace:
 def is_unknowable(namespace: Namespace, name: str) -> bool:
     """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
     unknowable = namespace.registry.unknowable
-    return name in unknowable or name.partition(SUBSCRIPTIONS)[0] in unknowable
+    return name in unknowable or name.partition(v.SUBSCRIPTIONS)[0] in unknowable
 
 
 def _counts_alike(before: Queue, after: Queue) -> bool:
@@ -267,13 +262,13 @@ def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) 
 def _counted(namespace: Namespace, queue: Queue) -> Counted | None:
     """What a queue counts as; dead letters count as nothing."""
     settings = queue.settings
-    if settings.queue.endswith(DEAD_LETTERS):
+    if settings.queue.endswith(v.DEAD_LETTERS):
         return None
     kind = Kind.TOPIC if isinstance(queue.role, Topic) else Kind.QUEUE
     if isinstance(queue.role, Subscription):
         kind = Kind.SUBSCRIPTION
     elif not settings.partitioned:
         kind = Kind.REGULAR
-    elif queue.managed.restored and namespace.profile.tier is Tier.PREMIUM:
+    elif queue.managed.restored and namespace.profile.tier is v.Tier.PREMIUM:
         kind = Kind.RESTORED
     return Counted(kind, not is_unsure(queue), partition_count(namespace, settings))

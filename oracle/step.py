@@ -6,14 +6,18 @@ from typing import Final
 
 import attrs
 
-from busproof.oracle.added_later import shown_as_added
-from busproof.oracle.blaming import blamed
+from busproof import vocabulary as v
+from busproof.oracle.diagnosis.blaming import blamed
 from busproof.oracle.dispatching import dispatched, lost
-from busproof.oracle.duplicates import declined
 from busproof.oracle.evolving import evolve
-from busproof.oracle.ledger import never_arrives
-from busproof.oracle.managing import is_managed_otherwise
-from busproof.oracle.missing import (
+from busproof.oracle.management.added_later import shown_as_added
+from busproof.oracle.management.managing import is_managed_otherwise
+from busproof.oracle.management.premium import shown_in_premium
+from busproof.oracle.management.topics import returned, told_of_topics, with_partitions_of_topic
+from busproof.oracle.messages.duplicates import declined
+from busproof.oracle.messages.message_store import never_arrives
+from busproof.oracle.messages.returning import prepared
+from busproof.oracle.not_found import (
     absent,
     in_part,
     maybe_absent,
@@ -23,29 +27,21 @@ from busproof.oracle.missing import (
     unknowable,
     with_doubt,
 )
-from busproof.oracle.premium import shown_in_premium
 from busproof.oracle.refusing import for_whatever_reason
-from busproof.oracle.returning import prepared
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
-from busproof.oracle.topics import returned, told_of_topics, with_partitions_of_topic
-from busproof.oracle.transactions import sent_to
+from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.oracle.unknowable import haunted, is_about_unknowable, named, topic_above
+from busproof.oracle.unjudged import haunted, is_about_unknowable, named, topic_above
 from busproof.oracle.window import Window
-from busproof.vocabulary import commands as c
-from busproof.vocabulary.addressing import concerned
-from busproof.vocabulary.outcomes import Event, Indeterminate, Refused, Unsupported
-from busproof.vocabulary.paths import dead_letter_queues_of
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
 
-CREATING = c.CreateQueue | c.RestoreQueue | c.CreateTopic
+CREATING = v.CreateQueue | v.RestoreQueue | v.CreateTopic
 """Requests that concern an entity which need not exist."""
 
-NO_ANSWER: Final = Sighting(Indeterminate())
+NO_ANSWER: Final = Sighting(v.Indeterminate())
 
-LASTING = c.Creation | c.DeleteQueue | c.DeleteTopic | c.TakePartitionDown | c.BringPartitionUp
+LASTING = v.Creation | v.DeleteQueue | v.DeleteTopic | v.TakePartitionDown | v.BringPartitionUp
 """Requests that create, delete or disturb an entity; all others use it."""
 
 ALLOWED_SHOWN = 8
@@ -64,13 +60,13 @@ class Acceptance:
     """
 
     possible: tuple[Namespace, ...]
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     allowed: tuple[Transition, ...] = ()
 
 
 def transitions(
     namespace: Namespace,
-    command: c.Command,
+    command: v.Command,
     connection: str = "c1",
     seen: Sighting = NOTHING_SEEN,
 ) -> Iterator[Transition]:
@@ -105,7 +101,7 @@ def transitions(
 
 def _of_unsure(
     namespace: Namespace,
-    command: c.Command,
+    command: v.Command,
     queue: Queue,
     found: Iterator[Transition],
     seen: Sighting,
@@ -115,15 +111,15 @@ def _of_unsure(
     A refusal may come from there being no queue; only that of a change tells less where the queue
     is there, for the change may have been made in part.
     """
-    change = isinstance(command, c.UpdateQueue | c.DeleteQueue | c.UpdateTopic | c.DeleteTopic)
-    outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
+    change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
+    outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
     missing = _agreeing(maybe_absent(namespace, command, queue), seen)
-    if outage or (isinstance(seen.outcome, Refused) and not change):
+    if outage or (isinstance(seen.outcome, v.Refused) and not change):
         yield from missing
         return
     refused = False
     for transition in found:
-        refused = refused or isinstance(seen.outcome, Refused)
+        refused = refused or isinstance(seen.outcome, v.Refused)
         yield transition
     if not refused:
         yield from missing
@@ -134,33 +130,33 @@ def _agreeing(found: Iterator[Transition], seen: Sighting) -> Iterator[Transitio
 
 
 def step(
-    namespace: Namespace, command: c.Command, connection: str = "c1"
+    namespace: Namespace, command: v.Command, connection: str = "c1"
 ) -> tuple[Transition, ...]:
     """Every transition that the documents allow; never none."""
     return tuple(transitions(namespace, command, connection))
 
 
-def _prepared(namespace: Namespace, command: c.Command) -> Namespace | None:
+def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
     """The namespace with all locks ended that have expired; `None` if there is no such queue."""
-    name = None if isinstance(command, c.RestoreQueue) else concerned(command)
+    name = None if isinstance(command, v.RestoreQueue) else v.concerned(command)
     if name is None:
         return namespace
     return prepared(with_partitions_of_topic(namespace, name), name)
 
 
-def _confirmed(transition: Transition, command: c.Command, entity_named: str) -> Transition:
+def _confirmed(transition: Transition, command: v.Command, entity_named: str) -> Transition:
     """What an answer tells besides what it does.
 
     A message that was refused never arrives; a queue of whose creation nobody knew exists once it
     has answered.
     """
-    if isinstance(transition.outcome, Refused) and isinstance(command, c.Send | c.Schedule):
+    if isinstance(transition.outcome, v.Refused) and isinstance(command, v.Send | v.Schedule):
         sent_to = transition.next.queues[command.queue]
         if transition.rules and command.message.body not in sent_to.bodies:
             told = never_arrives(sent_to, command.message.body, transition.rules[0])
             told = declined(told, command.message, "DUP-08")
             transition = evolve(transition, next=with_queue(transition.next, told))
-    entity = transition.next.queues.get(concerned(command) or "")
+    entity = transition.next.queues.get(v.concerned(command) or "")
     if entity is not None and isinstance(entity.role, Subscription | Topic):
         rules = told_of_topics(entity, transition.rules)
         learned = returned(transition.next, entity)
@@ -171,19 +167,19 @@ def _confirmed(transition: Transition, command: c.Command, entity_named: str) ->
     )
     if more:
         transition = evolve(transition, rules=(*transition.rules, *more))
-    answered = not isinstance(transition.outcome, Refused)
-    outage = isinstance(command, c.TakePartitionDown | c.BringPartitionUp)
+    answered = not isinstance(transition.outcome, v.Refused)
+    outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
     if not answered or outage:
         return transition
     left = transition.next
-    for name in (entity_named, *dead_letter_queues_of(entity_named)):
+    for name in (entity_named, *v.dead_letter_queues_of(entity_named)):
         known = left.queues.get(name)
         if known is not None and known.doubtful:
             left = with_queue(left, evolve(known, doubtful=False))
     return transition if left is transition.next else evolve(transition, next=left)
 
 
-def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tuple[Namespace, ...]:
+def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
     """The states after a request without answer, by which the names of its queues are haunted."""
     names = named(command)
     left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
@@ -198,12 +194,12 @@ def _unanswered(namespace: Namespace, command: c.Command, connection: str) -> tu
         if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
             ready = touched(ready, queue)
         left = lost(ready, command, connection)
-    if isinstance(command, c.CommitTransaction | c.RollBackTransaction):
+    if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)
     return tuple(haunted(each, command, *names) for each in left)
 
 
-def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = True) -> Acceptance:
+def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = True) -> Acceptance:
     """What remains possible once this event was seen; nothing, if no rule allows it.
 
     On a real clock the event's own times say when it is; every timed transition may happen anywhere
@@ -216,9 +212,9 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
             whoever only tries an order need not pay for that.
     """
     timed = tuple(_at(namespace, event) for namespace in possible)
-    if isinstance(event.outcome, Unsupported):
+    if isinstance(event.outcome, v.Unsupported):
         return Acceptance(possible=timed)
-    if isinstance(event.outcome, Indeterminate):
+    if isinstance(event.outcome, v.Indeterminate):
         left = (_unanswered(each, event.command, event.connection) for each in timed)
         return Acceptance(possible=_distinct(itertools.chain.from_iterable(left)))
     seen = Sighting(event.outcome, event.witness)
@@ -229,8 +225,8 @@ def accept(possible: tuple[Namespace, ...], event: Event, *, explain: bool = Tru
     ]
     if not found:
         return _violation(timed, event, seen) if explain else Acceptance(possible=())
-    command, refused = event.command, isinstance(event.outcome, Refused)
-    if len(found) > 1 and refused and isinstance(command, c.Send | c.Schedule):
+    command, refused = event.command, isinstance(event.outcome, v.Refused)
+    if len(found) > 1 and refused and isinstance(command, v.Send | v.Schedule):
         known = all(command.queue in transition.next.queues for transition in found)
         found = for_whatever_reason(found, command) if known else found
     reached = _distinct(transition.next for transition in found)
@@ -246,15 +242,15 @@ def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
     return tuple(states)
 
 
-def _at(namespace: Namespace, event: Event) -> Namespace:
-    if namespace.vantage.clock is Clock.VIRTUAL:
+def _at(namespace: Namespace, event: v.Event) -> Namespace:
+    if namespace.vantage.clock is v.Clock.VIRTUAL:
         return namespace
     latest = event.called if event.returned is None else event.returned
     now = Window(max(event.called, namespace.now.earliest), max(latest, namespace.now.latest))
     return evolve(namespace, now=now)
 
 
-def _violation(timed: tuple[Namespace, ...], event: Event, seen: Sighting) -> Acceptance:
+def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Sighting) -> Acceptance:
     allowed: list[Transition] = []
     for namespace in timed:
         for transition in transitions(namespace, event.command, event.connection):

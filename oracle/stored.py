@@ -5,11 +5,10 @@ from typing import NamedTuple
 import attrs
 from immutables import Map
 
-from busproof.oracle.calendar import NEVER
+from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
+from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "Copy",
@@ -131,7 +130,7 @@ class Stored:
     """
 
     number: int
-    message: Message
+    message: v.Message
     key: Key | None
     line: Key | None
     where: Partitions
@@ -141,7 +140,7 @@ class Stored:
     deliveries: int = 0
     counted: int = 0
     uncounted: int = 0
-    returned: RuleId | None = None
+    returned: v.RuleId | None = None
     spent: bool = False
     leaving: tuple[str, ...] = ()
     resisted: bool = False
@@ -149,7 +148,7 @@ class Stored:
     reason: str | None = None
     sequence_number: int | None = None
     arrived: Window = Window(0, 0)
-    came: RuleId | None = None
+    came: v.RuleId | None = None
     scheduled_number: int | None = None
     through: Partitions = 0
     overtaken: bool = False
@@ -157,11 +156,11 @@ class Stored:
     lock: Lock | None = None
     sent: int = NEVER
     batch: int = -1
-    shows: tuple[RuleId, ...] = ()
+    shows: tuple[v.RuleId, ...] = ()
     dies: Window | None = None
     aged: bool = False
     gone: bool = False
-    owed: RuleId | None = None
+    owed: v.RuleId | None = None
 
     @property
     def available(self) -> bool:

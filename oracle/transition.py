@@ -2,9 +2,8 @@
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
-from busproof.vocabulary.outcomes import Done, Outcome, Refused, Witness
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = ["NOTHING_SEEN", "Choice", "Sighting", "Transition", "done", "refusal"]
 
@@ -29,17 +28,17 @@ class Transition:
         forbids: for a refused impossibility, nothing; see `step.judged`.
     """
 
-    outcome: Outcome
+    outcome: v.Outcome
     next: Namespace
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     choice: Choice | None = None
     any_error: bool = False
 
-    def admits(self, outcome: Outcome | None) -> bool:
+    def admits(self, outcome: v.Outcome | None) -> bool:
         """Whether this is what was seen (`None`: nothing was said of the outcome)."""
         if outcome is None:
             return True
-        if isinstance(outcome, Refused) and isinstance(self.outcome, Refused):
+        if isinstance(outcome, v.Refused) and isinstance(self.outcome, v.Refused):
             return self.any_error or outcome.error is self.outcome.error
         return outcome == self.outcome
 
@@ -48,18 +47,20 @@ class Transition:
 class Sighting:
     """What is known of a step: its outcome, its witness, both or nothing."""
 
-    outcome: Outcome | None = None
-    witness: Witness | None = None
+    outcome: v.Outcome | None = None
+    witness: v.Witness | None = None
 
 
 NOTHING_SEEN = Sighting()
 
 
-def done(next_: Namespace, *rules: RuleId, choice: Choice | None = None) -> Transition:
+def done(next_: Namespace, *rules: v.RuleId, choice: Choice | None = None) -> Transition:
     """The request took effect."""
-    return Transition(outcome=Done(), next=next_, rules=rules, choice=choice)
+    return Transition(outcome=v.Done(), next=next_, rules=rules, choice=choice)
 
 
-def refusal(next_: Namespace, error: Error, *rules: RuleId, any_error: bool = False) -> Transition:
+def refusal(
+    next_: Namespace, error: v.Error, *rules: v.RuleId, any_error: bool = False
+) -> Transition:
     """The request was refused, with this error or, if `any_error`, with whichever."""
-    return Transition(outcome=Refused(error=error), next=next_, rules=rules, any_error=any_error)
+    return Transition(outcome=v.Refused(error=error), next=next_, rules=rules, any_error=any_error)

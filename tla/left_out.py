@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from busproof.oracle.sources import with_lawful_locks
+from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
 from busproof.vocabulary import addressing, paths
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.vocabulary.messages import Message

@@ -3,7 +3,7 @@
 import pytest
 from telling import Told, telling
 
-from busproof.oracle.owing import owed
+from busproof.oracle.messages.liveness import owed
 from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,

@@ -4,7 +4,7 @@ import attrs
 import pytest
 from telling import DONE, GONE, INVALID, OTHER, Told, telling
 
-from busproof.oracle.census import NOBODY, Census
+from busproof.oracle.entity_counts import NOBODY, Census
 from busproof.oracle.window import Window
 from busproof.vocabulary.commands import (
     CreateQueue,

@@ -1,0 +1,1 @@
+"""Which rules an event breaks that nothing allowed."""

@@ -1,0 +1,188 @@
+"""Which rules an answer to a receive breaks: what was given, or what was kept back."""
+
+from busproof import vocabulary as v
+from busproof.oracle.diagnosis.unknown_message import absence
+from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
+from busproof.oracle.messages.batches import Reached, are_locked_apart, one_more, one_of
+from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, count_is_possible
+from busproof.oracle.messages.keys import SESSION_ID
+from busproof.oracle.messages.locks import lock_is_possible
+from busproof.oracle.messages.matching import Seen, recognised
+from busproof.oracle.messages.message_store import first_in_line
+from busproof.oracle.messages.numbering import misnumbered
+from busproof.oracle.messages.receiving import COUNTED_AGAIN, order_rule
+from busproof.oracle.messages.settling import DEFAULT_DURATION
+from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.stored import Key, Stored
+from busproof.oracle.transition import Sighting
+
+__all__ = ["wrongly_received"]
+
+
+def wrongly_received(
+    namespace: Namespace, queue: Queue, event: v.Event, seen: Sighting
+) -> tuple[v.RuleId, ...]:
+    """What is broken by this answer to a receive of whichever kind."""
+    match event.command, event.outcome:
+        case v.Receive() as command, v.Received(message=view):
+            return _wrongly_given(namespace, queue, command, view, seen)
+        case v.Receive() as command, v.Empty() | v.Refused():
+            return _withheld(namespace, queue, command)
+        case v.ReceiveBatch() as command, v.ReceivedSeveral(messages=views):
+            return _wrongly_given_together(namespace, command, event.connection, views)
+        case v.ReceiveBatch() as command, v.Empty() | v.Refused():
+            return _withheld(namespace, queue, one_of(command))
+        case v.ReceiveDeferred() as command, v.ReceivedSeveral(messages=views):
+            return _wrongly_given_by_number(namespace, queue, command, views)
+        case _:
+            return ()
+
+
+def _wrongly_given(
+    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Sighting
+) -> tuple[v.RuleId, ...]:
+    candidates = list(recognised(namespace, queue, view, seen))
+    if not candidates:
+        return absence(namespace, queue, view)
+    stored = candidates[0].stored
+    if stored.deferred or stored.spent:
+        return ("DEFER-01", "DEFER-06") if stored.deferred else _spent(queue)
+    if not any(count_is_possible(namespace, queue, each.stored, view) for each in candidates):
+        return (*_wrongly_counted(stored, view), "DLQ-01")
+    if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
+        return ("SCHED-06",)
+    if stored.message.session_id != command.session_id and command.session_id is not None:
+        foreign = ("SESS-04", "KEY-06", "LIFE-10")
+        return ("SESS-01",) if stored.message.session_id is None else foreign
+    misnumber = misnumbered(namespace, queue, stored, view)
+    return (
+        ((misnumber,) if misnumber else ())
+        or _lock_broken(namespace, candidates[0], command, view)
+        or _wrongly_counted(stored, view)
+        or _order_broken(queue, stored)
+    )
+
+
+def _wrongly_given_together(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, views: tuple[v.MessageView, ...]
+) -> tuple[v.RuleId, ...]:
+    """BATCH-12 to BATCH-14: too many, with one lock, or one that must not be given then."""
+    if not 1 <= len(views) <= command.count or len({view.body for view in views}) < len(views):
+        return ("BATCH-12", "LIFE-02")
+    if not are_locked_apart(command, views):
+        return ("BATCH-14",)
+    reached: list[Reached] = [(namespace, ())]
+    for view in views:
+        state = reached[0][0]
+        reached = one_more(reached, command, connection, view)
+        if not reached:
+            queue, one = state.queues[command.queue], one_of(command)
+            rules = _wrongly_given(state, queue, one, view, Sighting(v.Received(message=view)))
+            return (*rules, "BATCH-13", "BATCH-14")
+    raise AssertionError("what is given one after another is given together")
+
+
+def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...]:
+    """SESS-09, SESS-10: another count than the message's last hold in its session leads to."""
+    if stored.expected is None or view.delivery_count in (None, stored.expected):
+        return ()
+    return (COUNTED_AGAIN.get(stored.returned or "", "LIFE-01"),)
+
+
+def _wrongly_given_by_number(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, views: tuple[v.MessageView, ...]
+) -> tuple[v.RuleId, ...]:
+    """DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11, DEFER-12: what was given by number."""
+    for view in views:
+        if view.sequence_number not in (None, *command.sequence_numbers):
+            return ("DEFER-08",)
+        found = [each.stored for each in recognised(namespace, queue, view, Sighting())]
+        if not found:
+            return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
+        if found[0].deferred is False:
+            return ("DEFER-04",)
+        if found[0].lock is not None:
+            return ("DEFER-05", "LIFE-02")
+        if not count_is_possible(namespace, queue, found[0], view):
+            return ("DLQ-01",)
+    return ("DEFER-11", "DEFER-12", "LOCK-01")
+
+
+def _spent(queue: Queue) -> tuple[v.RuleId, ...]:
+    by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
+    return ("DLQ-02", "DLQ-04") if by_default else ("DLQ-02",)
+
+
+def _lock_broken(
+    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
+    """A lock was not kept, or is told to end when it must not; nothing if neither."""
+    lock = candidate.stored.lock
+    if lock is not None and namespace.now.latest < lock.expiry.earliest:
+        return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
+    keeps = command.mode is v.ReceiveMode.PEEK_LOCK
+    if keeps and not lock_is_possible(namespace, candidate, command.session_id, view):
+        return _wrongly_locked(candidate.queue)
+    return ("LIFE-02",) if lock is not None else ()
+
+
+def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
+    """The lock is told to end at a time that its entity's duration does not lead to."""
+    duration, managed = queue.settings.lock_duration, queue.managed
+    rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
+    apart: tuple[v.RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
+    changed: tuple[v.RuleId, ...] = ("MGMT-12", *apart) if managed.updated else ()
+    if changed and "update" in managed.refused:
+        changed = (*changed, "MGMT-19")
+    return (*changed, *rules.get(duration, ("LOCK-01",)))
+
+
+def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
+    if stored.came is not None and stored.line is None:
+        return ("SCHED-07", "LIFE-10")
+    first = None if stored.line is None else first_in_line(queue, stored.line)
+    if first is None or first.number >= min(stored.sent, stored.number):
+        return ("LIFE-10",)
+    again = ("LIFE-04", "LIFE-05") if first.deliveries else ()
+    return (order_rule(queue), *again)
+
+
+def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v.RuleId, ...]:
+    """A message was there and was not given."""
+    if command.session_id is not None:
+        return _withheld_from_session(queue, command.session_id)
+    if v.is_dead_letter_queue(command.queue):
+        stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
+        return stays if queue.arrivals else ("DLQ-08", *stays)
+    waiting = [stored for stored in queue.messages.values() if stored.available]
+    returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
+    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
+    if queue.settings.duplicate_detection:
+        rules = (*rules, "DUP-04")
+    if any(stored.deliveries for stored in waiting):
+        rules = (*rules, "DLQ-03")
+    if any(stored.resisted for stored in waiting):
+        rules = (*rules, "LOCK-08")
+    if queue.managed.suspended:
+        rules = (*rules, "MGMT-27")
+    rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
+    if any(stored.came for stored in waiting):
+        rules = (*rules, "SCHED-05")
+    if queue.peeked:
+        rules = (*rules, "LIFE-07")
+    if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
+        rules = (*rules, "KEY-12")
+    if "queue" in queue.managed.tried:
+        rules = (*rules, "MGMT-09")
+    if len(queue.managed.before):
+        rules = (*rules, "MGMT-15")
+    if namespace.now.earliest > queue.receivers.others_until >= 0:
+        rules = ("LIFE-13", *rules)
+    return rules
+
+
+def _withheld_from_session(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
+    first = first_in_line(queue, Key(SESSION_ID, session_id))
+    returned = (first.returned,) if first is not None and first.returned else ()
+    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "LIFE-10", "SESS-05")
+    return rules if queue.settings.partitioned else (*rules, "SESS-26")

@@ -1,0 +1,99 @@
+"""Which rules on the time to live an event breaks that nothing allowed."""
+
+from collections.abc import Iterator
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.expiry import (
+    EXPIRED,
+    has_died,
+    is_mortal,
+    may_be_given,
+    may_have_died,
+)
+from busproof.oracle.messages.settling import locked
+from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.stored import Stored
+
+__all__ = ["blamed_for_age"]
+
+
+def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
+    """The rules broken by what became of a message at its age; none where that has no part."""
+    match event.command, event.outcome:
+        case v.Receive(queue=name), v.Received(message=view) if v.is_dead_letter_queue(name):
+            return tuple(_wrongly_dead(namespace, queue, (view,)))
+        case v.Peek(queue=name), v.Peeked(messages=views) if v.is_dead_letter_queue(name):
+            return tuple(_wrongly_dead(namespace, queue, views))
+        case v.Receive(), v.Received(message=view):
+            return tuple(_given_too_late(namespace, queue, view))
+        case v.Receive(session_id=session_id), v.Empty():
+            return tuple(_withheld(queue, session_id))
+        case v.Complete() | v.DeadLetter() | v.Defer() as command, v.Refused():
+            stored = locked(queue, command.lock_token)
+            return ("TTL-05",) if stored is not None and has_died(namespace, stored) else ()
+        case _:
+            return ()
+
+
+def _of_body(queue: Queue, view: v.MessageView) -> list[Stored]:
+    numbers = queue.bodies.get(view.body, ())
+    found = (queue.messages.get(each) for each in (numbers if isinstance(numbers, tuple) else ()))
+    return [stored for stored in found if stored is not None]
+
+
+def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: what has died was given."""
+    for stored in _of_body(queue, view):
+        dies = stored.dies
+        if dies is None or may_be_given(namespace, queue, stored):
+            continue
+        if stored.deliveries and stored.available_at > dies.latest:
+            yield "TTL-06"
+        if queue.recovered & stored.where:
+            yield "TTL-13"
+        yield from _of_lengths(queue, stored)
+        yield "TTL-01"
+
+
+def _of_lengths(queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
+    """TTL-03, TTL-04: by which of two times to live it should have died, or lived."""
+    own, most = stored.message.time_to_live, queue.settings.time_to_live
+    if queue.managed.lifetimes_changed_at >= 0:
+        yield "MGMT-12"
+    if own is None:
+        yield "TTL-03"
+    elif most not in (None, own):
+        yield "TTL-04"
+
+
+def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
+    """TTL-02 to TTL-04, MGMT-12: what is alive was not given."""
+    updated = queue.managed.lifetimes_changed_at >= 0
+    for stored in queue.messages.values():
+        if not stored.available or session_id not in (None, stored.message.session_id):
+            continue
+        if updated:
+            yield "MGMT-12"
+        if is_mortal(stored):
+            yield "TTL-02"
+            yield from _of_lengths(queue, stored)
+
+
+def _wrongly_dead(
+    namespace: Namespace, dead: Queue, views: tuple[v.MessageView, ...]
+) -> Iterator[v.RuleId]:
+    """TTL-02, TTL-07, TTL-08, TTL-10: what is no dead letter for its age, or another one."""
+    owner = namespace.queues[v.owner_of(dead.settings.queue)]
+    for view in views:
+        for stored in _of_body(owner, view):
+            if not is_mortal(stored) or _of_body(dead, view):
+                continue
+            if not may_have_died(namespace, stored):
+                if view.dead_letter_reason in (None, EXPIRED):
+                    yield "TTL-02"
+            elif not owner.settings.dead_letter_expired:
+                yield "TTL-08"
+            elif stored.deferred:
+                yield "TTL-10"
+            else:
+                yield "TTL-07"

@@ -1,0 +1,122 @@
+"""Which rules on the management of entities an event breaks that nothing allowed."""
+
+from collections.abc import Iterator
+
+from busproof import vocabulary as v
+from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
+from busproof.oracle.management.describing import wrongly_told
+from busproof.oracle.management.describing_topics import wrongly_told_of_topic
+from busproof.oracle.management.validation import version_shown
+from busproof.oracle.sizes.entity_quota import Wanted, quota_denied
+from busproof.oracle.sizes.message_limits import is_longest_name
+from busproof.oracle.state import Namespace, Queue, is_unsure
+from busproof.oracle.transition import Transition
+
+__all__ = ["blamed_in_management", "is_management"]
+
+Management = (
+    v.CreateQueue
+    | v.CreateTopic
+    | v.CreateSubscription
+    | v.GetQueue
+    | v.ListQueues
+    | v.UpdateQueue
+    | v.DeleteQueue
+    | v.TopicManagement
+    | v.ListTopics
+)
+
+
+def is_management(command: v.Command) -> bool:
+    """Whether the request is about what queues there are."""
+    return isinstance(command, Management)
+
+
+def blamed_in_management(
+    namespace: Namespace, command: v.Command, outcome: v.Outcome, allowed: tuple[Transition, ...]
+) -> tuple[v.RuleId, ...]:
+    """The rules that the answer breaks besides those that decided what was allowed."""
+    queue = namespace.queues.get(getattr(command, "queue", getattr(command, "topic", "")))
+    match command, outcome:
+        case ((v.ListQueues() | v.ListTopics() | v.ListSubscriptions()), _):
+            missing = isinstance(command, v.ListSubscriptions) and queue is None
+            return () if missing else ("MGMT-16",)
+        case ((v.CreateQueue() | v.CreateTopic() | v.CreateSubscription()), v.Refused()):
+            denied = _denied(namespace, command, outcome)
+            return (*denied, *_wrongly_not_created(namespace, command, queue))
+        case v.GetQueue(), _ if queue is not None:
+            return _wrongly_got(namespace, queue, outcome)
+        case v.GetTopic(), v.TopicDescribed(description=told) if queue is not None:
+            return wrongly_told_of_topic(namespace, queue, told)
+        case (
+            (v.UpdateQueue() | v.DeleteQueue() | v.UpdateTopic() | v.DeleteTopic()),
+            v.Refused(),
+        ) if queue is not None:
+            return _wrongly_kept(command, allowed)
+    return ()
+
+
+def _wrongly_got(namespace: Namespace, queue: Queue, outcome: v.Outcome) -> tuple[v.RuleId, ...]:
+    if isinstance(outcome, v.Described):
+        return wrongly_told(namespace, queue, outcome.description)
+    return ("MGMT-20", "MGMT-11")
+
+
+def _denied(
+    namespace: Namespace,
+    command: v.CreateQueue | v.CreateTopic | v.CreateSubscription,
+    outcome: v.Refused,
+) -> tuple[v.RuleId, ...]:
+    """One more entity was refused, for there being too many it says, or may mean."""
+    many = namespace.census.entities.earliest + 1 >= MOST_PARTITIONED
+    if outcome.error is not v.Error.QUOTA_EXCEEDED and not many:
+        return ()
+    if isinstance(command, v.CreateSubscription):
+        return quota_denied(namespace, Wanted(Kind.SUBSCRIPTION))
+    kind = Kind.TOPIC if isinstance(command, v.CreateTopic) else Kind.QUEUE
+    partitions = namespace.profile.partitions if command.partitioned else 1
+    return quota_denied(
+        namespace, Wanted(kind if command.partitioned else Kind.REGULAR, partitions)
+    )
+
+
+def _wrongly_not_created(
+    namespace: Namespace,
+    command: v.CreateQueue | v.CreateTopic | v.CreateSubscription,
+    queue: Queue | None,
+) -> tuple[v.RuleId, ...]:
+    if not isinstance(command, v.CreateQueue):
+        again = _wrongly_not_again(namespace, v.created_path(command))
+        granted = _granted(namespace, command) if isinstance(command, v.CreateTopic) else ()
+        return (*again, *granted)
+    if queue is not None:
+        return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
+    rules: tuple[v.RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
+    if command.queue in namespace.registry.buried:
+        rules = ("MGMT-05", *rules)
+    rules = (*_granted(namespace, command), *rules)
+    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
+
+
+def _granted(namespace: Namespace, command: v.CreateQueue | v.CreateTopic) -> Iterator[v.RuleId]:
+    """The rules by which a request of this api-version is heeded, and this size granted."""
+    shown = None if command.api_version is None else version_shown(command.api_version)
+    if shown is not None:
+        yield shown
+    if command.max_size is not None and namespace.profile.tier is v.Tier.STANDARD:
+        yield "SIZE-01"
+
+
+def _wrongly_not_again(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
+    """A topic or a subscription was not created, perhaps because of a namesake that is gone."""
+    buried = namespace.registry.buried.get(name)
+    if buried is None:
+        return ()
+    return ("TOPIC-22", "MGMT-15") if buried.with_topic else ("MGMT-15",)
+
+
+def _wrongly_kept(command: v.Command, allowed: tuple[Transition, ...]) -> tuple[v.RuleId, ...]:
+    """A change was refused that had to be made."""
+    if any("MGMT-19" in transition.rules for transition in allowed):
+        return ("MGMT-19",)
+    return ("MGMT-12",) if isinstance(command, v.UpdateQueue | v.UpdateTopic) else ("MGMT-15",)

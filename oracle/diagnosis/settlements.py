@@ -1,0 +1,52 @@
+"""Which rules on settling and on batches an answer breaks that nothing allowed."""
+
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Namespace, Queue
+
+__all__ = ["blamed_for_batches", "blamed_for_settlements", "wrongly_settled"]
+
+
+_TELLING_OF_SETTLEMENTS: Final = v.Receive | v.Peek | v.ReceiveDeferred | v.RenewLock | v.Settlement
+"""What tells of a message whether it was settled."""
+
+
+def wrongly_settled(outcome: v.Outcome) -> tuple[v.RuleId, ...]:
+    """A lost lock settled something, or one that lasts did not."""
+    if isinstance(outcome, v.Done):
+        return ("LIFE-06", "LOCK-07")
+    return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
+
+
+def blamed_for_settlements(
+    namespace: Namespace, queue: Queue | None, command: v.Command
+) -> tuple[v.RuleId, ...]:
+    """LOCK-11 to LOCK-13: what else is wrong where messages were settled in transactions."""
+    if queue is None or not isinstance(command, _TELLING_OF_SETTLEMENTS):
+        return ()
+    owner = namespace.queues[v.owner_of(queue.settings.queue)]
+    return ("LOCK-11", "LOCK-12", "LOCK-13") if queue.pledged or owner.pledged else ()
+
+
+_TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
+"""What tells of a message whether it came in a batch, and where it is."""
+_OF_BATCHES: Final = (
+    "BATCH-01",
+    "BATCH-02",
+    "BATCH-03",
+    "BATCH-04",
+    "BATCH-08",
+    "BATCH-09",
+    "BATCH-10",
+    "BATCH-11",
+)
+
+
+def blamed_for_batches(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
+    """What else is wrong with what comes of an entity to which, or from which, batches went."""
+    if queue is None or not queue.batched:
+        return ()
+    if isinstance(command, v.Settlement):
+        return ("BATCH-14",)
+    return (*_OF_BATCHES, "BATCH-14") if isinstance(command, _TELLING_OF_BATCHES) else ()

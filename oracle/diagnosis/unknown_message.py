@@ -1,0 +1,107 @@
+"""Which rules a view breaks of which nothing in the queue can be the original."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.management.topics import why_absent
+from busproof.oracle.messages.keys import ASSIGNED, home_name, rule_of
+from busproof.oracle.messages.matching import is_unchanged
+from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.stored import Stored
+
+__all__ = ["absence"]
+
+_BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
+    "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
+    "PART-03": ("KEY-03",),
+    "SCHED-10": ("LIFE-01",),
+}
+"""What is broken besides where what a rule kept out is shown: a copy, or what was refused."""
+
+
+def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
+    """The rules broken by showing this message, the one to blame first."""
+    if v.is_dead_letter_queue(queue.settings.queue):
+        return _from_dead_letters(namespace, queue, view)
+    known = queue.bodies.get(view.body)
+    if known is None:
+        of_namesake = view.body in queue.managed.before
+        rules = ("MGMT-15", "MGMT-17") if of_namesake else why_absent(namespace, queue, view.body)
+        return (*rules, *_beside(rules), "LIFE-01")
+    if isinstance(known, str):
+        return (*_hidden(queue, view, known), *_beside((known,)))
+    present = [queue.messages[number] for number in known if number in queue.messages]
+    if not present:
+        return _gone(namespace, queue, view)
+    unchanged = [stored for stored in present if is_unchanged(namespace, stored, view)]
+    if not unchanged:
+        unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
+        return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
+    return _misplaced(namespace, queue, unchanged[0])
+
+
+def _beside(rules: tuple[v.RuleId, ...]) -> Iterator[v.RuleId]:
+    """What else is broken by showing what these rules kept out."""
+    for rule in rules:
+        yield from _BESIDES.get(rule, ())
+
+
+def _hidden(queue: Queue, view: v.MessageView, rule: v.RuleId) -> tuple[v.RuleId, ...]:
+    """It never arrives, or has not arrived yet; a peek that tells so tells it wrongly."""
+    if rule != "SCHED-01":
+        return (rule,)
+    rules = ("SCHED-08", rule) if view.state is not None else (rule,)
+    return (*rules, "SCHED-13") if queue.settings.requires_session else rules
+
+
+def _gone(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
+    """LIFE-03, DLQ-14: it was settled for good, or it is a dead letter."""
+    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
+    if dead is not None and view.body in dead.bodies:
+        return ("DLQ-14", "DLQ-05", "DLQ-02", "LIFE-03", "KEY-01")
+    return ("LIFE-03", "LOCK-08", "KEY-01")
+
+
+def _from_dead_letters(
+    namespace: Namespace, dead: Queue, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
+    """DLQ-03, DLQ-05, DLQ-06, DLQ-13: what is no dead letter, or not such a one."""
+    known = dead.bodies.get(view.body, ())
+    numbers = known if isinstance(known, tuple) else ()
+    if not numbers and dead.settings.queue.endswith(v.TRANSFERS):
+        return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
+    present = [dead.messages[number] for number in numbers if number in dead.messages]
+    if not numbers:
+        rules = ("DLQ-03", "DLQ-14", "DLQ-08", "LIFE-01")
+        return ("DLQ-02", *rules) if _is_spent(namespace, dead, view) else rules
+    if not present:
+        return ("LIFE-03", "DLQ-07")
+    reasonless = [
+        stored for stored in present if is_unchanged(namespace, stored, view, reason=False)
+    ]
+    if not reasonless:
+        return ("DLQ-06", "LIFE-12")
+    if not any(is_unchanged(namespace, stored, view) for stored in reasonless):
+        return ("DLQ-05", "DLQ-02")
+    return ("DLQ-13", "LIFE-01")
+
+
+def _is_spent(namespace: Namespace, dead: Queue, view: v.MessageView) -> bool:
+    """Whether such a message was delivered as often as it may be."""
+    owner = namespace.queues[v.owner_of(dead.settings.queue)]
+    known = owner.bodies.get(view.body, ())
+    numbers = known if isinstance(known, tuple) else ()
+    return any(owner.messages[number].spent for number in numbers if number in owner.messages)
+
+
+def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
+    key = stored.key
+    again = ("SCHED-09",) if stored.came else ()
+    if key is None or key.taken_from == ASSIGNED:
+        return ("KEY-01", "LIFE-12")
+    known = home_name(namespace.profile, key) in queue.homes
+    at_home = stored.where.bit_count() == 1 or not known
+    rules = rule_of(queue.settings, stored.message, key)
+    placed = ("KEY-01", "LIFE-12", *rules) if at_home else (*rules, "KEY-02", "KEY-01")
+    return (*again, *placed)

@@ -1,0 +1,1 @@
+"""Entities that forward their messages, or their dead letters (FWD)."""

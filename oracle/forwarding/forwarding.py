@@ -1,0 +1,178 @@
+"""Messages that go on from a queue or subscription to another queue or topic (FWD)."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.arrivals import Arrival
+from busproof.oracle.messages.duplicates import Fate, fate, noted
+from busproof.oracle.messages.keys import MESSAGE_ID, effective_key, keys_conflict
+from busproof.oracle.messages.liveness import is_owed
+from busproof.oracle.messages.message_store import never_arrives
+from busproof.oracle.messages.partitioning import home_of, spread_beside
+from busproof.oracle.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    with_queue,
+)
+from busproof.oracle.stored import Key
+
+__all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
+
+MOST_EVER = 4
+MOST_HOPS = {"three": 3}
+"""FORWARD-HOPS: how often a message is forwarded at most; four times where nothing else is said."""
+
+
+def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> v.RuleId | None:
+    """FWD-18 to FWD-20: the rule by which a message cannot go on to here now, if there is one."""
+    reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
+    if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
+        return "FWD-18"
+    if destination is None:
+        return "FWD-20"
+    return None if destination.managed.status.takes else "FWD-19"
+
+
+def passed_on(
+    namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival
+) -> tuple[Queue, Arrival]:
+    """The destination and the message on its way there."""
+    key = _key(namespace, source, destination, arrival)
+    becomes = fate(namespace, destination, arrival.message, key)
+    where = everywhere(namespace, destination.settings)
+    if key is not None:
+        where = home_of(namespace, destination, key)
+    copies = noted(
+        namespace,
+        destination,
+        arrival.message,
+        key,
+        becomes=becomes,
+        certain=False,
+        answered=False,
+    )
+    kept_away = tuple(_kept_away(destination, arrival, becomes))
+    going = attrs.evolve(
+        arrival,
+        key=key,
+        where=where,
+        certain=False,
+        answered=False,
+        owed=becomes is Fate.KEPT and is_owed(destination, arrival),
+        revision=None,
+        hops=arrival.hops + 1,
+        shows=_shown(source, destination, arrival, key),
+    )
+    spread = spread_beside(namespace, destination, arrival.message)
+    destination = attrs.evolve(destination, copies=copies, spread=spread)
+    return _keeping(destination, kept_away), going
+
+
+def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[v.RuleId]:
+    """FWD-13, FWD-17, FWD-27: why the message may or will not be found at the destination."""
+    if becomes is Fate.DROPPED:
+        yield "FWD-13"
+    if arrival.hops == MOST_HOPS["three"]:
+        yield "FWD-17"
+    if destination.settings.requires_session and arrival.message.session_id is None:
+        yield "FWD-27"
+
+
+def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId]:
+    """FWD-23: what it shows that a message has come here which was due in an outage of its source.
+
+    Only of what was scheduled at a source of this entity itself.
+    """
+    name = queue.settings.queue
+    for source in (each for each, onward in namespace.forwarding.items() if onward == name):
+        calendar, outage = namespace.queues[source].calendar, namespace.queues[source].outage
+        waiting = (calendar.entries.get(place) for place in calendar.bodies.get(body, ()))
+        due = (each.due.earliest for each in waiting if each is not None)
+        if any(outage.earliest <= each <= outage.latest for each in due):
+            yield "FWD-23"
+
+
+def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.RuleId) -> Namespace:
+    """FWD-18, FWD-19, FWD-33: the message is nowhere behind its source, by this rule.
+
+    It was forwarded too often, its destination is disabled, or it is in a transaction that has not
+    been committed.
+    """
+    for _ in range(MOST_EVER):
+        destination = namespace.queues.get(source.settings.forward_to or "")
+        if destination is None or destination.role is not None:
+            break
+        source = _keeping(never_arrives(destination, body, rule), (rule,))
+        namespace = with_queue(namespace, source)
+    return namespace
+
+
+def _keeping(destination: Queue, rules: tuple[v.RuleId, ...]) -> Queue:
+    kept_away = tuple(dict.fromkeys((*destination.kept_away, *rules)))
+    return attrs.evolve(destination, fed=True, kept_away=kept_away)
+
+
+def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:
+    """FWD-07 to FWD-12: the key of the message at the destination."""
+    message = arrival.message
+    if keys_conflict(message):
+        # Placed by either of the two, if at all (FORWARD-CONFLICT).
+        return None
+    key = effective_key(namespace, destination.settings, message)
+    pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned
+    if key is None and pinned and namespace.profile.readings.get("FORWARD-MESSAGE-ID") == "key":
+        return arrival.key
+    return key
+
+
+def _was_id_a_key(source: Queue, arrival: Arrival) -> bool:
+    key = arrival.key
+    return bool(source.settings.partitioned) and key is not None and key.taken_from == MESSAGE_ID
+
+
+def _shown(
+    source: Queue, destination: Queue, arrival: Arrival, key: Key | None
+) -> tuple[v.RuleId, ...]:
+    """What it shows that the message is received behind this hop."""
+    if v.is_dead_letter_queue(source.settings.queue):
+        return ("FWD-35",)
+    pair = (bool(source.settings.partitioned), bool(destination.settings.partitioned))
+    asked = "FWD-05" if source.managed.redirected else "FWD-04"
+    rules: tuple[v.RuleId, ...] = (_OF_KINDS[pair], asked, "FWD-14")
+    message = arrival.message
+    if message.session_id or message.partition_key or message.message_id:
+        rules = ("FWD-07", *rules)
+    if key is None and destination.settings.partitioned:
+        rules = ("FWD-09", "FWD-10", *rules)
+    if keys_conflict(message) and destination.settings.partitioned:
+        rules = ("FWD-28", *rules)
+    by_id = _was_id_a_key(source, arrival) and not destination.settings.duplicate_detection
+    if by_id and destination.settings.partitioned:
+        rules = ("FWD-12", *rules)
+    if arrival.hops == 2:
+        rules = ("FWD-16", *rules)
+    if arrival.hops == MOST_HOPS["three"]:
+        rules = ("FWD-17", *rules)
+    if arrival.revision is not None:
+        rules = ("FWD-33", *rules)
+    if isinstance(source.role, Subscription):
+        rules = ("FWD-30", *rules)
+    if any(pair) and destination.arrivals:
+        rules = ("FWD-31", *rules)
+    if destination.settings.requires_session and not isinstance(destination.role, Topic):
+        rules = ("FWD-26", *rules)
+    return rules
+
+
+_OF_KINDS = {
+    (True, False): "FWD-01",
+    (False, True): "FWD-02",
+    (True, True): "FWD-03",
+    (False, False): "FWD-06",
+}
+"""Whether source and destination are partitioned, to the rule that says that it works."""

@@ -1,0 +1,112 @@
+"""Queues and subscriptions that forward: how they come to be, and what they give (FWD)."""
+
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.batches import receive_batch
+from busproof.oracle.messages.receiving import receive
+from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
+from busproof.oracle.transition import Sighting, Transition, refusal
+
+__all__ = [
+    "LONGEST_LOCK",
+    "given_by_source",
+    "refused_destination",
+    "sources",
+    "told_not_to_forward",
+    "with_lawful_locks",
+]
+
+LONGEST_LOCK: Final = 300 * v.MICROSECONDS
+"""LOCK-03: no entity has longer locks than this."""
+
+_Creation = TypeVar("_Creation", v.CreateQueue, v.CreateSubscription)
+
+
+def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ...]]:
+    """LOCK-03: what comes of a creation that asks for longer locks, and the rule for it."""
+    if command.lock_duration <= LONGEST_LOCK:
+        return command, ()
+    return attrs.evolve(command, lock_duration=LONGEST_LOCK), ("LOCK-03",)
+
+
+def refused_destination(
+    namespace: Namespace, command: v.CreateQueue | v.CreateSubscription
+) -> Iterator[Transition]:
+    """FWD-25, FWD-29: the refusals of an entity that is to forward, or whose dead letters are."""
+    known = [namespace.queues.get(each) for each in v.destinations(command)]
+    if not known:
+        return
+    if None in known:
+        yield refusal(namespace, v.Error.NOT_FOUND, "FWD-29", any_error=True)
+    elif command.requires_session:
+        rules: tuple[v.RuleId, ...] = ("FWD-25",) if command.forward_to is not None else ()
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    elif any(each is not None and _is_open(namespace, each) for each in known):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _is_open(namespace: Namespace, destination: Queue) -> bool:
+    """Whether the documents do not say that messages can go there."""
+    denied = namespace.profile.tier is v.Tier.BASIC or isinstance(destination.role, Subscription)
+    return denied or is_unsure(destination)
+
+
+def sources(
+    namespace: Namespace, command: _Creation
+) -> Iterator[tuple[_Creation, tuple[v.RuleId, ...]]]:
+    """What may come of an entity that is to forward, and the rules that say so."""
+    if any(each not in namespace.queues for each in v.destinations(command)):
+        return
+    if command.forward_to is not None and command.requires_session:
+        yield attrs.evolve(command, forward_to=None), ("FWD-25",)
+    else:
+        yield command, ()
+
+
+def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespace:
+    """FWD-25: nothing of a source arrives here, where it was to go."""
+    destination = namespace.queues[destination_named]
+    kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
+    return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
+
+
+def given_by_source(
+    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """FWD-15, FWD-36: what waits to be forwarded is given to nobody; a peek may show it.
+
+    Nothing where the entity does not forward, or is asked something else. What a queue held when an
+    update let it forward may be received from it all the same, for nobody says where that is.
+    """
+    if queue.settings.forward_to is None:
+        return
+    if isinstance(command, v.Receive | v.ReceiveBatch):
+        yield from _given_by_source(namespace, queue, command, connection, seen)
+    elif isinstance(command, v.Peek):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        shown = seen.outcome if isinstance(seen.outcome, v.Peeked) else v.Peeked()
+        yield Transition(outcome=shown, next=namespace)
+
+
+def _given_by_source(
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Receive | v.ReceiveBatch,
+    connection: str,
+    seen: Sighting,
+) -> Iterator[Transition]:
+    if not (queue.managed.redirected and queue.messages):
+        rule = "FWD-36" if v.is_dead_letter_queue(command.queue) else "FWD-15"
+        yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
+        yield Transition(outcome=v.Empty(), next=namespace, rules=(rule,))
+        return
+    yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+    yield Transition(outcome=v.Empty(), next=namespace)
+    if isinstance(command, v.ReceiveBatch):
+        yield from receive_batch(namespace, command, connection, seen)
+    else:
+        yield from receive(namespace, command, connection, seen)

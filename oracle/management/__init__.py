@@ -1,0 +1,1 @@
+"""Entities: created, described, changed, deleted; topics, subscriptions and their rules."""

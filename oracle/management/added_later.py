@@ -1,0 +1,77 @@
+"""What some editions list as newly working with partitioned entities, request by request (FEAT).
+
+The list is one of what AMQP can ask. Which protocol was spoken is no part of a command: a request
+does on a partitioned entity what it does on a regular one, and other rules say what that is.
+"""
+
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Queue
+
+__all__ = ["blamed_as_added", "shown_as_added"]
+
+_PEEK_IN_SESSION: Final = "FEAT-17"
+_OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
+    v.Send: "FEAT-05",
+    v.Receive: "FEAT-05",
+    v.SendBatch: "FEAT-06",
+    v.ReceiveBatch: "FEAT-07",
+    v.ReceiveDeferred: "FEAT-08",
+    v.Peek: "FEAT-09",
+    v.RenewLock: "FEAT-10",
+    v.Schedule: "FEAT-11",
+    v.CancelScheduled: "FEAT-12",
+    v.RenewSessionLock: "FEAT-13",
+    v.SetSessionState: "FEAT-14",
+    v.GetSessionState: "FEAT-15",
+    v.ListSessions: "FEAT-16",
+}
+"""The request, to the rule that it works on a partitioned entity."""
+
+_WORKED: Final = (
+    v.Received,
+    v.ReceivedSeveral,
+    v.Renewed,
+    v.Scheduled,
+    v.SessionState,
+)
+"""Answers that say by themselves that a request did what it is for."""
+
+
+def shown_as_added(
+    queue: Queue | None, command: v.Command, outcome: v.Outcome
+) -> tuple[v.RuleId, ...]:
+    """FEAT-05 to FEAT-17: what an answer shows of requests on partitioned entities.
+
+    Args:
+        queue: the entity that was asked, if there is one.
+        command: that was asked.
+        outcome: the answer.
+    """
+    return _rule(queue, command) if _has_worked(command, outcome) else ()
+
+
+def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
+    """FEAT-05 to FEAT-17: what an answer that nothing allows may break besides other rules."""
+    return _rule(queue, command)
+
+
+def _rule(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
+    if queue is None or not queue.settings.partitioned:
+        return ()
+    if isinstance(command, v.Peek) and command.session_id is not None:
+        return (_PEEK_IN_SESSION,)
+    rule = _OF_REQUESTS.get(type(command))
+    return () if rule is None else (rule,)
+
+
+def _has_worked(command: v.Command, outcome: v.Outcome) -> bool:
+    """Whether the answer tells that the request did its work; of a send only a receive does."""
+    if isinstance(command, v.CancelScheduled | v.SetSessionState | v.SendBatch):
+        return isinstance(outcome, v.Done)
+    if isinstance(outcome, v.Peeked):
+        return len(outcome.messages) > 0
+    if isinstance(outcome, v.SessionsListed):
+        return len(outcome.session_ids) > 0
+    return isinstance(outcome, _WORKED)

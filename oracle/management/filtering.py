@@ -1,0 +1,184 @@
+"""What a subscription takes: the answer of its rules to a message, and what it shows (FILTER)."""
+
+from typing import Final, assert_never
+
+import attrs
+from immutables import Map
+
+from busproof import vocabulary as v
+from busproof.filters.actions import RULE_NAME, changed, parsed_action
+from busproof.filters.matching import takes
+from busproof.filters.parser import (
+    And,
+    Arithmetic,
+    Compare,
+    Condition,
+    Exists,
+    In,
+    IsNull,
+    Like,
+    Negative,
+    Not,
+    Or,
+    Outside,
+    Property,
+    parsed,
+    walked,
+)
+from busproof.oracle.state import Subscription
+
+__all__ = ["Copied", "Verdict", "copies", "judged"]
+
+_OF_NODES: Final[dict[type, v.RuleId]] = {
+    Compare: "FILTER-11",
+    And: "FILTER-12",
+    Or: "FILTER-12",
+    IsNull: "FILTER-13",
+    Exists: "FILTER-13",
+    In: "FILTER-14",
+    Like: "FILTER-15",
+    Arithmetic: "FILTER-16",
+    Negative: "FILTER-16",
+}
+"""What each part of a condition puts to the test."""
+
+_OF_ACTIONS: Final[tuple[v.RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23")
+"""What a copy shows that a rule with an action has made."""
+
+
+@attrs.frozen
+class Verdict:
+    """Whether a subscription takes a message (`None`: perhaps), and by which rules."""
+
+    taken: bool | None
+    rules: tuple[v.RuleId, ...]
+
+
+@attrs.frozen
+class Copied:
+    """A copy for a subscription: the message that it is, and the verdict by which it is one.
+
+    Where it is open what an action makes of it, `message` is `None`.
+    """
+
+    message: v.Message | None
+    verdict: Verdict
+
+
+def copies(role: Subscription, message: v.Message) -> tuple[Copied, ...]:
+    """FILTER-05, FILTER-22: one copy for all rules without action, one for each with an action.
+
+    The first is that of the former, whether they take the message or not.
+    """
+    if not role.acted:
+        return (Copied(message, judged(role, message)),)
+    plain = {name: each for name, each in role.rules.items() if name not in role.actions}
+    verdict = judged(attrs.evolve(role, rules=Map(plain)), message)
+    if verdict.taken:
+        verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
+    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
+    found = [
+        (name, action, takes(role.rules[name], message) and (name not in removable or None))
+        for name, action in sorted(role.actions.items())
+    ]
+    made = [
+        Copied(_acted_on(name, action, message), Verdict(taken, _OF_ACTIONS))
+        for name, action, taken in found
+        if taken is not False
+    ]
+    return (Copied(message, verdict), *made)
+
+
+def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
+    """FILTER-21, FILTER-23: the copy that a rule makes, which tells the rule's name."""
+    statements = parsed_action(action)
+    after = None if isinstance(statements, Outside) else changed(statements, message)
+    named = any(own.lower() == RULE_NAME.lower() for own in message.properties)
+    if after is None or named:
+        return None
+    return attrs.evolve(after, properties=after.properties.set(RULE_NAME, name))
+
+
+def judged(role: Subscription, message: v.Message) -> Verdict:
+    """FILTER-01 to FILTER-06: whether any rule takes the message.
+
+    A change of a rule whose answer never came may have happened, and may still.
+    """
+    if not role.added and not role.removed and not role.pending:
+        return Verdict(taken=True, rules=("FILTER-01",))
+    removable = {each.rule for each in role.pending if not isinstance(each, v.AddRule)}
+    answers = {name: takes(each, message) for name, each in sorted(role.rules.items())}
+    surely = [name for name, taken in answers.items() if taken and name not in removable]
+    if surely:
+        return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
+    perhaps = [taken for taken in answers.values() if taken is not False]
+    perhaps += [
+        taken
+        for each in role.pending
+        if isinstance(each, v.AddRule) and (taken := takes(each.filter, message)) is not False
+    ]
+    if perhaps:
+        return Verdict(taken=None, rules=())
+    return Verdict(taken=False, rules=_shown_by_not_taking(role, message))
+
+
+def _shown_by_taking(
+    role: Subscription, message: v.Message, answers: dict[str, bool | None], surely: list[str]
+) -> tuple[v.RuleId, ...]:
+    deciding = role.rules[surely[0]]
+    rules = (
+        ("FILTER-01",)
+        if surely == [v.DEFAULT_RULE]
+        else (*_rules_of(deciding, message, taken=True), "FILTER-07")
+    )
+    if len(answers) > 1 and len(surely) == 1:
+        rules = ("FILTER-05", *rules)
+    elif len(surely) > 1:
+        rules = ("FILTER-05",)
+    return rules
+
+
+def _shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
+    if not role.rules:
+        return ("FILTER-06", "FILTER-07")
+    rules = [
+        rule
+        for _, each in sorted(role.rules.items())
+        for rule in _rules_of(each, message, taken=False)
+    ]
+    return tuple(dict.fromkeys((*rules, "FILTER-07")))
+
+
+def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.RuleId, ...]:
+    """The rules that say why this filter takes this message, or does not."""
+    match wanted:
+        case v.TrueFilter() | v.FalseFilter():
+            return ("FILTER-02",)
+        case v.CorrelationFilter():
+            return ("FILTER-03",) if taken else ("FILTER-04", "FILTER-03")
+        case v.SqlFilter(expression=expression):
+            condition = parsed(expression)
+            return () if isinstance(condition, Outside) else _of_sql(condition, message)
+        case _:
+            assert_never(wanted)
+
+
+def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
+    """FILTER-11 to FILTER-18: what of the language the condition puts to the test."""
+    nodes = list(walked(condition))
+    rules = [_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES]
+    if any(isinstance(node, Not) and _is_negation(node) for node in nodes):
+        rules.append("FILTER-12")
+    named = {node.name for node in nodes if isinstance(node, Property) and node.scope == "user"}
+    own = set(message.properties)
+    alike = {name.lower() for name in own}
+    if any(name.lower() not in alike for name in named):
+        rules.insert(0, "FILTER-17")
+    if any(name not in own and name.lower() in alike for name in named):
+        rules.insert(0, "FILTER-18")
+    return tuple(dict.fromkeys(rules))
+
+
+def _is_negation(node: Not) -> bool:
+    """Whether NOT stands by itself, rather than as a part of NOT IN, NOT LIKE or IS NOT NULL."""
+    return not isinstance(node.condition, In | Like | IsNull)

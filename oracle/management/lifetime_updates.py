@@ -1,0 +1,66 @@
+"""Updates of how long messages live in a queue.
+
+Messages keep the time to live that they came under (MGMT-12). What may come at any later time, by a
+request that was never answered or by forwarding, may come under the one of before or of after.
+"""
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.schedule import NEVER
+from busproof.oracle.state import Namespace, Queue, with_queue
+from busproof.oracle.unjudged import given_up
+from busproof.oracle.window import Window
+
+__all__ = ["with_lifetime"]
+
+
+def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
+    """MGMT-12: the namespace, in which what comes to a queue from now on lives that long.
+
+    Args:
+        namespace: the state.
+        command: the update.
+        surely: whether it is in force now, and no other update may still change that.
+    """
+    life = command.time_to_live
+    if life is None:
+        return namespace
+    queue = namespace.queues[command.queue]
+    managed = queue.managed
+    ever = managed.lifetimes_ever
+    wider = Window(min(managed.lifetimes.earliest, life), max(managed.lifetimes.latest, life))
+    managed = attrs.evolve(
+        managed,
+        lifetimes=Window(life, life) if surely else wider,
+        lifetimes_ever=Window(min(ever.earliest, life), max(ever.latest, life)),
+        lifetimes_changed_at=namespace.now.latest,
+        lifetimes_apply_from=queue.arrivals,
+    )
+    queue = _under_it(namespace, attrs.evolve(queue, managed=managed), life)
+    namespace = with_queue(namespace, queue)
+    if queue.settings.forward_to is None:
+        return namespace
+    # What is on its way through it may come under either one, wherever it goes (FORWARD-LIFETIME).
+    return given_up(namespace, command.queue)
+
+
+def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
+    """The queue, in which what may come later than now may die by a new time to live.
+
+    It looks at all messages, once for an update.
+    """
+    now, slack = namespace.now, namespace.vantage.slack
+    for stored in queue.messages.values():
+        # Of what came in time it is known when it dies.
+        if stored.dies is None or stored.dies.latest < NEVER:
+            continue
+        shortest = min(life, stored.message.time_to_live or NEVER)
+        earliest = min(stored.dies.earliest, now.earliest + shortest - slack)
+        dies = Window(earliest, NEVER)
+        queue = attrs.evolve(
+            queue,
+            messages=queue.messages.set(stored.number, attrs.evolve(stored, dies=dies)),
+            deaths=queue.deaths.awaiting(stored.number, dies),
+        )
+    return queue

@@ -1,0 +1,95 @@
+"""Lists of queues, of topics and of a topic's subscriptions."""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Namespace, Topic, is_unsure
+from busproof.oracle.transition import Sighting, Transition, refusal
+
+__all__ = ["Listing", "is_a_queue", "list_entities", "subscriptions_of", "wrongly_named"]
+
+Listing = v.ListQueues | v.ListTopics | v.ListSubscriptions
+
+
+def is_a_queue(namespace: Namespace, name: str) -> bool:
+    """Whether this is the name of a queue, and not of dead letters, a topic or a subscription."""
+    known = namespace.queues.get(name)
+    return not v.is_dead_letter_queue(name) and (known is None or known.role is None)
+
+
+def list_entities(namespace: Namespace, command: Listing, seen: Sighting) -> Iterator[Transition]:
+    """MGMT-16, TOPIC-22: every queue, topic or subscription that is there, each once."""
+    sure = (name for name in _there(namespace, command) if not _may_be_absent(namespace, name))
+    names = tuple(sorted(_called(name, command) for name in sure))
+    if isinstance(seen.outcome, v.Listed):
+        if wrongly_named(namespace, command, seen.outcome):
+            return
+        names = seen.outcome.names
+    rules: tuple[v.RuleId, ...] = ("MGMT-16",)
+    if isinstance(command, v.ListSubscriptions) and command.topic in namespace.registry.buried:
+        rules = ("TOPIC-22", *rules)
+    yield Transition(outcome=v.Listed(names=names), next=namespace, rules=rules)
+    if isinstance(command, v.ListTopics) and namespace.profile.tier is v.Tier.BASIC:
+        # It has no topics, and may refuse to list any (MGMT-24).
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def wrongly_named(namespace: Namespace, command: Listing, listed: v.Listed) -> frozenset[str]:
+    """The names that a list leaves out, has twice or should not have."""
+    named = set(listed.names)
+    if isinstance(command, v.ListQueues):
+        # Whether a list names topics and dead-letter queues beside the queues is not said.
+        named = {name for name in named if is_a_queue(namespace, name)}
+    twice = {name for name in named if listed.names.count(name) > 1}
+    there = _there(namespace, command)
+    unknowable = _unknowable(namespace, command)
+    known = {_called(name, command) for name in (*there, *unknowable)}
+    missing = {
+        _called(name, command)
+        for name in there
+        if not _may_be_absent(namespace, name) and _called(name, command) not in named
+    }
+    return frozenset(twice | missing | (named - known))
+
+
+def subscriptions_of(namespace: Namespace, topic: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The paths of a topic's subscriptions that are surely there, and of all that may be."""
+    command = v.ListSubscriptions(topic=topic)
+    there = _there(namespace, command)
+    sure = frozenset(name for name in there if not _may_be_absent(namespace, name))
+    return sure, frozenset(there) | frozenset(_unknowable(namespace, command))
+
+
+def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
+    """The paths of all that a list is about, be they sure or not."""
+    match command:
+        case v.ListQueues():
+            return tuple(name for name in namespace.queues if is_a_queue(namespace, name))
+        case v.ListTopics():
+            roles = namespace.queues.items()
+            return tuple(name for name, each in roles if isinstance(each.role, Topic))
+        case v.ListSubscriptions():
+            role = namespace.queues[command.topic].role
+            return role.subscriptions if isinstance(role, Topic) else ()
+        case _:
+            assert_never(command)
+
+
+def _unknowable(namespace: Namespace, command: Listing) -> Iterable[str]:
+    """The paths of which nothing is told, and which may be of such an entity."""
+    unknowable = namespace.registry.unknowable
+    if not isinstance(command, v.ListSubscriptions):
+        return unknowable
+    return (name for name in unknowable if name.startswith(command.topic + v.SUBSCRIPTIONS))
+
+
+def _called(name: str, command: Listing) -> str:
+    """What a list calls an entity of this path."""
+    if isinstance(command, v.ListSubscriptions):
+        return name.removeprefix(command.topic + v.SUBSCRIPTIONS)
+    return name
+
+
+def _may_be_absent(namespace: Namespace, name: str) -> bool:
+    return name in namespace.registry.unknowable or is_unsure(namespace.queues[name])

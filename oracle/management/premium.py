@@ -1,0 +1,138 @@
+"""Premium: what it has instead of partitioned entities, and what becomes of those from before."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Namespace, Queue, Transaction
+from busproof.oracle.transactions.limits import in_order
+
+__all__ = [
+    "blamed_in_premium",
+    "may_keep_as_it_is",
+    "options_in_premium",
+    "partitions_refused",
+    "shown_in_premium",
+]
+
+_ON_MESSAGES: Final = v.Send | v.Receive | v.Peek | v.Complete
+
+
+def _is_stated(profile: v.Profile) -> bool:
+    """PREM-01: whether Premium has no partitioning, of which the oldest edition does not speak."""
+    oldest = "PREM-01" in profile.silent
+    return not oldest or profile.readings.get("PREMIUM-OLDEST") == "not-supported"
+
+
+def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+    """Whether a queue or topic may become partitioned, not partitioned, or either.
+
+    Args:
+        profile: of a namespace of Premium.
+        options: what it may become in another tier.
+    """
+    if _is_stated(profile):
+        return (profile.readings.get("PREMIUM-CHECKBOX") == "always-on",)
+    supported = profile.readings.get("PREMIUM-OLDEST") == "supported"
+    return options if supported or True not in options else (False, True)
+
+
+def partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
+    """Whether a request for a partitioned entity may be refused, and whether it must be."""
+    reading = "either"
+    if _is_stated(profile):
+        reading = profile.readings.get("PREMIUM-CHECKBOX", "either")
+    elif profile.readings.get("PREMIUM-OLDEST") == "supported":
+        reading = "supported"
+    return reading in ("either", "refused"), reading == "refused"
+
+
+def may_keep_as_it_is(namespace: Namespace, queue: Queue) -> bool:
+    """PREM-05: whether a queue from before may refuse to be changed (PREMIUM-EXISTING)."""
+    everything = namespace.profile.readings.get("PREMIUM-EXISTING") == "everything"
+    return _is_from_before(namespace, queue) and not everything
+
+
+def _is_from_before(namespace: Namespace, queue: Queue) -> bool:
+    return queue.managed.restored and namespace.profile.tier is v.Tier.PREMIUM
+
+
+def shown_in_premium(
+    namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
+) -> Iterator[v.RuleId]:
+    """What an answer shows of Premium.
+
+    Args:
+        namespace: after it.
+        queue: that it is about, if there is one.
+        command: that was asked.
+        outcome: the answer.
+    """
+    if namespace.profile.tier is not v.Tier.PREMIUM or isinstance(outcome, v.Refused):
+        return
+    if isinstance(command, v.ListQueues) and namespace.census.restored.earliest:
+        yield "PREM-04"
+    if queue is None:
+        return
+    worked = isinstance(outcome, v.Received | v.Done | v.Peeked) and outcome != v.Peeked()
+    if _is_from_before(namespace, queue) and isinstance(command, _ON_MESSAGES) and worked:
+        yield "PREM-03"
+    if queue.settings.partitioned:
+        return
+    if isinstance(outcome, v.Received):
+        yield from _shown_by_message(queue, outcome)
+    within = command.transaction if isinstance(command, v.Send) else None
+    if within is not None and _need_no_key(namespace.transactions.get(within)):
+        yield "PREM-13"
+
+
+def _shown_by_message(queue: Queue, outcome: v.Received) -> Iterator[v.RuleId]:
+    if queue.settings.requires_session:
+        yield "PREM-11"
+    if outcome.message.partition_key is not None:
+        yield "PREM-12"
+
+
+def _need_no_key(transaction: Transaction | None) -> bool:
+    """PREM-13: whether the latest message of a transaction has no key, or another than before."""
+    staged = [] if transaction is None else in_order(transaction)[-2:]
+    keys = {_key(each.message) for each in staged}
+    return None in keys or len(keys) > 1
+
+
+def _key(message: v.Message) -> str | None:
+    return message.session_id if message.session_id is not None else message.partition_key
+
+
+def blamed_in_premium(
+    namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
+) -> Iterator[v.RuleId]:
+    """The rules on Premium that an answer may break besides others."""
+    if namespace.profile.tier is not v.Tier.PREMIUM:
+        return
+    refused = isinstance(outcome, v.Refused)
+    if isinstance(command, v.ListQueues) and namespace.census.restored.latest:
+        yield "PREM-04"
+    if isinstance(command, v.CreateQueue | v.CreateTopic) and refused:
+        if isinstance(command, v.CreateQueue) and command.requires_session:
+            yield "PREM-11"
+        if command.max_size is not None:
+            yield "PREM-07"
+    if queue is None:
+        return
+    if _is_from_before(namespace, queue):
+        yield "PREM-04" if isinstance(command, v.GetQueue | v.DeleteQueue) else "PREM-03"
+    if queue.settings.requires_session:
+        yield "PREM-11"
+    if not queue.settings.partitioned:
+        yield from _blamed_for_keys(command, outcome)
+
+
+def _blamed_for_keys(command: v.Command, outcome: v.Outcome) -> Iterator[v.RuleId]:
+    if isinstance(command, v.Send) and isinstance(outcome, v.Refused):
+        if command.transaction is not None:
+            yield "PREM-13"
+        if command.message.partition_key is not None:
+            yield "PREM-12"
+    if isinstance(outcome, v.Received):
+        yield "PREM-12"

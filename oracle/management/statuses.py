@@ -1,0 +1,143 @@
+"""Entities that are disabled: for who sends, for who receives, or for both (MGMT-26 to MGMT-28).
+
+What they hold stays. What else than sending and receiving is refused meanwhile is not said, nor
+what becomes of what is scheduled or waits in a transaction: then nothing is told of them any more.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.forwarding.forward_retries import tried_again
+from busproof.oracle.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    feeding,
+    is_unsure,
+    with_queue,
+)
+from busproof.oracle.transactions.limits import with_transaction
+from busproof.oracle.transition import Transition, refusal
+from busproof.oracle.unjudged import given_up, is_joined
+
+__all__ = ["as_permitted", "with_lost_status", "with_status"]
+
+_SENDING: Final = v.Send | v.SendBatch | v.Schedule
+_RECEIVING: Final = v.Receive | v.ReceiveBatch
+_OF_SENDERS: Final = _SENDING | v.CancelScheduled
+_MANAGING: Final = (v.Creation | v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement) | (
+    v.TakePartitionDown | v.BringPartitionUp
+)
+"""What a disabled entity answers as any other."""
+
+
+def as_permitted(
+    namespace: Namespace, queue: Queue, command: v.Command, found: Iterator[Transition]
+) -> Iterator[Transition]:
+    """What an entity answers of what was found to be allowed, given its status.
+
+    Args:
+        namespace: the namespace.
+        queue: what the command concerns.
+        command: the command.
+        found: what is allowed where nothing is disabled.
+    """
+    owner = namespace.queues[v.owner_of(queue.settings.queue)]
+    if owner.managed.status is v.EntityStatus.ACTIVE or isinstance(command, _MANAGING):
+        return found
+    return _as_disabled(namespace, queue, owner, command, found)
+
+
+def _as_disabled(
+    namespace: Namespace,
+    queue: Queue,
+    owner: Queue,
+    command: v.Command,
+    found: Iterator[Transition],
+) -> Iterator[Transition]:
+    status = owner.managed.status
+    forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
+    if forbidden and isinstance(command, _SENDING):
+        yield from _only_refused(namespace, "MGMT-26", found)
+    elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
+        yield from _only_refused(namespace, "MGMT-27", found)
+    elif forbidden:
+        # Whether the rest is refused as well is not said, nor what a commit makes of it then.
+        for each in found:
+            yield attrs.evolve(each, next=_in_doubt(each.next, command))
+        left = _in_doubt(namespace, command)
+        yield refusal(left, v.Error.ENTITY_DISABLED, any_error=True)
+    else:
+        yield from _permitted(command, found)
+
+
+def _in_doubt(namespace: Namespace, command: v.Command) -> Namespace:
+    """The namespace in which the command's transaction, if it has one, may end otherwise."""
+    name: str | None = getattr(command, "transaction", None)
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is None or transaction is None:
+        return namespace
+    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
+
+
+def _only_refused(
+    namespace: Namespace, rule: v.RuleId, found: Iterator[Transition]
+) -> Iterator[Transition]:
+    """MGMT-26, MGMT-27: refused because it is disabled, or for what speaks against it besides."""
+    yield refusal(namespace, v.Error.ENTITY_DISABLED, rule)
+    yield from (each for each in found if isinstance(each.outcome, v.Refused))
+
+
+def _permitted(command: v.Command, found: Iterator[Transition]) -> Iterator[Transition]:
+    """MGMT-28: what is not disabled works as before."""
+    for each in found:
+        shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
+        works = shows and isinstance(each.outcome, v.Done | v.Received | v.ReceivedSeveral)
+        yield attrs.evolve(each, rules=("MGMT-28", *each.rules)) if works else each
+
+
+def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
+    """MGMT-26 to MGMT-28: the namespace once a queue was disabled or enabled.
+
+    Args:
+        namespace: after whatever else the update changes.
+        command: the update.
+        surely: whether it is in force now, and no other update may still change that.
+    """
+    queue = namespace.queues[command.queue]
+    before, status = queue.managed.status, command.status or queue.managed.status
+    if status is before:
+        return namespace
+    managed = attrs.evolve(queue.managed, status=status, suspended=True)
+    namespace = with_queue(namespace, attrs.evolve(queue, managed=managed))
+    if not (surely and _is_simple(namespace, queue)):
+        return given_up(namespace, command.queue)
+    if status.takes and not before.takes:
+        return tried_again(namespace, command.queue)
+    return namespace
+
+
+def with_lost_status(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
+    """The update may be in force, now, later or never, so that nothing is told any more."""
+    return namespace if command.status is None else given_up(namespace, command.queue)
+
+
+def _is_simple(namespace: Namespace, queue: Queue) -> bool:
+    """Whether nothing is on its way to a queue, or from it, of which no document speaks."""
+    name = queue.settings.queue
+    sources = {name}
+    scheduled = len(queue.calendar.entries)
+    if isinstance(queue.role, Subscription):
+        sources.add(queue.role.topic)
+        scheduled += len(namespace.queues[queue.role.topic].calendar.entries)
+    waits = any(
+        transaction is not None and any(v.owner_of(each) in sources for each in transaction.queues)
+        for transaction in namespace.transactions.values()
+    )
+    onward = v.destinations(queue.settings) or any(feeding(namespace, name))
+    linked = isinstance(queue.role, Topic) and is_joined(namespace, name)
+    return not (waits or onward or linked or scheduled or is_unsure(queue))

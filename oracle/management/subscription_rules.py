@@ -1,0 +1,279 @@
+"""Rules of subscriptions: added, removed and listed, in a transaction or out of one."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.filters.actions import is_plain, parsed_action, sets_a_key
+from busproof.filters.parser import Outside, Property, parsed, walked
+from busproof.filters.terms import is_of_the_system
+from busproof.oracle.sizes.message_limits import (
+    is_long_short_name,
+    is_longest_short_name,
+    must_refuse_beyond,
+)
+from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
+from busproof.oracle.transactions.limits import with_transaction
+from busproof.oracle.transactions.staging import after_refusal
+from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.unjudged import given_up
+
+__all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
+
+Change = v.AddRule | v.RemoveRule
+
+
+def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
+    """Every allowed answer to the adding or removing of a rule."""
+    queue, role = _subscription(namespace, command)
+    refused = _refusal(namespace, role, command)
+    if command.transaction is not None:
+        possible = refused is None
+        yield from _change_in_transaction(namespace, queue, command, possible=possible)
+        return
+    if refused is not None:
+        yield refused
+    if refused is None or not refused.rules:
+        rule = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
+        rules = (rule,) if queue.settings.partitioned else ()
+        longest = ("FILTER-26",) if is_longest_short_name(command.rule) else ()
+        yield done(_changed(namespace, command), *longest, *rules)
+
+
+def _subscription(
+    namespace: Namespace, command: Change | v.ListRules
+) -> tuple[Queue, Subscription]:
+    queue = namespace.queues[v.subscription_path(command.topic, command.subscription)]
+    if not isinstance(queue.role, Subscription):
+        raise AssertionError("rules are asked of subscriptions only")  # noqa: TRY004
+    return queue, queue.role
+
+
+def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
+    """FILTER-08, -09, -19, -25, -27: the allowed refusal; with a rule, nothing else is allowed."""
+    there = command.rule in role.rules
+    doubtful = any(each.rule == command.rule for each in role.pending)
+    if isinstance(command, v.RemoveRule):
+        missing: tuple[v.RuleId, ...] = () if there or doubtful else ("FILTER-09",)
+        if there and not doubtful:
+            return None
+        return refusal(namespace, v.Error.NOT_FOUND, *missing, any_error=doubtful)
+    return _refused_addition(namespace, command, there=there, doubtful=doubtful)
+
+
+def _refused_addition(
+    namespace: Namespace, command: v.AddRule, *, there: bool, doubtful: bool
+) -> Transition | None:
+    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: why a rule is not added, or need not be."""
+    wrong, perhaps = _objection(command.filter)
+    beside = list(_wrong_beside(namespace, command))
+    if there and not doubtful:
+        any_error = wrong or perhaps or bool(beside)
+        return refusal(namespace, v.Error.ALREADY_EXISTS, "FILTER-08", any_error=any_error)
+    broken = (*(("FILTER-19",) if wrong else ()), *(rule for rule in beside if rule is not None))
+    if broken:
+        return refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
+    if perhaps or doubtful or beside:
+        return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
+    return None
+
+
+def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
+    """FILTER-21, FILTER-25, FILTER-27: what speaks against a rule besides its filter.
+
+    The rule by which it has to be refused, or `None` where it may be.
+    """
+    if is_long_short_name(command.rule):
+        yield "FILTER-27" if must_refuse_beyond(namespace) else None
+    if command.action is not None:
+        statements = parsed_action(command.action)
+        if statements is Outside.WRONG:
+            yield "FILTER-25"
+        elif isinstance(statements, Outside):
+            yield None
+        elif sets_a_key(statements):
+            must = namespace.profile.readings.get("ACTION-KEYS") == "refused"
+            yield "FILTER-21" if must else None
+        elif not _is_told(command.action):
+            yield None
+
+
+def _is_told(action: str) -> bool:
+    """Whether it is told what an action does, and nothing keeps it from being added."""
+    statements = parsed_action(action)
+    return not isinstance(statements, Outside) and is_plain(statements)
+
+
+def _objection(wanted: v.Filter) -> tuple[bool, bool]:
+    """Whether a filter has to be refused, and whether it may be."""
+    if isinstance(wanted, v.CorrelationFilter):
+        return False, wanted == v.CorrelationFilter()
+    if not isinstance(wanted, v.SqlFilter):
+        return False, False
+    condition = parsed(wanted.expression)
+    if isinstance(condition, Outside):
+        return condition is Outside.WRONG, True
+    named = [part for part in walked(condition) if isinstance(part, Property)]
+    unheard_of = any(part.scope == "sys" and not is_of_the_system(part.name) for part in named)
+    return False, unheard_of
+
+
+def _changed(namespace: Namespace, command: Change) -> Namespace:
+    """FILTER-07: the rule is as it was asked for from now on."""
+    queue, role = _subscription(namespace, command)
+    if isinstance(command, v.AddRule):
+        rules = role.rules.set(command.rule, command.filter)
+        changed = attrs.evolve(role, rules=rules, added=True)
+        if command.action is not None:
+            return _with_action(_revised(namespace, queue, changed), command, command.action)
+        return _revised(namespace, queue, changed)
+    rules = role.rules.delete(command.rule) if command.rule in role.rules else role.rules
+    actions = role.actions
+    if command.rule in actions:
+        actions = actions.delete(command.rule)
+    without = attrs.evolve(role, rules=rules, actions=actions, removed=True)
+    return _revised(namespace, queue, without)
+
+
+def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Namespace:
+    """FILTER-21: the rule changes its copies from now on.
+
+    Where messages are on their way that were there before, or it is open what the action does,
+    nothing is told of the subscription any more.
+    """
+    queue, role = _subscription(namespace, command)
+    topic = namespace.queues[role.topic]
+    if not isinstance(topic.role, Topic):
+        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    actions = role.actions.set(command.rule, action)
+    acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
+    counted = attrs.evolve(topic.role, copiers=topic.role.copiers + 1)
+    namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
+    late = topic.role.adrift or len(topic.calendar.entries) or topic.fed
+    if late or not _is_told(action):
+        return given_up(namespace, queue.settings.queue)
+    return namespace
+
+
+def _pending(namespace: Namespace, command: Change) -> Namespace:
+    """The rule may be as it was asked for, from now or later on, or never."""
+    path = v.subscription_path(command.topic, command.subscription)
+    queue = namespace.queues.get(path)
+    if queue is None or not isinstance(queue.role, Subscription):
+        return namespace
+    role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
+    if isinstance(command, v.AddRule) and command.action is not None:
+        return given_up(_revised(namespace, queue, role), path)
+    return _revised(namespace, queue, role)
+
+
+def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
+    topic = namespace.queues[role.topic]
+    if not isinstance(topic.role, Topic):
+        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    revision = topic.role.revision + 1
+    changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
+    namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
+    revised = attrs.evolve(topic.role, revision=revision)
+    return with_queue(namespace, attrs.evolve(topic, role=revised))
+
+
+def _change_in_transaction(
+    namespace: Namespace, queue: Queue, command: Change, *, possible: bool
+) -> Iterator[Transition]:
+    """FEAT-03, FEAT-04: refused on a partitioned topic; on a regular one perhaps a part of it."""
+    name = command.transaction or ""
+    transaction = namespace.transactions.get(name)
+    if transaction is None:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    left = after_refusal(namespace, name, transaction)
+    if not queue.settings.partitioned:
+        supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
+        # What could not be done outside of a transaction may be refused before the commit.
+        if not (supported and possible) or transaction.doubtful or transaction.doomed:
+            yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
+        staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
+        # A commit that was never answered may come only now, and take effect with this change.
+        at_once = _pending(namespace, command) if transaction.ending else namespace
+        yield done(with_transaction(at_once, name, staged))
+        return
+    silent = "FEAT-03" in namespace.profile.silent
+    rules = () if silent else ("FEAT-03",)
+    yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    if silent or namespace.profile.readings.get("RULE-IN-TRANSACTION") in ("ignored", "either"):
+        yield done(_pending(namespace, command))
+    if namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
+        doomed = attrs.evolve(transaction, doomed=True)
+        yield done(with_transaction(namespace, name, doomed), *rules)
+
+
+def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    """FEAT-04: the rules that a transaction has changed, as far as it could."""
+    for command in transaction.changes:
+        queue = namespace.queues.get(v.subscription_path(command.topic, command.subscription))
+        role = None if queue is None else queue.role
+        possible = isinstance(role, Subscription) and _refusal(namespace, role, command) is None
+        change = _changed if certain and possible else _pending
+        namespace = change(namespace, command)
+    return namespace
+
+
+def lost_change(namespace: Namespace, command: Change) -> Namespace:
+    """The rule may have been added or removed, and its transaction may have ended."""
+    name = command.transaction
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is not None and transaction is not None:
+        doubtful = attrs.evolve(transaction, doubtful=True)
+        namespace = with_transaction(namespace, name, doubtful)
+    return _pending(namespace, command)
+
+
+def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> Iterator[Transition]:
+    """FILTER-10: every rule, once."""
+    _, role = _subscription(namespace, command)
+    rules = sorted(role.rules.items())
+    known = tuple(
+        v.SubscriptionRule(name=name, filter=each, action=role.actions.get(name))
+        for name, each in rules
+    )
+    if seen.outcome is None:
+        yield Transition(outcome=v.RulesListed(rules=known), next=namespace, rules=("FILTER-10",))
+    elif isinstance(seen.outcome, v.RulesListed) and _agrees(role, seen.outcome.rules):
+        yield Transition(outcome=seen.outcome, next=namespace, rules=("FILTER-10",))
+
+
+def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
+    """Whether a list names each rule that is there, and none that is not."""
+    names = [each.name for each in listed]
+    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
+    addable = [each for each in role.pending if isinstance(each, v.AddRule)]
+    missing = set(role.rules) - set(names) - removable
+    if missing or len(set(names)) < len(names):
+        return False
+    return all(
+        (
+            each.name in role.rules
+            and _is_same(role.rules[each.name], each.filter)
+            and _acts_alike(role.actions.get(each.name), each.action)
+        )
+        or any(new.rule == each.name and _is_same(new.filter, each.filter) for new in addable)
+        for each in listed
+    )
+
+
+def _acts_alike(added: str | None, listed: str | None) -> bool:
+    """Whether an action came back, which may be written otherwise, or not be told."""
+    if listed is None or added == listed:
+        return True
+    return added is not None and parsed_action(added) == parsed_action(listed)
+
+
+def _is_same(added: v.Filter, listed: v.Filter) -> bool:
+    """Whether a filter came back; SQL may be written otherwise, and stand for true and false."""
+    if isinstance(listed, v.SqlFilter) and isinstance(added, v.TrueFilter | v.FalseFilter):
+        return True
+    if isinstance(listed, v.SqlFilter) and isinstance(added, v.SqlFilter):
+        return parsed(added.expression) == parsed(listed.expression)
+    return added == listed

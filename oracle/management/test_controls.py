@@ -1,0 +1,130 @@
+"""What a test does to the world around queues: outages and time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.outages import Outages
+from busproof.oracle.registry import troubled
+from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
+from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.window import Window
+
+__all__ = [
+    "advance_clock",
+    "bring_up",
+    "in_outage",
+    "lost_advance",
+    "lost_outage",
+    "take_down",
+    "with_outages",
+]
+
+
+def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
+    return bool(everywhere(namespace, queue.settings) >> partition & 1)
+
+
+def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Transition]:
+    """One partition becomes unavailable; what it holds stays."""
+    queue = namespace.queues[command.queue]
+    if not _exists(namespace, queue, command.partition):
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    if not queue.outages.any:
+        begun = Window(namespace.now.latest, -NEVER)
+        namespace = with_queue(namespace, attrs.evolve(queue, outage=begun))
+    down = queue.outages.switched(command.partition, down=True)
+    yield done(_outlasting(with_outages(namespace, command.queue, down), command))
+
+
+def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace:
+    """The namespace that remembers which messages were there when the partition went down."""
+    owner = v.owner_of(command.queue)
+    for each in (owner, *v.dead_letter_queues_of(owner)):
+        queue = namespace.queues.get(each)
+        if queue is not None:
+            there = queue.outlasted.set(command.partition, queue.arrivals)
+            namespace = with_queue(namespace, attrs.evolve(queue, outlasted=there))
+    return namespace
+
+
+def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Transition]:
+    """The partition is available again, and so is what it held."""
+    queue = namespace.queues[command.queue]
+    if not _exists(namespace, queue, command.partition):
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    up = queue.outages.switched(command.partition, down=False)
+    recovered = queue.recovered | (1 << command.partition & queue.outages.down)
+    back = with_outages(
+        namespace, command.queue, up, recovered=recovered, spread=queue.spread.restarted()
+    )
+    if not up.any:
+        over = Window(queue.outage.earliest, namespace.now.earliest)
+        back = with_queue(back, attrs.evolve(back.queues[command.queue], outage=over))
+    yield done(back)
+
+
+def lost_outage(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
+) -> Namespace:
+    """The partition may be down or up, and may still change."""
+    queue = namespace.queues[command.queue]
+    outages = queue.outages.doubtful(1 << command.partition)
+    return in_outage(namespace, command.queue, outages)
+
+
+def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
+    """The namespace after an outage of what may not be there, for its creation may come only now.
+
+    Like one that is refused it may then act on some of the partitions (MANAGEMENT-IN-OUTAGE).
+    """
+    namespace = with_outages(namespace, name, outages)
+    owner = namespace.queues[v.owner_of(name)]
+    if not (owner.doubtful and outages.any):
+        return namespace
+    if namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either") != "either":
+        return namespace
+    name = owner.settings.queue
+    if owner.role is not None or is_joined(namespace, name):
+        return given_up(namespace, name)
+    managed = attrs.evolve(owner.managed, frayed=owner.managed.frayed or "create")
+    return with_queue(namespace, attrs.evolve(owner, managed=managed))
+
+
+def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
+    """An entity and its dead letters are in the same partitions, and share their outages."""
+    owner = v.owner_of(name)
+    for each in (owner, *v.dead_letter_queues_of(owner)):
+        queue = namespace.queues.get(each)
+        if queue is not None:
+            managed = queue.managed
+            if outages.any or queue.outages.any:
+                managed = troubled(managed, namespace.now)
+            changed = attrs.evolve(queue, outages=outages, managed=managed, **changes)
+            namespace = with_queue(namespace, changed)
+    return _darkened(namespace, owner, outages)
+
+
+def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
+    """The namespace that remembers whether this entity has partitions that are down."""
+    registry, dark = namespace.registry, bool(outages.down)
+    if dark is (name in registry.dark):
+        return namespace
+    names = registry.dark.set(name, None) if dark else registry.dark.delete(name)
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, dark=names))
+
+
+def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:
+    """Virtual time passes; what it ends is ended when a queue is next asked for something."""
+    yield done(attrs.evolve(namespace, now=namespace.now.shifted(command.duration)))
+
+
+def lost_advance(namespace: Namespace, command: v.AdvanceClock) -> Namespace:
+    """Time may have passed."""
+    now = Window(namespace.now.earliest, namespace.now.latest + command.duration)
+    return attrs.evolve(namespace, now=now)

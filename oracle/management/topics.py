@@ -1,0 +1,197 @@
+"""Topics and subscriptions: what they have in common, and what is asked of the wrong one of them.
+
+A subscription is received from, settled and peeked exactly as a queue is, and a topic is sent to as
+one: both are kept as queues. What differs is in this module and in `arriving`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, get_args
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.registry import troubled_like
+from busproof.oracle.state import Namespace, Queue, Subscription, Topic, with_queue
+from busproof.oracle.transition import Transition, refusal
+
+__all__ = [
+    "has_no_such_setting",
+    "misaddressed",
+    "returned",
+    "shares_homes",
+    "shown_by_copy",
+    "shown_by_nothing",
+    "told_of_topics",
+    "why_absent",
+    "with_partitions_of_topic",
+]
+
+_ON_A_TOPIC: Final = (
+    v.CreateSubscription,
+    v.Send,
+    v.SendBatch,
+    v.Schedule,
+    v.CancelScheduled,
+    v.TakePartitionDown,
+    v.BringPartitionUp,
+    *get_args(v.TopicManagement),
+)
+_NOTHING: Final[dict[type[v.Command], v.Outcome]] = {
+    v.Receive: v.Empty(),
+    v.ReceiveBatch: v.Empty(),
+    v.Peek: v.Peeked(),
+}
+_TOLD_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
+    "KEY-02": "TOPIC-07",
+    "KEY-03": "TOPIC-10",
+    "KEY-11": "TOPIC-12",
+    "KEY-15": "TOPIC-11",
+    "TXN-03": "TOPIC-16",
+    "TXN-04": "TOPIC-16",
+    "TXN-08": "TOPIC-16",
+    "TXN-12": "TOPIC-15",
+    "TXN-13": "TOPIC-15",
+}
+_TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
+    **_TOLD_OF_TOPICS,
+    "KEY-06": "TOPIC-14",
+    "LIFE-02": "TOPIC-20",
+    "LIFE-03": "TOPIC-20",
+    "LIFE-04": "TOPIC-20",
+    "LIFE-05": "TOPIC-20",
+    "LIFE-06": "TOPIC-20",
+    "LIFE-10": "TOPIC-13",
+    "LIFE-12": "TOPIC-08",
+}
+
+
+def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
+    """The rules, and those on topics that say of a topic or a subscription what they say.
+
+    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because what is documented of queues is documented of
+    topics and subscriptions as well.
+    """
+    if queue is None or queue.role is None:
+        return rules
+    same = _TOLD_OF_TOPICS if isinstance(queue.role, Topic) else _TOLD_OF_SUBSCRIPTIONS
+    more = tuple(same[rule] for rule in rules if rule in same)
+    if isinstance(queue.role, Subscription) and queue.settings.partitioned and "LIFE-09" in rules:
+        more = ("TOPIC-09", *more)
+    if queue.settings.requires_session and "LIFE-01" in rules:
+        more = ("TOPIC-13", *more)
+    return tuple(dict.fromkeys((*rules, *more)))
+
+
+def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> Iterator[Transition]:
+    """TOPIC-05, TOPIC-06: only a topic has subscriptions; none gives messages or takes them.
+
+    Nothing where the command and the entity fit. A topic has no dead letters, and whoever asks for
+    some is refused or given none.
+    """
+    rules: tuple[v.RuleId, ...]
+    if isinstance(queue.role, Topic):
+        if isinstance(command, _ON_A_TOPIC):
+            return
+        rules = ("TOPIC-05",)
+    elif isinstance(queue.role, Subscription):
+        if not isinstance(command, _ON_A_TOPIC):
+            return
+        rules = ("TOPIC-06",)
+    elif isinstance(command, v.CreateSubscription | v.AddRule | v.RemoveRule | v.ListRules):
+        rules = ("TOPIC-06",)
+    elif isinstance(namespace.queues[v.owner_of(queue.settings.queue)].role, Topic):
+        rules = ()
+    else:
+        return
+    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    if rules != ("TOPIC-06",) and type(command) in _NOTHING:
+        yield Transition(outcome=_NOTHING[type(command)], next=namespace, rules=rules)
+
+
+def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
+    """Whether an update asks of a topic or a subscription what no source says that it has.
+
+    A topic can be disabled for who sends, a subscription for who receives (ROLE-STATUS); whether
+    copies are detected, and what is partitioned, is the topic's.
+    """
+    if isinstance(queue.role, Topic):
+        return command.status is v.EntityStatus.RECEIVE_DISABLED
+    if isinstance(queue.role, Subscription):
+        of_topic = (command.partitioned, command.duplicate_detection)
+        return of_topic != (None, None) or command.status is v.EntityStatus.SEND_DISABLED
+    return False
+
+
+def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
+    """The namespace, in which a subscription and its dead letters have their topic's partitions.
+
+    Which key leads where is the topic's as well only if its copies stay in the message's partition
+    (SUBSCRIPTION-PARTITIONS).
+    """
+    queue = namespace.queues.get(v.owner_of(name))
+    if queue is None or not isinstance(queue.role, Subscription):
+        return namespace
+    topic = namespace.queues[queue.role.topic]
+    partitions: dict[str, Any] = {"outages": topic.outages, "recovered": topic.recovered}
+    homes = topic.homes if shares_homes(namespace) else queue.homes
+    managed = troubled_like(queue.managed, topic.managed)
+    shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
+    namespace = with_queue(namespace, shared)
+    for grave in v.dead_letter_queues_of(queue.settings.queue):
+        dead = namespace.queues.get(grave)
+        if dead is not None:
+            managed = troubled_like(dead.managed, topic.managed)
+            namespace = with_queue(namespace, attrs.evolve(dead, managed=managed, **partitions))
+    return namespace
+
+
+def returned(namespace: Namespace, queue: Queue) -> Namespace:
+    """What was learned of a key from a subscription's message is known of its topic as well."""
+    if not isinstance(queue.role, Subscription) or not shares_homes(namespace):
+        return namespace
+    topic = namespace.queues[queue.role.topic]
+    if topic.homes is queue.homes:
+        return namespace
+    return with_queue(namespace, attrs.evolve(topic, homes=queue.homes))
+
+
+def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
+    """TOPIC-03, FILTER-02: what was sent too early or is not taken is not found."""
+    role = queue.role
+    if not isinstance(role, Subscription):
+        return ()
+    return ("TOPIC-03", *role.kept_by) if role.late and not queue.arrivals else role.kept_by
+
+
+def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
+    """TOPIC-02, TOPIC-23, TOPIC-26: a copy is there, whatever became of others or of its topic."""
+    if not isinstance(queue.role, Subscription):
+        return ()
+    topic = namespace.queues[queue.role.topic]
+    paths = topic.role.subscriptions if isinstance(topic.role, Topic) else ()
+    others = [namespace.queues[path] for path in paths if path != queue.settings.queue]
+    rules: tuple[v.RuleId, ...] = ()
+    if any(_is_gone(other, body) for other in others):
+        rules = ("TOPIC-02",)
+    if isinstance(topic.role, Topic) and topic.role.parted:
+        rules = ("TOPIC-23", *rules)
+    return rules if topic.managed.status.takes else ("TOPIC-26", *rules)
+
+
+def _is_gone(queue: Queue, body: str) -> bool:
+    numbers = queue.bodies.get(body)
+    return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
+
+
+def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
+    """The rules by which the topic, or the subscription itself, keeps this message out."""
+    if not isinstance(queue.role, Subscription):
+        return ()
+    known = namespace.queues[queue.role.topic].bodies.get(body)
+    at_topic = (known,) if isinstance(known, str) else ()
+    return (*at_topic, *queue.role.kept_out.get(body, ()))
+
+
+def shares_homes(namespace: Namespace) -> bool:
+    """Whether a copy is known to be in its message's partition (SUBSCRIPTION-PARTITIONS)."""
+    return namespace.profile.readings.get("SUBSCRIPTION-PARTITIONS") == "same"

@@ -1,0 +1,60 @@
+"""Creations whose answer was lost: the entity may exist, and as any of those asked for."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Namespace, Queue, with_queue
+from busproof.oracle.transition import Transition
+from busproof.oracle.unjudged import given_up, is_unknowable, named
+
+__all__ = ["lost_creation"]
+
+
+def lost_creation(
+    namespace: Namespace,
+    command: v.Creation,
+    answers: Iterable[Transition],
+) -> tuple[Namespace, ...]:
+    """The states that remain possible: the entity may exist, from now or later on.
+
+    Where one of the same name was asked for before and never answered either, but with other
+    settings, whichever came first exists, and nobody knows which that was.
+
+    Args:
+        namespace: before the creation.
+        command: the creation.
+        answers: what could have been answered to it.
+    """
+    path = v.created_path(command)
+    known = namespace.queues.get(path)
+    states = [] if known is None else [namespace]
+    possible = False
+    for answer in answers:
+        if is_unknowable(answer.next, path):
+            return (answer.next,)
+        created = answer.next.queues.get(path)
+        if created is None:
+            continue
+        if not isinstance(answer.outcome, v.Done):
+            # Refused in an outage, it may still have acted on the partitions that were up.
+            if created.managed.frayed and known is None:
+                states.append(answer.next)
+            continue
+        possible = True
+        if known is None or not _is_alike(created, known):
+            doubtful = attrs.evolve(created, doubtful=True)
+            states.append(with_queue(answer.next, doubtful))
+    if known is None and not possible:
+        # What keeps it from being created now may be gone when the request takes effect. Until
+        # there is what it is to forward to, it is not.
+        destinations = named(command)[1:]
+        if any(each not in namespace.queues for each in destinations):
+            return (namespace,)
+        return (given_up(namespace, path, *destinations),)
+    return tuple(states)
+
+
+def _is_alike(created: Queue, known: Queue) -> bool:
+    return created.settings == known.settings and type(created.role) is type(known.role)

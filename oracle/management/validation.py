@@ -1,0 +1,164 @@
+"""What an entity that is asked for may become in its tier, and why it may be refused.
+
+One reason is the api-version: a year and a month, and two of them compare as dates: as text,
+"2013-9" would be later than "2013-10". What else a request names is malformed, and what it gets is
+left open (API-VERSION-FORM).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
+from busproof.oracle.management.premium import options_in_premium, partitions_refused
+from busproof.oracle.messages.duplicates import lawful_windows
+from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
+from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
+from busproof.oracle.state import Namespace
+
+__all__ = [
+    "created_rules",
+    "is_beyond_basic",
+    "objections",
+    "options_of",
+    "version_shown",
+    "windows_of",
+    "with_basic",
+]
+
+
+_FORM: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+_FIRST: Final = "2013-10"
+"""MGMT-06: the first api-version that knows partitioned entities."""
+
+
+def _is_malformed(version: str) -> bool:
+    return version != "" and _FORM.fullmatch(version) is None
+
+
+def version_shown(version: str) -> v.RuleId | None:
+    """The rule that speaks of this api-version; "" is none at all, which MGMT-08 speaks of."""
+    if _is_malformed(version):
+        return None
+    # Of the same form, text and dates have the same order.
+    return "MGMT-08" if version < _FIRST else "MGMT-06" if version == _FIRST else "MGMT-07"
+
+
+def _knows_partitions(profile: v.Profile, version: str | None) -> bool:
+    """MGMT-06, MGMT-07: whether requests of this api-version must know partitioned entities.
+
+    `None` is the version that the implementation's own requests name.
+    """
+    if version is None:
+        return True
+    rule = version_shown(version)
+    return rule in ("MGMT-06", "MGMT-07") and rule not in profile.silent
+
+
+def _is_old(version: str | None) -> bool:
+    """MGMT-08: whether no edition says that requests of this api-version work."""
+    return version is not None and version_shown(version) in ("MGMT-08", None)
+
+
+def _must_refuse_version(profile: v.Profile, version: str | None) -> bool:
+    """Whether a malformed api-version is refused by the reading of API-VERSION-FORM."""
+    malformed = version is not None and _is_malformed(version)
+    return malformed and profile.readings.get("API-VERSION-FORM") == "refused"
+
+
+def is_beyond_basic(command: v.CreateQueue) -> bool:
+    """Whether public documentation denies Basic such a queue."""
+    return command.requires_session or command.duplicate_detection
+
+
+def windows_of(
+    namespace: Namespace, command: v.CreateQueue | v.CreateTopic
+) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
+    """DUP-03: the duplicate windows that come of a request, and the rules for each."""
+    detects, asked = command.duplicate_detection, command.duplicate_window
+    return lawful_windows(namespace, detects=detects, asked=asked)
+
+
+def objections(
+    namespace: Namespace, command: v.CreateQueue
+) -> Iterator[tuple[v.Error, tuple[v.RuleId, ...], bool]]:
+    """Why the request may be refused: the error, the rules, and whether it must be."""
+    profile, wanted = namespace.profile, command.partitioned
+    if is_long_name(command.queue):
+        yield v.Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
+    limits = with_lawful_locks(command)[1]
+    if limits:
+        yield v.Error.INVALID_OPERATION, limits, False
+    if windows_of(namespace, command)[0][1]:
+        yield v.Error.INVALID_OPERATION, ("DUP-03",), False
+    asked = _asked_for(profile, wanted)
+    may, must = partitions_refused(profile)
+    if True in asked and profile.tier is v.Tier.PREMIUM and may:
+        surely = must and False not in asked
+        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
+    version = command.api_version
+    if _is_old(version) or (wanted and not _knows_partitions(profile, version)):
+        why = ("MGMT-08",) if wanted and version_shown(version or "") else ()
+        yield v.Error.INVALID_OPERATION, why, _must_refuse_version(profile, version)
+    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
+        reading = profile.readings.get("BASIC-FEATURES")
+        if reading != "offered":
+            yield v.Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
+    if may_refuse_size(profile, command):
+        rules = {v.Tier.STANDARD: ("SIZE-02",), v.Tier.PREMIUM: ("PREM-08",)}
+        yield v.Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
+
+
+def _of_premium(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
+    """PREM-01, PREM-06: no entity is created partitioned, nor one anew that was from before."""
+    buried = namespace.registry.buried.get(name)
+    again = buried is not None and buried.restored
+    return ("PREM-06", "PREM-01") if again else ("PREM-01",)
+
+
+def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]:
+    """Whether the queue may become partitioned, not partitioned, or either."""
+    profile = namespace.profile
+    options = _asked_for(profile, command.partitioned)
+    if profile.tier is v.Tier.PREMIUM:
+        return options_in_premium(profile, options)
+    known = _knows_partitions(profile, command.api_version)
+    return with_basic(profile, options) if known or True not in options else (False, True)
+
+
+def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
+    """What a request means, which may leave the option out (PARTITIONING-DEFAULT)."""
+    if wanted is not None:
+        return (wanted,)
+    reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
+    return {"partitioned": (True,), "either": (False, True)}.get(reading, (False,))
+
+
+def with_basic(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
+    """The options, of which Basic may only have that an entity is partitioned (BASIC-REGULAR)."""
+    if profile.tier is not v.Tier.BASIC or False not in options:
+        return options
+    reading = profile.readings.get("BASIC-REGULAR", "either")
+    return {"never": (True,), "as-asked": options}.get(reading, (False, True))
+
+
+def created_rules(
+    namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
+) -> tuple[v.RuleId, ...]:
+    """What it shows that the queue was created."""
+    rules: tuple[v.RuleId, ...] = ()
+    profile = namespace.profile
+    if partitioned and profile.tier is not v.Tier.PREMIUM:
+        rules = ("MGMT-02",)
+    if partitioned and command.api_version is not None:
+        shown = version_shown(command.api_version)
+        rules = rules if shown is None else (shown, *rules)
+    elif command.partitioned and not _knows_partitions(profile, command.api_version):
+        rules = ("MGMT-08", *rules) if version_shown(command.api_version or "") else rules
+    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
+        rules = ("MGMT-24", *rules)
+    granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
+    if granted and profile.tier is not v.Tier.BASIC:
+        rules = ("SIZE-01" if profile.tier is v.Tier.STANDARD else "PREM-07", *rules)
+    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules

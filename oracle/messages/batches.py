@@ -1,0 +1,327 @@
+"""Several messages in one request: sent together or not at all, and received together.
+
+A batch is sent as its messages one after another, none of which anybody sees unless all of them are
+taken. What of its keys is open is said by BATCH-KEYS.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.evolving import evolve
+from busproof.oracle.messages.duplicates import declined
+from busproof.oracle.messages.keys import effective_key
+from busproof.oracle.messages.message_store import line_of, never_arrives
+from busproof.oracle.messages.receiving import lost_receive, order_rule, receive
+from busproof.oracle.messages.sending import lost_send, send
+from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
+from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
+from busproof.oracle.transactions.staging import after_refusal
+from busproof.oracle.transition import Sighting, Transition, refusal
+
+__all__ = [
+    "Reached",
+    "are_locked_apart",
+    "lost_receive_batch",
+    "lost_send_batch",
+    "one_more",
+    "one_of",
+    "receive_batch",
+    "send_batch",
+]
+
+Reached = tuple[Namespace, tuple[v.RuleId, ...]]
+"""A state, and the rules that led there."""
+
+
+def send_batch(namespace: Namespace, command: v.SendBatch, seen: Sighting) -> Iterator[Transition]:
+    """BATCH-01, BATCH-02: all of its messages are taken, or none."""
+    if not command.messages:
+        # Outside the documents: who sends nothing may be told that it is done.
+        yield Transition(outcome=v.Done(), next=namespace)
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        return
+    several = _has_several_keys(namespace, namespace.queues[command.queue], command)
+    reading = namespace.profile.readings.get("BATCH-KEYS")
+    may_exceed, exceeds = batch_excess(namespace, command.messages)
+    refusals: list[Transition] = []
+    for chosen in _choices(namespace, command, seen, several=several):
+        ends, refused = _folded(namespace, command, chosen)
+        refusals += refused
+        if not (exceeds or (several and reading == "refused")):
+            for end in ends:
+                yield _done(namespace, command, end, several=several)
+    if may_exceed:
+        rules: tuple[v.RuleId, ...] = ("BATCH-07",) if exceeds else ()
+        yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
+    if several and reading != "split":
+        told = refusal(namespace, v.Error.INVALID_OPERATION, "BATCH-05", any_error=True)
+        yield _refused(namespace, command, told)
+    for told in refusals:
+        yield _refused(namespace, command, told)
+
+
+def _choices(
+    namespace: Namespace, command: v.SendBatch, seen: Sighting, *, several: bool
+) -> Iterator[Sighting]:
+    """What was seen; where nothing was, a partition for all of it, or with several keys none."""
+    if seen.outcome is not None:
+        yield Sighting(v.Done(), seen.witness)
+        return
+    settings = namespace.queues[command.queue].settings
+    for partition in range(partition_count(namespace, settings)):
+        yield Sighting(v.Done(), v.Witness(partition=partition))
+    if several:
+        yield Sighting()
+
+
+def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) -> bool:
+    """BATCH-KEYS: whether not all of its messages have the same key, or none."""
+    keys = {effective_key(namespace, queue.settings, message) for message in command.messages}
+    return len(keys) > 1
+
+
+def _folded(
+    namespace: Namespace, command: v.SendBatch, seen: Sighting
+) -> tuple[list[Reached], list[Transition]]:
+    """The states after all of its messages, and the refusals of any one of them."""
+    reached: list[Reached] = [(namespace, ())]
+    refusals: list[Transition] = []
+    for one, shows in _one_by_one(namespace, command):
+        later: list[Reached] = []
+        for state, rules in reached:
+            before = _without_turns(state, command.queue)
+            for transition in _sent(before, one, seen):
+                if isinstance(transition.outcome, v.Refused):
+                    refusals.append(transition)
+                else:
+                    after = _showing(before, transition.next, command.queue, shows)
+                    later.append((after, (*rules, *transition.rules)))
+        reached = _apart(later)
+    return reached, refusals
+
+
+def _one_by_one(
+    namespace: Namespace, command: v.SendBatch
+) -> Iterator[tuple[v.Send, tuple[v.RuleId, ...]]]:
+    """Each of its messages as though it were sent alone, and what it shows by arriving."""
+    queue = namespace.queues[command.queue]
+    lines: set[object] = set()
+    for message in command.messages:
+        line = line_of(queue, message, effective_key(namespace, queue.settings, message))
+        one = v.Send(
+            queue=command.queue,
+            message=message,
+            timeout=command.timeout,
+            transaction=command.transaction,
+        )
+        yield one, ("BATCH-01", "BATCH-03") if line in lines else ("BATCH-01",)
+        lines.update({line} - {None})
+
+
+def _sent(namespace: Namespace, one: v.Send, seen: Sighting) -> Iterator[Transition]:
+    """What may come of one of them; where nothing was seen, each goes to its first partition."""
+    for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
+        yield transition
+        if seen.outcome is None and not isinstance(transition.outcome, v.Refused):
+            return
+
+
+def _apart(reached: list[Reached]) -> list[Reached]:
+    """One of those that are in the same state."""
+    return [
+        each
+        for place, each in enumerate(reached)
+        if all(each[0] != other[0] for other in reached[:place])
+    ]
+
+
+def _without_turns(namespace: Namespace, name: str) -> Namespace:
+    """KEY-14: whether a batch takes one turn, or each of its messages, is not said."""
+    queue = namespace.queues[name]
+    return with_queue(namespace, evolve(queue, spread=queue.spread.restarted(), batched=True))
+
+
+def _showing(
+    before: Namespace, after: Namespace, name: str, shows: tuple[v.RuleId, ...]
+) -> Namespace:
+    """The namespace, in which what has just arrived shows rules by being received."""
+    role = after.queues[name].role
+    for path in role.subscriptions if isinstance(role, Topic) else (name,):
+        queue = after.queues[path]
+        if queue.arrivals == before.queues[path].arrivals:
+            continue
+        stored = queue.messages.get(queue.arrivals - 1)
+        if stored is not None:
+            told = evolve(stored, shows=(*shows, *stored.shows))
+            messages = queue.messages.set(stored.number, told)
+            after = with_queue(after, evolve(queue, messages=messages))
+    return after
+
+
+def _done(
+    namespace: Namespace,
+    command: v.SendBatch,
+    end: Reached,
+    *,
+    several: bool,
+) -> Transition:
+    state, rules = end
+    queue = namespace.queues[command.queue]
+    more = tuple(_shown(queue, command, rules, several=several))
+    after = _without_turns(state, command.queue)
+    told = tuple(dict.fromkeys((*more, *rules)))
+    return Transition(outcome=v.Done(), next=after, rules=told)
+
+
+def _shown(
+    queue: Queue, command: v.SendBatch, rules: tuple[v.RuleId, ...], *, several: bool
+) -> Iterator[v.RuleId]:
+    """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: what it shows that a batch is taken."""
+    if several:
+        yield "BATCH-05"
+    elif len(command.messages) > 1 and "KEY-02" in rules:
+        yield "BATCH-04"
+    named = {(each.session_id, each.partition_key) for each in command.messages}
+    if not queue.settings.partitioned and len(named) > 1:
+        yield "BATCH-06"
+    if command.transaction is not None:
+        yield "BATCH-08"
+    if "KEY-11" in rules:
+        yield "BATCH-09"
+
+
+def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
+    """BATCH-02: nothing of the batch arrives, now or later."""
+    left = _none_of(namespace, command)
+    name = command.transaction
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is not None and transaction is not None:
+        left = after_refusal(left, name, transaction)
+    rules = tuple(dict.fromkeys((*_why(told), "BATCH-02", *told.rules))) if told.rules else ()
+    return attrs.evolve(told, next=left, rules=rules)
+
+
+def _why(told: Transition) -> Iterator[v.RuleId]:
+    """BATCH-10, BATCH-11: there is no room for all of it, or its key's partition is down."""
+    if told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
+        yield "BATCH-10"
+    if "KEY-03" in told.rules:
+        yield "BATCH-11"
+
+
+def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
+    queue = evolve(namespace.queues[command.queue], batched=True)
+    for message in command.messages:
+        if message.body not in queue.bodies:
+            queue = never_arrives(queue, message.body, "BATCH-02")
+            queue = declined(queue, message, "DUP-08")
+    return with_queue(namespace, queue)
+
+
+def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
+    """Each of its messages may be there, now, later or never; all of them or none."""
+    for message in command.messages:
+        one = v.Send(queue=command.queue, message=message, transaction=command.transaction)
+        namespace = lost_send(_without_turns(namespace, command.queue), one)
+    return namespace
+
+
+def one_of(command: v.ReceiveBatch) -> v.Receive:
+    """The request for one message where several are asked for."""
+    return v.Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
+
+
+def receive_batch(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """BATCH-12 to BATCH-14: some of what is there, as though received one after another."""
+    one = one_of(command)
+    if isinstance(seen.outcome, v.ReceivedSeveral):
+        yield from _given(namespace, command, connection, seen.outcome)
+        return
+    if seen.outcome is None:
+        yield from _offered(namespace, command, connection)
+    for transition in receive(namespace, one, connection, seen):
+        if not isinstance(transition.outcome, v.Received):
+            yield transition
+
+
+def _given(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, outcome: v.ReceivedSeveral
+) -> Iterator[Transition]:
+    views = outcome.messages
+    if not 1 <= len(views) <= command.count or not are_locked_apart(command, views):
+        return
+    reached: list[Reached] = [(namespace, ())]
+    for view in views:
+        reached = one_more(reached, command, connection, view)
+    for state, rules in reached:
+        queue = namespace.queues[command.queue]
+        more = _shown_together(queue, command, views, rules)
+        told = tuple(dict.fromkeys((*more, *rules)))
+        after = with_queue(state, evolve(state.queues[command.queue], batched=True))
+        yield Transition(outcome=outcome, next=after, rules=told)
+
+
+def one_more(
+    reached: Sequence[Reached], command: v.ReceiveBatch, connection: str, view: v.MessageView
+) -> list[Reached]:
+    """The states once this message was given as well."""
+    outcome = v.Received(message=view)
+    return _apart(
+        [
+            (transition.next, (*rules, *transition.rules))
+            for state, rules in reached
+            for transition in receive(state, one_of(command), connection, Sighting(outcome))
+            if transition.admits(outcome)
+        ]
+    )
+
+
+def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) -> bool:
+    """BATCH-14: whether no two of these messages have one lock."""
+    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+        return True
+    tokens = [view.lock_token for view in views if view.lock_token is not None]
+    return len({*tokens}) == len(tokens)
+
+
+def _shown_together(
+    queue: Queue,
+    command: v.ReceiveBatch,
+    views: Sequence[v.MessageView],
+    rules: tuple[v.RuleId, ...],
+) -> Iterator[v.RuleId]:
+    yield "BATCH-12"
+    lines = {(view.session_id, view.partition_key) for view in views}
+    if len(lines) < len(views) and order_rule(queue) in rules:
+        yield "BATCH-13"
+    if len(views) > 1 and command.mode is v.ReceiveMode.PEEK_LOCK:
+        yield "BATCH-14"
+
+
+def _offered(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str
+) -> Iterator[Transition]:
+    """What can be given for all that is known: as many as there are, or fewer."""
+    state, given, found = namespace, list[v.MessageView](), list[Transition]()
+    for _ in range(command.count):
+        offered = receive(state, one_of(command), connection, Sighting())
+        answers = ((each, each.outcome) for each in offered)
+        first = next(((each, of) for each, of in answers if isinstance(of, v.Received)), None)
+        if first is None:
+            break
+        state = first[0].next
+        given.append(first[1].message)
+        outcome = v.ReceivedSeveral(messages=tuple(given))
+        found.append(Transition(outcome=outcome, next=state, rules=("BATCH-12",)))
+    yield from reversed(found)
+
+
+def lost_receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Namespace:
+    """The receive may have taken as many messages as it asked for, now or later."""
+    for _ in range(command.count):
+        namespace = lost_receive(namespace, one_of(command), connection)
+    return namespace

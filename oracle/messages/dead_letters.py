@@ -1,0 +1,257 @@
+"""Dead-letter queues: what moves into them and when, and what may be sent there.
+
+The dead-letter queue of an entity is a queue of its own in the namespace, under the entity's path
+with a suffix; it comes into being with the first request that concerns it. What the service moves
+there by itself may take any time to arrive (DEAD-LETTER-DELAY): such a message stays where it was,
+is given to nobody, and is moved once it is seen among the dead letters.
+
+When a dead letter arrives where it is forwarded to is not said. It is looked for among the dead
+letters once it is seen elsewhere, and until then nothing is known of it there. So what a
+destination does is judged only where that ignorance matters to nothing but receives and peeks: of
+other destinations nothing is told.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.arrivals import Arrival, Passed
+from busproof.oracle.messages.arriving import go_on
+from busproof.oracle.messages.deliveries import may_be_spent
+from busproof.oracle.messages.expiry import EXPIRED, may_have_died
+from busproof.oracle.messages.message_store import remove, replace, store
+from busproof.oracle.registry import as_created
+from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
+from busproof.oracle.stored import Stored
+from busproof.oracle.unjudged import given_up
+
+__all__ = [
+    "DELIVERED_TOO_OFTEN",
+    "arrivals",
+    "buried",
+    "dead_letters",
+    "moved",
+    "seen_beyond",
+    "with_dead_letters",
+    "with_forwarding_grave",
+]
+
+
+DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
+"""DLQ-02: the reason of a message that was delivered as often as it may be."""
+
+
+def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS) -> Queue:
+    """The dead-letter queue of an entity, as yet empty if nothing has concerned it.
+
+    It requires no sessions, detects no copies and never gives a message up (DLQ-09). It forwards
+    where its entity says so (FWD-35); that of transfers does not.
+    """
+    name = owner.settings.queue + suffix
+    known = namespace.queues.get(name)
+    if known is not None:
+        return known
+    settings = attrs.evolve(
+        owner.settings,
+        queue=name,
+        requires_session=False,
+        duplicate_detection=False,
+        forward_to=None if suffix == v.TRANSFERS else owner.settings.forward_dead_letters_to,
+        forward_dead_letters_to=None,
+        max_delivery_count=NEVER,
+        time_to_live=None,
+        dead_letter_expired=False,
+    )
+    managed = attrs.evolve(
+        as_created(settings),
+        lock_durations=owner.managed.lock_durations_ever,
+        lock_durations_ever=owner.managed.lock_durations_ever,
+        disturbed=owner.managed.disturbed,
+        trouble=owner.managed.trouble,
+        before=owner.managed.before,
+    )
+    return Queue(settings=settings, outages=owner.outages, doubtful=owner.doubtful, managed=managed)
+
+
+def with_dead_letters(
+    namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS
+) -> Namespace:
+    """The namespace, in which the entity's dead-letter queue is remembered."""
+    return with_queue(namespace, dead_letters(namespace, owner, suffix))
+
+
+def moved(
+    namespace: Namespace,
+    owner: Queue,
+    stored: Stored,
+    reason: str | None,
+    rule: v.RuleId,
+    *,
+    certain: bool,
+) -> Namespace:
+    """The namespace with the message among the dead letters, and no longer in its entity.
+
+    Args:
+        namespace: the namespace.
+        owner: the message's entity.
+        stored: the message.
+        reason: why it is moved; `None` where that is not said.
+        rule: the rule by which.
+        certain: whether it is known to have arrived.
+    """
+    left = with_queue(namespace, remove(owner, stored))
+    letter = attrs.evolve(stored, certain=certain, reason=reason, returned=rule)
+    return buried(left, owner, letter)
+
+
+def buried(
+    namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
+) -> Namespace:
+    """The namespace with a dead letter that is not in its entity; some of what it is, is kept."""
+    same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
+    where = letter.where if same else everywhere(namespace, owner.settings)
+    dead = dead_letters(namespace, owner, suffix)
+    dead = store(dead, letter.message, None, where, namespace.now, certain=letter.certain)
+    counted, uncounted = _deliveries(namespace, letter)
+    there = attrs.evolve(
+        dead.messages[dead.arrivals - 1],
+        reason=letter.reason,
+        returned=letter.returned,
+        counted=counted,
+        uncounted=uncounted,
+    )
+    return with_queue(
+        namespace, attrs.evolve(dead, messages=dead.messages.set(there.number, there))
+    )
+
+
+def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
+    """DEAD-LETTER-COUNT: how many deliveries before count, surely and perhaps; the last may."""
+    if namespace.profile.readings.get("DEAD-LETTER-COUNT") != "kept":
+        return 0, 0
+    return letter.counted, letter.uncounted + 1
+
+
+def _why_dead(
+    namespace: Namespace, owner: Queue, stored: Stored
+) -> Iterator[tuple[str | None, v.RuleId]]:
+    """Each reason, and its rule, for which a message of an entity may be a dead letter by now."""
+    for reason in stored.leaving:
+        yield reason, "DLQ-05"
+    free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
+    if stored.spent or (free and may_be_spent(namespace, owner, stored)):
+        yield DELIVERED_TOO_OFTEN, "DLQ-02"
+    expires = owner.settings.dead_letter_expired and stored.deferred is not True
+    if expires and free and may_have_died(namespace, stored):
+        yield EXPIRED, "TTL-07"
+    if owner.settings.requires_session and stored.message.session_id is None:
+        yield None, "SESS-01"
+
+
+def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """What may have arrived in a dead-letter queue by itself, if it is seen there now."""
+    name = dead.settings.queue
+    owner = namespace.queues.get(v.owner_of(name))
+    if owner is None or not v.is_dead_letter_queue(name):
+        return
+    numbers = () if name.endswith(v.TRANSFERS) else owner.bodies.get(body, ())
+    for number in numbers if isinstance(numbers, tuple) else ():
+        stored = owner.messages.get(number)
+        if stored is None:
+            continue
+        for reason, rule in _why_dead(namespace, owner, stored):
+            after = moved(namespace, owner, stored, reason, rule, certain=True)
+            yield _newest(after, dead, stored.available_at)
+    yield from _stranded(namespace, owner, dead, body)
+
+
+def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace, Stored]:
+    """The latest dead letter, which may have been there, unseen, from this moment on."""
+    dead = namespace.queues[dead.settings.queue]
+    late = dead.messages[dead.arrivals - 1]
+    newest = attrs.evolve(late, since=0, available_at=earliest)
+    return with_queue(namespace, replace(dead, late, newest)), newest
+
+
+def _stranded(
+    namespace: Namespace, owner: Queue, dead: Queue, body: str
+) -> Iterator[tuple[Namespace, Stored]]:
+    """FWD-18 to FWD-21, FWD-27: what could not be forwarded, for whichever reason, is here."""
+    suffix = v.TRANSFERS if dead.settings.queue.endswith(v.TRANSFERS) else v.DEAD_LETTERS
+    passed = owner.passed.get(body, ())
+    found = next((each for each in passed if suffix in _graves(namespace, each)), None)
+    if found is None:
+        return
+    rest = list(passed)
+    rest.remove(found)
+    left = attrs.evolve(owner, passed=owner.passed.set(body, tuple(rest)))
+    letter = Stored(
+        number=0,
+        message=found.arrival.message,
+        key=None,
+        line=None,
+        where=everywhere(namespace, owner.settings),
+        certain=True,
+        since=0,
+        available_at=0,
+        returned=found.kept_by,
+    )
+    yield _newest(buried(with_queue(namespace, left), left, letter, suffix), dead, 0)
+
+
+def _graves(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
+    """FORWARD-FAILED: where a message may be that could not be forwarded."""
+    reading = namespace.profile.readings.get("FORWARD-FAILED", "either")
+    if passed.kept_by is None or reading == "either":
+        return v.DEAD_LETTER_SUFFIXES
+    return (v.TRANSFERS,) if reading == "transfer" else (v.DEAD_LETTERS,)
+
+
+def with_forwarding_grave(namespace: Namespace, name: str) -> Namespace:
+    """FWD-35: the namespace once an entity was created, whose dead letters may have to go on."""
+    owner = namespace.queues[name]
+    destination = owner.settings.forward_dead_letters_to
+    if destination is None:
+        return namespace
+    namespace = with_dead_letters(namespace, owner)
+    return namespace if _is_plain(namespace, destination) else given_up(namespace, name)
+
+
+def _is_plain(namespace: Namespace, name: str) -> bool:
+    """Whether what may have arrived unseen changes nothing but what is received and peeked."""
+    queue = namespace.queues.get(name)
+    if queue is None:
+        # Who was refused in an outage may have named what is not there.
+        return False
+    settings = queue.settings
+    special = settings.requires_session or settings.duplicate_detection
+    onward = settings.forward_to is not None or settings.forward_dead_letters_to is not None
+    return queue.role is None and not (special or onward)
+
+
+def seen_beyond(
+    namespace: Namespace, dead: Queue, letter: Stored, name: str
+) -> tuple[Namespace, Stored]:
+    """A dead letter at its destination, which may have been there, unseen, at any time before.
+
+    So it has no place among the messages of its key.
+    """
+    after = _sent_on(namespace, dead, letter)
+    queue = after.queues[name]
+    late = queue.messages[queue.arrivals - 1]
+    newest = attrs.evolve(late, line=None, since=0, available_at=letter.available_at)
+    return with_queue(after, replace(queue, late, newest)), newest
+
+
+def _sent_on(namespace: Namespace, dead: Queue, letter: Stored) -> Namespace:
+    going = Arrival(
+        message=letter.message,
+        key=None,
+        where=letter.where,
+        certain=False,
+        answered=False,
+        reason=letter.reason,
+    )
+    return go_on(with_queue(namespace, remove(dead, letter)), remove(dead, letter), going)

@@ -1,0 +1,330 @@
+"""Setting a locked message aside, and receiving what was set aside by its sequence number."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.deliveries import count_is_possible, counts_deferral
+from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
+from busproof.oracle.messages.locks import given_lock, lock_is_possible
+from busproof.oracle.messages.matching import Seen, recognised, sequence_number, view_of
+from busproof.oracle.messages.message_store import doubted, hold, unlock
+from busproof.oracle.messages.numbering import numbered
+from busproof.oracle.messages.sessions import holds_session, seized, session_at
+from busproof.oracle.messages.settling import has_ended, locked, lost_lock, settled, why_settled
+from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
+from busproof.oracle.stored import Stored
+from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.window import Window
+
+__all__ = ["defer", "lost_defer", "lost_receive_deferred", "receive_deferred"]
+
+
+def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
+    """DEFER-01, LOCK-06: the message is set aside, or its lock was lost."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, queue, stored):
+        rules = why_settled(namespace, queue, stored)
+        after = with_queue(namespace, _set_aside(namespace, queue, stored))
+        yield done(settled(after, command), *outlived(namespace, stored), *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
+    if v.is_dead_letter_queue(command.queue):
+        # Outside the documents: whether dead letters can be deferred is not said.
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
+    """The queue with a locked message deferred: there, and not to be received as others are."""
+    number = stored.sequence_number
+    # A receive by this number, never answered, may come to pass now that there is such a message.
+    sought = bool(queue.sought) and (number is None or number in queue.sought)
+    aside = attrs.evolve(
+        stored,
+        lock=None,
+        deferred=True,
+        uncounted=stored.uncounted + counts_deferral(namespace) + sought,
+        certain=not sought,
+    )
+    numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
+    queue = attrs.evolve(queue, deferred=numbers, latest_deferred=stored.number)
+    return unlock(queue, stored, aside)
+
+
+def receive_deferred(
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """DEFER-02 to DEFER-13: the messages with these numbers, or none of them."""
+    queue = namespace.queues[command.queue]
+    if not command.sequence_numbers:
+        # Outside the documents: who asks for nothing may be given nothing.
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        yield Transition(outcome=v.ReceivedSeveral(), next=namespace)
+        return
+    if queue.settings.requires_session is not (command.session_id is not None):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DEFER-12", any_error=True)
+        return
+    if command.session_id is not None:
+        holding = holds_session(namespace, queue, command.session_id, connection)
+        if holding is not True:
+            yield refusal(namespace, v.Error.SESSION_LOCK_LOST, "DEFER-12", any_error=True)
+        if holding is False:
+            return
+        queue = seized(namespace, queue, command.session_id, connection)
+    if isinstance(seen.outcome, v.ReceivedSeveral):
+        yield from _given(namespace, queue, command, seen.outcome)
+    elif seen.outcome is None:
+        yield from _offered(namespace, queue, command)
+    if (rules := _why_refused(namespace, queue, command)) is not None:
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+
+
+def _given(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, outcome: v.ReceivedSeveral
+) -> Iterator[Transition]:
+    rules: tuple[v.RuleId, ...] = ()
+    given: list[int] = []
+    for view in outcome.messages:
+        candidate = _found(namespace, queue, command, view, given)
+        if candidate is None:
+            return
+        given.append(candidate.stored.number)
+        rules = (*rules, *_why_given(namespace, candidate, command, view))
+        queue = _handed_out(namespace, candidate, command, view)
+    if not given or _left_out(namespace, queue, command, given):
+        return
+    if len(given) > 1:
+        together = "DEFER-10" if _spans(namespace, queue, command) else "DEFER-11"
+        rules = (together, *rules)
+    after = with_queue(namespace, queue)
+    yield Transition(outcome=outcome, next=after, rules=tuple(dict.fromkeys(rules)))
+
+
+def _found(
+    namespace: Namespace,
+    queue: Queue,
+    command: v.ReceiveDeferred,
+    view: v.MessageView,
+    given: list[int],
+) -> Seen | None:
+    """The deferred message that this is a view of, if there is one that may be given."""
+    if view.sequence_number not in (None, *command.sequence_numbers):
+        return None
+    for seen in recognised(namespace, queue, view, Sighting()):
+        candidate = _fresh(seen)
+        if candidate.stored.number not in given and _may_be_given(
+            namespace, candidate, command, view
+        ):
+            return candidate
+    return None
+
+
+def _fresh(candidate: Seen) -> Seen:
+    """The message as a receive by its number finds it.
+
+    No cache has a part in that, and a lock is no obstacle that a deferral may have ended of which
+    no answer came.
+    """
+    stored = candidate.stored
+    changes: dict[str, Any] = {"since": candidate.queue.receivers.count}
+    lock = stored.lock
+    if lock is not None and (stored.deferred is None or lock.expiry.earliest == -NEVER):
+        changes["lock"] = None
+    if lock is not None and lock.expiry.earliest == -NEVER:
+        # It was abandoned without an answer, or its session accepted again: that may count.
+        changes["uncounted"] = stored.uncounted + 1
+    return attrs.evolve(candidate, stored=attrs.evolve(stored, **changes))
+
+
+def _may_be_given(
+    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
+) -> bool:
+    """DEFER-02, DEFER-04, DEFER-05, DEFER-12: whether it is deferred, free and asked for."""
+    stored, session_id = candidate.stored, command.session_id
+    if stored.deferred is False or stored.spent:
+        return False
+    if stored.sequence_number not in (None, *command.sequence_numbers):
+        return False
+    if session_id is not None and stored.message.session_id != session_id:
+        return False
+    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+        return False
+    if not count_is_possible(namespace, candidate.queue, stored, view):
+        return False
+    unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
+    return unlocked or lock_is_possible(namespace, candidate, session_id, view)
+
+
+def _why_given(
+    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
+) -> Iterator[v.RuleId]:
+    stored = candidate.stored
+    yield "DEFER-02"
+    if has_died(namespace, stored):
+        yield "TTL-11"
+    if stored.returned == "DEFER-06" or stored.lock is not None:
+        yield "DEFER-06"
+    if view.sequence_number is not None:
+        yield "DEFER-08"
+    if command.session_id is not None:
+        yield "DEFER-12"
+    if candidate.queue.recovered & candidate.where:
+        yield "DEFER-13"
+
+
+def _handed_out(
+    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
+) -> Queue:
+    queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
+    number = view.sequence_number or stored.sequence_number
+    also = numbered(queue, stored, number)
+    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+        return hold(queue, stored, None, candidate.where, **also)
+    lock = given_lock(namespace, candidate, session_id, view)
+    also["sequence_number"] = number
+    if session_id is not None:
+        held = session_at(queue, session_id).with_taken(stored.number)
+        also["sessions"] = queue.sessions.set(session_id, held)
+    return hold(queue, stored, lock, candidate.where, deferred=True, **also)
+
+
+def _left_out(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, given: list[int]
+) -> bool:
+    """DEFER-11: whether a message that was asked for and had to be given was not."""
+    return any(
+        stored is not None
+        and stored.number not in given
+        and _must_be_given(namespace, queue, stored, command)
+        for stored in _wanted(queue, command)
+    )
+
+
+def _wanted(queue: Queue, command: v.ReceiveDeferred) -> list[Stored | None]:
+    """What is known to have these numbers, `None` where nothing is."""
+    arrived = (queue.numbers.get(number) for number in command.sequence_numbers)
+    return [None if number is None else queue.messages.get(number) for number in arrived]
+
+
+def _must_be_given(
+    namespace: Namespace, queue: Queue, stored: Stored, command: v.ReceiveDeferred
+) -> bool:
+    """TTL-11: whether nothing, its age neither, can keep a deferred message back."""
+    return _is_free(queue, stored, command) and not may_have_died(namespace, stored)
+
+
+def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
+    in_session = command.session_id in (None, stored.message.session_id)
+    there = stored.certain and stored.deferred is True and stored.lock is None
+    return there and in_session and not queue.outages.may_hit(stored.where)
+
+
+def _why_refused(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
+) -> tuple[v.RuleId, ...] | None:
+    """What a refusal shows, `None` where nothing permits one."""
+    rules: list[v.RuleId] = []
+    permitted = False
+    if len(command.sequence_numbers) > 1 and _spans(namespace, queue, command):
+        permitted = True
+        rules.append("DEFER-10")
+    for number, stored in zip(command.sequence_numbers, _wanted(queue, command), strict=True):
+        if stored is not None and _must_be_given(namespace, queue, stored, command):
+            continue
+        permitted = True
+        rules += _why_not_this(namespace, queue, stored, number)
+    return tuple(dict.fromkeys(rules)) if permitted else None
+
+
+def _why_not_this(
+    namespace: Namespace, queue: Queue, stored: Stored | None, number: int
+) -> Iterator[v.RuleId]:
+    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: why no message can be had by this number."""
+    if stored is None:
+        if number in queue.deferred:
+            yield "DEFER-07"
+        yield "DEFER-03"
+    elif stored.deferred is False:
+        yield "DEFER-04"
+    elif stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+        yield "DEFER-05"
+    elif has_died(namespace, stored):
+        yield "TTL-11"
+    elif queue.outages.any:
+        yield "LIFE-11"
+
+
+def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bool:
+    """Whether the numbers may be of several partitions; who is not told, cannot know."""
+    if not queue.settings.partitioned:
+        return False
+    named = {number >> v.SEQUENCE_BITS for number in command.sequence_numbers}
+    told = namespace.vantage.partitions and namespace.vantage.witness
+    return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
+
+
+def _offered(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
+) -> Iterator[Transition]:
+    """What can be given for all that is known: all of them, if all can be had."""
+    views = []
+    for stored in _wanted(queue, command):
+        if stored is None or not _is_free(queue, stored, command):
+            return
+        views.append(_view(namespace, queue, command, stored))
+    yield from _given(namespace, queue, command, v.ReceivedSeveral(messages=tuple(views)))
+
+
+def _view(
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, stored: Stored
+) -> v.MessageView:
+    view = view_of(stored)
+    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+        return view
+    until = namespace.now.earliest + queue.settings.lock_duration
+    if command.session_id is not None:
+        until = session_at(queue, command.session_id).expiry.earliest
+    return attrs.evolve(
+        view,
+        delivery_count=stored.counted + 1,
+        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
+        locked_until=until,
+    )
+
+
+def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
+    """The message may be deferred, now or later; if not, its lock lasts as before."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is None:
+        return namespace
+    numbers = queue.deferred
+    if stored.sequence_number is not None:
+        numbers = numbers.set(stored.sequence_number, stored.number)
+    lock = stored.lock
+    if lock is not None and stored.deferred:
+        lock = attrs.evolve(lock, expiry=Window(-NEVER, lock.expiry.latest))
+    doubtful = attrs.evolve(
+        stored,
+        lock=lock,
+        certain=False,
+        line=None,
+        deferred=True if stored.deferred else None,
+        uncounted=stored.uncounted + 1,
+    )
+    queue = attrs.evolve(doubted(queue, stored, doubtful), deferred=numbers)
+    return with_queue(namespace, queue)
+
+
+def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
+    """Each message asked for may have been given, now or later: locked, or gone."""
+    queue = namespace.queues[command.queue]
+    sought = queue.sought.update(dict.fromkeys(command.sequence_numbers, True))
+    queue = attrs.evolve(queue, sought=sought)
+    for stored in _wanted(queue, command):
+        if stored is not None and stored.deferred is not False:
+            taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)
+            queue = doubted(queue, stored, taken)
+    return with_queue(namespace, queue)

@@ -1,0 +1,228 @@
+"""Duplicate detection: which sends are copies of an earlier one (KEY-11)."""
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final
+
+import attrs
+from immutables import Map
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.stopped_clocks import is_over
+from busproof.oracle.outages import Partitions
+from busproof.oracle.sizes.message_limits import must_refuse_beyond
+from busproof.oracle.state import NEVER, Namespace, Queue
+from busproof.oracle.stored import Copy, Key
+from busproof.oracle.window import Window
+
+__all__ = [
+    "ASKED_BEYOND",
+    "LONGEST_WINDOW",
+    "SHORTEST_WINDOW",
+    "Fate",
+    "declined",
+    "fate",
+    "lawful_windows",
+    "noted",
+    "why_dropped",
+    "why_kept",
+    "why_open",
+]
+
+SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
+LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
+"""DUP-03: what a duplicate window lasts at the least and at the most."""
+ASKED_BEYOND: Final = "duplicate_window"
+"""What is noted of an entity that was asked for with another window."""
+DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
+"""DUP-02: how long a MessageId is remembered where the entity was created without saying."""
+
+
+def lawful_windows(
+    namespace: Namespace, *, detects: bool, asked: int
+) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
+    """DUP-03: the windows that an entity may get, and the rules for each.
+
+    Who is not held to limits may give what was asked for.
+    """
+    lawful = min(max(asked, SHORTEST_WINDOW), LONGEST_WINDOW)
+    if not detects or asked == lawful:
+        return ((asked, ()),)
+    as_asked = () if must_refuse_beyond(namespace) else ((asked, ()),)
+    return ((lawful, ("DUP-03",)), *as_asked)
+
+
+class Fate(Enum):
+    """What becomes of a send under duplicate detection."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+    OPEN = "open"
+
+
+def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None) -> Fate:
+    """KEY-11: whether a message is a copy of one sent within the duplicate window.
+
+    Open where the window's edge falls into the time of the request, where the earlier send was
+    never answered, and where the copies have different keys (DUPLICATES-ACROSS-KEYS).
+    """
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return Fate.KEPT
+    fates = {
+        _fate_beside(namespace, queue, copy, key)
+        for copy in queue.copies.get(message.message_id, ())
+    }
+    if Fate.DROPPED in fates:
+        return Fate.DROPPED
+    return Fate.OPEN if Fate.OPEN in fates else Fate.KEPT
+
+
+def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None) -> Fate:
+    window, slack = queue.settings.duplicate_window, namespace.vantage.slack
+    if is_over(namespace, queue, copy.sent.latest + window + slack, window):
+        return Fate.KEPT
+    if copy.key != key:
+        return _fate_across_keys(namespace.profile)
+    surely_within = namespace.now.latest - copy.sent.earliest < window - slack
+    return Fate.DROPPED if surely_within and copy.certain else Fate.OPEN
+
+
+def _fate_across_keys(profile: v.Profile) -> Fate:
+    reading = profile.readings.get("DUPLICATES-ACROSS-KEYS")
+    return Fate.KEPT if reading == "per-key" else Fate.OPEN
+
+
+def noted(
+    namespace: Namespace,
+    queue: Queue,
+    message: v.Message,
+    key: Key | None,
+    *,
+    becomes: Fate,
+    certain: bool = True,
+    answered: bool = True,
+) -> Map[str, tuple[Copy, ...]]:
+    """The copies known of, this send among them; at most two for each key are kept.
+
+    Whether a send that is itself a copy prolongs the window is open (DUPLICATE-PROLONGS).
+    One that was never answered may arrive at any later time.
+    """
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return queue.copies
+    reading = namespace.profile.readings.get("DUPLICATE-PROLONGS")
+    if becomes is Fate.DROPPED and reading == "first":
+        return queue.copies
+    sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
+    sent = Copy(
+        key=key,
+        sent=namespace.now if answered else Window(namespace.now.earliest, NEVER),
+        certain=certain and sure,
+        body=message.body,
+        properties=_properties(message),
+        recovered=queue.recovered,
+    )
+    before = queue.copies.get(message.message_id, ())
+    alike = [copy for copy in before if copy.key == key]
+    others = (copy for copy in before if copy.key != key)
+    return queue.copies.set(message.message_id, (*_told_last(sent, alike), *others))
+
+
+def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
+    """Of one key, the last copy that certainly counts, and one for all that may count later."""
+    doubtful = [copy for copy in before if not copy.certain]
+    if sent.certain:
+        yield sent
+        doubtful = [copy for copy in doubtful if copy.sent.latest > sent.sent.latest]
+    else:
+        yield from (copy for copy in before if copy.certain)
+        doubtful.append(sent)
+    if doubtful:
+        earliest = min(copy.sent.earliest for copy in doubtful)
+        latest = max(copy.sent.latest for copy in doubtful)
+        yield attrs.evolve(doubtful[-1], sent=Window(earliest, latest))
+
+
+def _properties(message: v.Message) -> tuple[str | None, str | None]:
+    return message.session_id, message.partition_key
+
+
+def why_dropped(
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, home: Partitions
+) -> Iterator[v.RuleId]:
+    """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: what it shows that this is a copy."""
+    yield "KEY-11"
+    yield "DUP-04"
+    if ASKED_BEYOND in queue.managed.tried:
+        yield "DUP-03"
+    for copy in queue.copies.get(message.message_id or "", ()):
+        if not copy.certain or copy.key != key:
+            continue
+        if not queue.settings.partitioned and copy.properties != _properties(message):
+            yield "DUP-05"
+        if _is_gone(queue, copy.body):
+            yield "DUP-07"
+        if not home & ~(queue.recovered & ~copy.recovered):
+            yield "DUP-09"
+        age = namespace.now.earliest - copy.sent.latest
+        if queue.settings.duplicate_window == DEFAULT_WINDOW and 2 * age >= DEFAULT_WINDOW:
+            yield "DUP-02"
+
+
+def why_kept(queue: Queue, message: v.Message, key: Key | None) -> Iterator[v.RuleId]:
+    """DUP-01, DUP-02, DUP-08, DUP-10: what it shows that this is no copy."""
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return
+    copies = queue.copies.get(message.message_id, ())
+    if any(copy.certain and copy.key == key for copy in copies):
+        yield "DUP-01"
+        if ASKED_BEYOND in queue.managed.tried:
+            yield "DUP-03"
+        if queue.settings.duplicate_window == DEFAULT_WINDOW:
+            yield "DUP-02"
+    if not copies and message.message_id in queue.declined:
+        yield queue.declined[message.message_id]
+
+
+def why_open(
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
+) -> Iterator[v.RuleId]:
+    """DUP-06: what it shows that a message with another key was accepted (DUPLICATES-ACROSS-KEYS).
+
+    A copy of it with that key is no longer remembered, or there was none.
+    """
+    if not queue.settings.partitioned or not queue.settings.duplicate_detection:
+        return
+    window = queue.settings.duplicate_window
+    for copy in queue.copies.get(message.message_id or "", ()):
+        recent = namespace.now.latest - copy.sent.earliest < window
+        if copy.certain and copy.key != key and recent:
+            yield "DUP-06"
+            return
+
+
+def why_kept_here(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[v.RuleId]:
+    """DUP-13: what it shows that a message is no copy of one that went to another entity."""
+    known = namespace.registry.identified.get(message.message_id or "")
+    if queue.settings.duplicate_detection and known not in (None, queue.settings.queue):
+        yield "DUP-13"
+
+
+def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namespace:
+    """The namespace that remembers where a MessageId went, if copies are detected there."""
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return namespace
+    registry = namespace.registry
+    names = registry.identified.set(message.message_id, queue.settings.queue)
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, identified=names))
+
+
+def _is_gone(queue: Queue, body: str) -> bool:
+    numbers = queue.bodies.get(body)
+    return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
+
+
+def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:
+    """DUP-08, DUP-10: the queue, which does not remember a message that it did not take."""
+    if not queue.settings.duplicate_detection or message.message_id is None:
+        return queue
+    return attrs.evolve(queue, declined=queue.declined.set(message.message_id, rule))

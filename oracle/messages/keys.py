@@ -1,0 +1,164 @@
+"""Which property of a message is its partition key, and which messages have the same key."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Namespace, Queue, Transaction
+from busproof.oracle.stored import Key
+
+__all__ = [
+    "ASSIGNED",
+    "MESSAGE_ID",
+    "PARTITION_KEY",
+    "SESSION_ID",
+    "effective_key",
+    "home_name",
+    "interpretations",
+    "keys_conflict",
+    "keys_may_be_same",
+    "keys_may_differ",
+    "rule_of",
+    "settled_otherwise",
+    "transaction_key",
+]
+
+SESSION_ID: Final = "SessionId"
+PARTITION_KEY: Final = "PartitionKey"
+MESSAGE_ID: Final = "MessageId"
+ASSIGNED: Final = "assigned MessageId"
+"""A MessageId that the client library assigned and the test has not seen (KEY-13)."""
+
+
+def interpretations(
+    profile: v.Profile, message: v.Message
+) -> Iterator[tuple[v.Profile, v.Message]]:
+    """The message with each empty property taken as set or as not set (EMPTY-KEY).
+
+    Where either is possible, whoever goes on from there stays with the same answer: the profile
+    returned has settled it for that property.
+    """
+    found = [(profile, message)]
+    for name in ("session_id", "partition_key", "message_id"):
+        if getattr(message, name) == "":
+            found = [each for known in found for each in _counted(*known, name)]
+    yield from found
+
+
+def _counted(
+    profile: v.Profile, message: v.Message, name: str
+) -> Iterator[tuple[v.Profile, v.Message]]:
+    settled = f"EMPTY-KEY of {name}"
+    reading = profile.readings.get(settled, profile.readings.get("EMPTY-KEY"))
+    for answer, value in (("set", ""), ("unset", None)):
+        if reading in (answer, None, "either"):
+            told = attrs.evolve(profile, readings=profile.readings.set(settled, answer))
+            counted: dict[str, Any] = {name: value}
+            yield told, attrs.evolve(message, **counted)
+
+
+def keys_conflict(message: v.Message) -> bool:
+    """KEY-08: SessionId and PartitionKey are both set and differ."""
+    return (
+        message.session_id is not None
+        and message.partition_key is not None
+        and message.session_id != message.partition_key
+    )
+
+
+def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Message) -> Key | None:
+    """KEY-04, KEY-07, KEY-10, KEY-12: the first of SessionId, PartitionKey, and MessageId.
+
+    The MessageId counts with duplicate detection only; a regular queue selects nothing by a key.
+    """
+    if not settings.partitioned:
+        return None
+    if message.session_id is not None:
+        return Key(SESSION_ID, message.session_id)
+    if message.partition_key is not None:
+        return Key(PARTITION_KEY, message.partition_key)
+    if settings.duplicate_detection and message.message_id is not None:
+        return Key(MESSAGE_ID, message.message_id)
+    if settings.duplicate_detection and namespace.vantage.assigns_message_ids:
+        return Key(ASSIGNED, message.body)
+    return None
+
+
+def transaction_key(
+    namespace: Namespace, settings: v.CreateQueue, message: v.Message
+) -> tuple[Key | None, ...]:
+    """TXN-01, TXN-03: what may count as the message's key in a transaction.
+
+    More than one answer where a MessageId without duplicate detection is concerned: it is named as
+    a key for transactions and denied to be a key (TXN-MESSAGE-ID).
+    """
+    key = effective_key(namespace, settings, message)
+    if key is not None:
+        return (key,)
+    named = Key(MESSAGE_ID, message.message_id) if message.message_id is not None else None
+    if named is None and namespace.vantage.assigns_message_ids:
+        named = Key(ASSIGNED, message.body)
+    match namespace.profile.readings.get("TXN-MESSAGE-ID"):
+        case "with-duplicate-detection":
+            return (None,)
+        case "always":
+            return (named,)
+        case _:
+            return (named, None) if named is not None else (None,)
+
+
+def settled_otherwise(
+    namespace: Namespace, transaction: Transaction, queue: Queue, message: v.Message
+) -> bool:
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether a message may not fit what was settled before it.
+
+    What was settled may have given the transaction its key, and its one entity.
+    """
+    key = effective_key(namespace, queue.settings, message)
+    return any(
+        each.command.queue != queue.settings.queue
+        or (queue.settings.partitioned and _may_differ(namespace.profile, key, each.key))
+        for each in transaction.settlements
+    )
+
+
+def _may_differ(profile: v.Profile, one: Key | None, two: Key | None) -> bool:
+    return one is None or two is None or keys_may_differ(profile, one, two)
+
+
+def home_name(profile: v.Profile, key: Key) -> Key:
+    """The name under which the key's partition is remembered (KEY-PROPERTIES)."""
+    if profile.readings.get("KEY-PROPERTIES") == "one-key":
+        return Key("", key.value)
+    return key
+
+
+def keys_may_be_same(profile: v.Profile, one: Key, two: Key) -> bool:
+    """Whether some reading takes the two for the same key."""
+    if one.value != two.value:
+        return False
+    return one == two or profile.readings.get("KEY-PROPERTIES") != "two-keys"
+
+
+def keys_may_differ(profile: v.Profile, one: Key, two: Key) -> bool:
+    """Whether some reading takes the two for different keys."""
+    if one.value != two.value:
+        return True
+    return one != two and profile.readings.get("KEY-PROPERTIES") != "one-key"
+
+
+def rule_of(settings: v.CreateQueue, message: v.Message, key: Key) -> tuple[v.RuleId, ...]:
+    """The rules that make this property the key of this message."""
+    told_apart = settings.duplicate_detection and message.message_id is not None
+    match key.taken_from:
+        case "SessionId":
+            rules: tuple[v.RuleId, ...] = (
+                ("KEY-05", "KEY-04") if settings.requires_session else ("KEY-04",)
+            )
+        case "PartitionKey":
+            rules = ("KEY-07",)
+        case _:
+            return ("KEY-10",)
+    return ("KEY-24", *rules) if told_apart else rules

@@ -1,0 +1,164 @@
+"""The locks of messages: how long they last, and renewing them."""
+
+from collections.abc import Iterator
+
+from busproof import vocabulary as v
+from busproof.oracle.evolving import evolve
+from busproof.oracle.heap import push
+from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
+from busproof.oracle.messages.matching import Seen
+from busproof.oracle.messages.sessions import session_at
+from busproof.oracle.messages.settling import DEFAULT_DURATION, has_ended, locked, lost_lock
+from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
+from busproof.oracle.stored import Lock, Stored
+from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.window import Window
+
+__all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "why_locked"]
+
+
+def given_lock(
+    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
+) -> Lock:
+    """LOCK-01: the lock that a receiver gets; it ends with the session's, or when the bus says.
+
+    Where the bus does not say, it may have run since the message entered a cache (CACHE-LOCK).
+    """
+    queue, slack, now = candidate.queue, namespace.vantage.slack, namespace.now
+    token = view.lock_token or f"unknown lock of {view.body}"
+    if session_id is not None:
+        expiry = session_at(queue, session_id).expiry
+    elif view.locked_until is not None:
+        expiry = Window(view.locked_until - slack, view.locked_until + slack)
+    elif _is_whole(namespace, candidate):
+        expiry = _full(namespace, queue)
+    else:
+        expiry = Window(now.earliest, _full(namespace, queue).latest)
+    return Lock(token, expiry, session_id, now, settlements=queue.settlements)
+
+
+def _full(namespace: Namespace, queue: Queue) -> Window:
+    """When a lock ends that begins now."""
+    slack = namespace.vantage.slack
+    full = namespace.now.lengthened(queue.managed.lock_durations)
+    return Window(full.earliest - slack, full.latest + slack)
+
+
+def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
+    """Whether the lock begins with the handing out: no cache can have held the message."""
+    receivers = candidate.queue.receivers
+    all_told = not receivers.lost and not namespace.vantage.left_out
+    never_cached = candidate.stored.since == receivers.count and all_told
+    return never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
+
+
+def lock_is_possible(
+    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
+) -> bool:
+    """LOCK-01: whether a lock may last until the time that is told, give or take the slack.
+
+    The entity's duration may be off by the slack, and so may the clock by which it is told.
+    """
+    if view.locked_until is None or session_id is not None:
+        return True
+    full, slack = _full(namespace, candidate.queue), namespace.vantage.slack
+    managed = candidate.queue.managed
+    if _is_whole(namespace, candidate):
+        return full.earliest - slack <= view.locked_until <= full.latest + slack
+    latest = full.latest + slack
+    if _may_be_older_than_update(namespace, candidate):
+        latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
+    return view.locked_until <= latest
+
+
+def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
+    """Whether a cache may have held the message when locks were as they were before an update."""
+    receivers, managed = candidate.queue.receivers, candidate.queue.managed
+    untold = receivers.lost or namespace.vantage.left_out
+    return bool(untold) or candidate.stored.since < managed.changed_at
+
+
+def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
+    """LOCK-01, LOCK-02: until when it is locked is told, and no cache had a part in it."""
+    if view.locked_until is None or not _is_whole(namespace, candidate):
+        return
+    yield "LOCK-01"
+    if candidate.queue.managed.updated:
+        yield "MGMT-12"
+        if candidate.queue.settings.partitioned:
+            yield "MGMT-17"
+    if candidate.queue.settings.lock_duration == DEFAULT_DURATION:
+        yield "LOCK-02"
+
+
+def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> Iterator[Transition]:
+    """LOCK-04, LOCK-05: the lock lasts for a whole duration from now, or was lost."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, queue, stored):
+        yield from _of_held(namespace, queue, stored, seen)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
+    lock = None if stored is None else stored.lock
+    if lock is not None and (lock.session_id is not None or lock.pledge is not None):
+        # Outside the documents: a message of a session is locked with its session, and one that was
+        # settled in a transaction may be out of its receiver's hands.
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _of_held(
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+) -> Iterator[Transition]:
+    """The lock is renewed; or not, where only the lock keeps the message (RENEW-EXPIRED)."""
+    reading = namespace.profile.readings.get("RENEW-EXPIRED")
+    if reading != "refused" or not is_surely_dead(namespace, queue, stored):
+        yield from _renewed(namespace, queue, stored, seen)
+    if reading != "accepted" and may_have_died(namespace, stored):
+        yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
+
+
+def _renewed(
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+) -> Iterator[Transition]:
+    lock, slack = stored.lock, namespace.vantage.slack
+    if lock is None:
+        raise AssertionError("only a locked message's lock is renewed")
+    expiry = _full(namespace, queue)
+    told: int | None = namespace.now.earliest + queue.settings.lock_duration
+    if isinstance(seen.outcome, v.Renewed):
+        told = seen.outcome.locked_until
+        if told is not None:
+            if not expiry.earliest - slack <= told <= expiry.latest + slack:
+                return
+            expiry = Window(told - slack, told + slack)
+    if lock.session_id is not None:
+        expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
+    elif lock.expiry.earliest == -NEVER:
+        # A settlement whose answer was lost may still end the lock that was renewed meanwhile.
+        expiry = Window(-NEVER, expiry.latest)
+    outcome = v.Renewed(locked_until=told)
+    after = with_queue(namespace, _until(queue, stored, expiry))
+    yield Transition(outcome=outcome, next=after, rules=("LOCK-04",))
+
+
+def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
+    """The queue, in which the message's lock ends then."""
+    lock = stored.lock
+    if lock is None:
+        raise AssertionError("only a locked message has a lock that can end")
+    longer = evolve(lock.lasting(expiry), first=lock.first or lock.expiry)
+    return evolve(
+        queue,
+        messages=queue.messages.set(stored.number, evolve(stored, lock=longer)),
+        timers=push(queue.timers, (longer.expiry.latest, stored.number, lock.token)),
+    )
+
+
+def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
+    """The lock may last longer: by a whole duration from when it is renewed, at its end at last."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is None or stored.lock is None:
+        return namespace
+    expiry = stored.lock.expiry
+    latest = expiry.latest + queue.managed.lock_durations.latest + namespace.vantage.slack
+    return with_queue(namespace, _until(queue, stored, Window(expiry.earliest, latest)))

@@ -1,0 +1,156 @@
+"""Recognising a message that was received or peeked, and what its sequence number tells."""
+
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
+from busproof.oracle.messages.partitioning import home_of, narrowed
+from busproof.oracle.outages import Partitions
+from busproof.oracle.state import Namespace, Queue, Subscription
+from busproof.oracle.stored import Stored
+from busproof.oracle.transition import Sighting
+
+__all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
+
+
+_carried: Final = attrgetter(
+    "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
+)
+"""Properties that come back as they were sent, and mean nothing else to the bus."""
+
+
+@attrs.frozen
+class Seen:
+    """A stored message that a view may be of, what is known of it now, and by which rules."""
+
+    stored: Stored
+    queue: Queue
+    where: Partitions
+    rules: tuple[v.RuleId, ...]
+
+
+def recognised(
+    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Sighting
+) -> Iterator[Seen]:
+    """The stored messages that this can be a view of, oldest first.
+
+    LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
+    and names the partition that took it; a key's partition may become known by it (KEY-02).
+    """
+    numbers = queue.bodies.get(view.body, ())
+    for number in numbers if isinstance(numbers, tuple) else ():
+        stored = queue.messages.get(number)
+        if stored is not None:
+            yield from seen_as(namespace, queue, stored, view, seen)
+
+
+def seen_as(
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+) -> Iterator[Seen]:
+    """What is known of this stored message if it is the one that is seen; nothing if it is not."""
+    if is_unchanged(namespace, stored, view):
+        yield from _placed(namespace, queue, stored, view, seen)
+
+
+def is_unchanged(
+    namespace: Namespace, stored: Stored, view: v.MessageView, *, reason: bool = True
+) -> bool:
+    """Whether a view may be of this message: its properties, its number, why it is a dead letter.
+
+    Args:
+        namespace: for its vantage.
+        stored: the message.
+        view: what was seen.
+        reason: whether the reason of a dead letter has to fit too.
+    """
+    sent = stored.message
+    told = reason and None not in (stored.reason, view.dead_letter_reason)
+    if told and not _same(stored.reason, view.dead_letter_reason):
+        return False
+    same = (
+        _same(sent.session_id, view.session_id)
+        and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
+        and all(map(_same, _carried(sent), _carried(view)))
+        and sent.properties == view.properties
+    )
+    if sent.message_id is None and namespace.vantage.assigns_message_ids:
+        return same and bool(view.message_id)
+    numbered = stored.sequence_number is None or view.sequence_number in (
+        None,
+        stored.sequence_number,
+    )
+    return same and numbered and _same(sent.message_id, view.message_id)
+
+
+def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> bool:
+    """Whether a property came back; empty may come back as none, no key as the session's id."""
+    if (sent or None) == (seen or None):
+        return True
+    return sent is None and or_else is not None and seen == or_else
+
+
+def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -> int | None:
+    """LIFE-12: the partition that a sequence number or a witness names, if one is to be had."""
+    if not (namespace.vantage.partitions and namespace.vantage.witness):
+        return None
+    if seen.witness is not None:
+        return seen.witness.partition
+    number = view.sequence_number
+    if number is None or not namespace.profile.numbers_name_partitions:
+        return None
+    return number >> v.SEQUENCE_BITS
+
+
+def _placed(
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+) -> Iterator[Seen]:
+    partition = named_partition(namespace, view, seen)
+    if partition is None or not queue.settings.partitioned:
+        yield Seen(stored, queue, stored.where, ())
+        return
+    where = stored.where & (1 << partition)
+    if where and stored.key is None:
+        yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
+    elif where:
+        yield from _at_home(namespace, queue, stored, where)
+
+
+def _at_home(
+    namespace: Namespace, queue: Queue, stored: Stored, where: Partitions
+) -> Iterator[Seen]:
+    """KEY-02: a message with a key is where its key's messages are."""
+    key = stored.key
+    if key is None:
+        raise AssertionError("only a message with a key has a home")
+    home = home_of(namespace, queue, key)
+    if not where & home:
+        return
+    rules: tuple[v.RuleId, ...] = ("LIFE-12", "KEY-01")
+    if stored.where.bit_count() > 1 and home.bit_count() == 1:
+        rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
+    if isinstance(queue.role, Subscription) and home.bit_count() == 1:
+        rules = ("TOPIC-07", *rules)
+    if "FWD-14" in stored.shows and home.bit_count() == 1:
+        rules = ("FWD-11" if key.taken_from == MESSAGE_ID else "FWD-08", *rules)
+    homes = narrowed(namespace, queue, key, where)
+    yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
+
+
+def view_of(stored: Stored, **lock: Any) -> v.MessageView:
+    """What a client would see of the message, and of its lock if it is told of one."""
+    return v.MessageView.of(
+        stored.message,
+        sequence_number=sequence_number(stored),
+        dead_letter_reason=stored.reason,
+        **lock,
+    )
+
+
+def sequence_number(stored: Stored) -> int:
+    """The number of a message of which none was seen: partition above, order of arrival below."""
+    partition = stored.where.bit_length() - 1
+    return (partition << v.SEQUENCE_BITS) + stored.number + 1

@@ -1,0 +1,299 @@
+"""Messages coming, being held, given back and going, and what is available meanwhile."""
+
+from typing import Any
+
+from immutables import Map
+
+from busproof import vocabulary as v
+from busproof.oracle.evolving import evolve
+from busproof.oracle.heap import Heap, push, settled, smallest
+from busproof.oracle.messages.keys import SESSION_ID
+from busproof.oracle.outages import Partitions
+from busproof.oracle.room import Room, filled, most, moved
+from busproof.oracle.schedule import NEVER
+from busproof.oracle.state import Queue
+from busproof.oracle.stored import Key, Lock, Receivers, Stored, Tally
+from busproof.oracle.window import Window
+
+__all__ = [
+    "doubted",
+    "first_in_line",
+    "hold",
+    "line_of",
+    "never_arrives",
+    "remember",
+    "remove",
+    "replace",
+    "store",
+    "surely_available",
+    "unlock",
+]
+
+
+def store(  # noqa: PLR0913 - each is a fact of its own
+    queue: Queue,
+    message: v.Message,
+    key: Key | None,
+    where: Partitions,
+    now: Window,
+    *,
+    certain: bool = True,
+    shows: tuple[v.RuleId, ...] = (),
+    dies: Window | None = None,
+    also: dict[str, Any] | None = None,
+) -> Queue:
+    """The queue with one more message at the end; uncertain ones are never waited for."""
+    number = queue.arrivals
+    line = line_of(queue, message, key) if certain else None
+    stored = Stored(
+        number=number,
+        message=message,
+        key=key,
+        line=line,
+        where=where,
+        certain=certain,
+        since=queue.receivers.count,
+        available_at=now.earliest,
+        shows=shows,
+        arrived=now if certain else Window(now.earliest, NEVER),
+        dies=dies,
+    )
+    changes = _available(queue, stored) if certain else {}
+    changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)
+    if certain:
+        changes["fronts"] = in_front(queue, where, number)
+    if line is not None and line in queue.calendar.lines:
+        overtaken = evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
+        changes["calendar"] = overtaken
+    return evolve(
+        queue,
+        arrivals=number + 1,
+        messages=queue.messages.set(number, stored),
+        bodies=remember(queue, message.body, number),
+        members=_members(queue, message, 1),
+        deaths=queue.deaths.awaiting(number, dies),
+        **changes,
+        **(also or {}),
+    )
+
+
+def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
+    """How many messages each session has, after one came or went."""
+    session_id = message.session_id
+    if not queue.settings.requires_session or session_id is None:
+        return queue.members
+    number = queue.members.get(session_id, 0) + step
+    if number:
+        return queue.members.set(session_id, number)
+    return queue.members.delete(session_id)
+
+
+def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
+    """The key or session by which a message is kept in order."""
+    if queue.settings.requires_session and message.session_id is not None:
+        return Key(SESSION_ID, message.session_id)
+    return key
+
+
+def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | v.RuleId]:
+    """Body to arrival number; several sends of one body keep all their numbers."""
+    known = queue.bodies.get(body)
+    numbers = (*known, number) if isinstance(known, tuple) else (number,)
+    return queue.bodies.set(body, numbers)
+
+
+def never_arrives(queue: Queue, body: str, rule: v.RuleId) -> Queue:
+    """The queue that knows by which rule a message with this body cannot be in it."""
+    if body in queue.bodies:
+        return queue
+    return evolve(queue, bodies=queue.bodies.set(body, rule))
+
+
+def in_front(queue: Queue, where: Partitions, number: int) -> Map[Partitions, Heap[int]]:
+    """What is known to be in each set of partitions, with one more message there."""
+    return queue.fronts.set(where, push(queue.fronts.get(where), number))
+
+
+def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
+    """The changes that make a message available."""
+    changes: dict[str, Any] = {"tallies": _counted(queue, stored, 1)}
+    if stored.line is not None:
+        lines = queue.lines
+        changes["lines"] = lines.set(stored.line, push(lines.get(stored.line), stored.number))
+    return changes
+
+
+def _counted(queue: Queue, stored: Stored, step: int) -> Map[Partitions, Tally]:
+    receivers = queue.receivers
+    tally = queue.tallies.get(stored.where, Tally())
+    fresh, newest = _current(tally, receivers)
+    counted = Tally(
+        total=tally.total + step,
+        fresh=fresh + step if stored.since >= receivers.switched else fresh,
+        fresh_of=receivers.switched,
+        newest=newest + step if stored.since == receivers.count else newest,
+        newest_of=receivers.count,
+    )
+    return queue.tallies.set(stored.where, counted)
+
+
+def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
+    """Fresh and newest as of now; a change of receiver makes the newest the only fresh ones."""
+    newest = tally.newest if tally.newest_of == receivers.count else 0
+    if tally.fresh_of == receivers.switched:
+        return tally.fresh, newest
+    return (tally.newest if tally.newest_of == receivers.switched else 0), newest
+
+
+def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
+    """How many messages every receive can get at: in no other cache, in no partition that is down.
+
+    Args:
+        queue: the queue, with the receiver in question as its latest.
+        cached_elsewhere: whether another front end may still hold a cache.
+    """
+    outages, receivers = queue.outages, queue.receivers
+    some_down = outages.any
+    return sum(
+        _current(tally, receivers)[0] if cached_elsewhere else tally.total
+        for where, tally in queue.tallies.items()
+        if not (some_down and outages.may_hit(where))
+    )
+
+
+def hold(
+    queue: Queue,
+    stored: Stored,
+    lock: Lock | None,
+    where: Partitions,
+    *,
+    deferred: bool = False,
+    **also: Any,
+) -> Queue:
+    """The queue with the message given to a receiver: locked, or gone where there is no lock."""
+    changes = _unavailable(queue, stored) if stored.available else {}
+    if lock is None:
+        return evolve(
+            queue,
+            messages=queue.messages.delete(stored.number),
+            members=_members(queue, stored.message, -1),
+            room=_room(queue, stored.number, None),
+            **{**changes, **also},
+        )
+    again = 0 if stored.lock is None else 1
+    surely = again if stored.lock is not None and stored.lock.session_id is None else 0
+    if where != stored.where:
+        changes["fronts"] = in_front(queue, where, stored.number)
+    counted, uncounted = stored.counted + surely, stored.uncounted + again - surely
+    if (shown := also.pop("delivery_count", None)) is not None:
+        # It counts this delivery, and every one before it that counts, seen or unseen.
+        counted, uncounted = max(counted, shown - 1), 0
+    held = evolve(
+        stored,
+        where=where,
+        certain=True,
+        deliveries=stored.deliveries + 1,
+        counted=counted,
+        uncounted=uncounted,
+        leaving=(),
+        resisted=False,
+        deferred=deferred,
+        lock=lock,
+        sequence_number=also.pop("sequence_number", stored.sequence_number),
+        expected=also.pop("expected", None),
+    )
+    return evolve(
+        queue,
+        messages=queue.messages.set(stored.number, held),
+        locks=queue.locks.set(lock.token, stored.number),
+        tokens=queue.tokens.set(lock.token, stored.number),
+        timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
+        room=_room(queue, stored.number, held),
+        **{**changes, **also},
+    )
+
+
+def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
+    """The changes that take an available message away."""
+    changes: dict[str, Any] = {"tallies": _counted(queue, stored, -1)}
+    if stored.line is None:
+        return changes
+    lines, line = queue.lines, queue.lines.get(stored.line)
+    if (rest := _without(queue, line, stored)) is not line:
+        changes["lines"] = (
+            lines.delete(stored.line) if rest is None else lines.set(stored.line, rest)
+        )
+    return changes
+
+
+def _without(queue: Queue, heap: Heap[int], gone: Stored) -> Heap[int]:
+    """The heap with a first entry that is available and not the one that goes."""
+    return settled(heap, lambda number: number != gone.number and _is_available(queue, number))
+
+
+def _is_available(queue: Queue, number: int) -> bool:
+    stored = queue.messages.get(number)
+    return stored is not None and stored.available
+
+
+def first_in_line(queue: Queue, line: Key) -> Stored | None:
+    """The oldest available message of a key or session; O(1) once what left is dropped."""
+    number = smallest(settled(queue.lines.get(line), lambda entry: _is_available(queue, entry)))
+    return None if number is None else queue.messages[number]
+
+
+def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
+    """The queue that knows more of a message, whatever that makes available."""
+    changes: dict[str, Any] = {}
+    if stored.available:
+        changes = _unavailable(queue, stored)
+    queue = evolve(doubted(queue, stored, changed), **changes)
+    if changed.available:
+        queue = evolve(queue, **_available(queue, changed))
+    if changed.certain and changed.where != stored.where:
+        fronts = in_front(queue, changed.where, stored.number)
+        return evolve(queue, fronts=fronts)
+    return queue
+
+
+def doubted(queue: Queue, stored: Stored, changed: Stored) -> Queue:
+    """The queue that knows otherwise of a message which is no more nor less available than before.
+
+    It may no longer be sure to be there.
+    """
+    messages = queue.messages.set(stored.number, changed)
+    return evolve(queue, messages=messages, room=_room(queue, stored.number, changed))
+
+
+def _room(queue: Queue, number: int, after: Stored | None) -> Room:
+    """The room that is taken once a message is as it is afterwards."""
+    return moved(queue.room, queue.messages.get(number), after)
+
+
+def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
+    """The queue with a locked message as `back` says it is afterwards: free, or not known to be."""
+    changes = _available(queue, back) if back.available else {}
+    return evolve(
+        doubted(queue, stored, back),
+        locks=_unlocked(queue, stored),
+        deaths=queue.deaths.awaiting(stored.number, back.dies),
+        **changes,
+    )
+
+
+def remove(queue: Queue, stored: Stored, **also: Any) -> Queue:
+    """LIFE-03: the message is gone; `also` is what else changes of the queue."""
+    changes = _unavailable(queue, stored) if stored.available else {}
+    return evolve(
+        queue,
+        messages=queue.messages.delete(stored.number),
+        members=_members(queue, stored.message, -1),
+        room=_room(queue, stored.number, None),
+        locks=_unlocked(queue, stored),
+        **{**changes, **also},
+    )
+
+
+def _unlocked(queue: Queue, stored: Stored) -> Map[str, int]:
+    token = "" if stored.lock is None else stored.lock.token
+    return queue.locks.delete(token) if token in queue.locks else queue.locks

@@ -1,0 +1,353 @@
+"""Sending messages that are to arrive later, and taking them back before they do."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.arrivals import Arrival
+from busproof.oracle.messages.activating import goes_on
+from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.messages.duplicates import Fate, fate, noted
+from busproof.oracle.messages.keys import (
+    effective_key,
+    interpretations,
+    keys_conflict,
+    keys_may_be_same,
+    keys_may_differ,
+    settled_otherwise,
+    transaction_key,
+)
+from busproof.oracle.messages.message_store import line_of, never_arrives
+from busproof.oracle.messages.partitioning import home_of, spread_beside
+from busproof.oracle.outages import Partitions
+from busproof.oracle.room import filled
+from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
+from busproof.oracle.sizes.entity_size import weight
+from busproof.oracle.sizes.fullness import no_room, no_room_within
+from busproof.oracle.sizes.message_limits import beyond_limits, no_more
+from busproof.oracle.state import (
+    NEVER,
+    Namespace,
+    Queue,
+    Staged,
+    Transaction,
+    everywhere,
+    with_queue,
+)
+from busproof.oracle.stored import Key
+from busproof.oracle.transactions import staging
+from busproof.oracle.transactions.limits import (
+    may_be_over,
+    occupied,
+    unless_ending,
+    with_staged,
+    with_transaction,
+    without_deleted,
+)
+from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.window import Window
+
+__all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
+
+LATER_NUMBERS = 1 << 47
+"""From here on scheduled messages are numbered that nobody has seen, and never an active one."""
+
+
+def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Iterator[Transition]:
+    """Every allowed answer to scheduling a message, in or out of a transaction."""
+    queue = namespace.queues[command.queue]
+    if v.is_dead_letter_queue(command.queue):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
+        return
+    for profile, message in interpretations(namespace.profile, command.message):
+        if profile is not namespace.profile:
+            namespace = attrs.evolve(namespace, profile=profile)
+        if command.transaction is None:
+            yield from beyond_limits(namespace, command)
+            yield from _schedule(namespace, queue, command, message, seen)
+        else:
+            for way in _schedule_in(namespace, queue, command, message, seen):
+                yield staging.doubted(way, command.transaction)
+
+
+def _schedule(
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
+) -> Iterator[Transition]:
+    """SCHED-03, SCHED-10, SCHED-12: the message is taken, unless its keys or an outage forbid."""
+    if keys_conflict(message):
+        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+            return
+    certain = True
+    if queue.settings.requires_session and message.session_id is None:
+        # As with messages that are sent at once (SESS-01): refused, or dead-lettered later on.
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        certain = False
+    key = effective_key(namespace, queue.settings, message)
+    hit, surely = _outage(namespace, queue, key)
+    reading = namespace.profile.readings.get("SCHEDULE-PLACE")
+    yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
+    if not (surely and key is not None and reading == "when-scheduled"):
+        rules = ("SCHED-10",) if surely else ()
+        waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
+        yield _told(_entered(namespace, queue, waiting, key), waiting, seen, *rules)
+    if hit and reading != "when-due":
+        yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
+    if queue.settings.duplicate_detection and message.message_id is None:
+        # Outside the five documents: detection needs something to go by.
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
+    """The partitions that may be chosen for a message of this key."""
+    return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
+
+
+def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
+    """Whether an outage may concern the message, and whether one surely does."""
+    outages = queue.outages
+    if key is None:
+        return outages.any, bool(outages.down)
+    home = home_of(namespace, queue, key)
+    return outages.may_hit(home), bool(outages.down) and outages.must_hit(home)
+
+
+def _waiting(
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Schedule,
+    message: v.Message,
+    seen: Sighting,
+    *,
+    certain: bool,
+) -> Waiting:
+    slack, now = namespace.vantage.slack, namespace.now.shifted(max(command.delay, 0))
+    place = queue.calendar.scheduled
+    number: int | None = LATER_NUMBERS + place
+    if isinstance(seen.outcome, v.Scheduled):
+        number = seen.outcome.sequence_number
+    return Waiting(
+        place=place,
+        message=message,
+        due=Window(now.earliest - slack, now.latest + slack),
+        certain=certain,
+        number=number,
+        past=command.delay <= 0,
+        before=queue.arrivals,
+        through=queue.outages.down,
+        asked=namespace.now.latest,
+        since=queue.receivers.count,
+    )
+
+
+def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
+    """The namespace with the message scheduled; as a copy it may be dropped, now or later.
+
+    What goes on from there may arrive elsewhere at any time.
+    """
+    message = waiting.message
+    kept = fate(namespace, queue, message, key) is Fate.KEPT
+    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
+    rivals = None if message.message_id is None else copies.get(message.message_id)
+    waiting = attrs.evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
+    somewhere_else = goes_on(queue)
+    if somewhere_else:
+        waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
+    line = line_of(queue, message, key)
+    queue = attrs.evolve(
+        queue,
+        calendar=entered(queue.calendar, waiting, line),
+        copies=copies,
+        spread=spread_beside(namespace, queue, message),
+        room=filled(queue.room, everywhere(namespace, queue.settings), weight(queue, message)),
+    )
+    if not somewhere_else:
+        return with_queue(namespace, never_arrives(queue, message.body, "SCHED-01"))
+    where = everywhere(namespace, queue.settings)
+    late = Arrival(message=message, key=key, where=where, certain=False, answered=False)
+    return arrive(with_queue(namespace, queue), queue, late)
+
+
+def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: v.RuleId) -> Transition:
+    told = seen.outcome
+    outcome = told if isinstance(told, v.Scheduled) else v.Scheduled(sequence_number=waiting.number)
+    return Transition(outcome=outcome, next=after, rules=rules)
+
+
+def _schedule_in(
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
+) -> Iterator[Transition]:
+    """SCHED-15: in a transaction it may be held to the rules for keys, or not."""
+    name = command.transaction or ""
+    transaction = namespace.transactions.get(name)
+    if transaction is None:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    transaction = without_deleted(namespace, transaction)
+    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
+        transaction = attrs.evolve(transaction, doubtful=True)
+    if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+    for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
+        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
+    if keys_conflict(message):
+        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+            return
+    reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
+    objected = _is_objectionable(namespace, queue, message, transaction)
+    if objected and reading != "sends-only":
+        after = with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
+        yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
+    if reading == "all" and _is_invalid(namespace, queue, message, transaction):
+        return
+    key = effective_key(namespace, queue.settings, message)
+    home = _home(namespace, queue, key)
+    for refused in no_room_within(namespace, queue, message, key, home):
+        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
+    waiting = _waiting(namespace, queue, command, message, seen, certain=True)
+    doubted = attrs.evolve(
+        transaction,
+        doubtful=transaction.doubtful or objected,
+        keyed=reading != "sends-only",
+    )
+    after = _staged(namespace, queue, command, doubted, waiting)
+    yield _told(after, waiting, seen, "SCHED-15")
+
+
+def _staged(
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Schedule,
+    transaction: Transaction,
+    waiting: Waiting,
+) -> Namespace:
+    staged = Staged(
+        queue=command.queue,
+        born=queue.managed.born,
+        message=waiting.message,
+        key=None,
+        where=everywhere(namespace, queue.settings),
+        waiting=waiting,
+    )
+    grown = with_staged(transaction, queue, staged)
+    calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
+    waited = attrs.evolve(occupied(queue, staged), calendar=calendar)
+    hidden = never_arrives(waited, waiting.message.body, "TXN-12")
+    after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
+    return with_transaction(after, command.transaction or "", grown)
+
+
+def _is_objectionable(
+    namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
+) -> bool:
+    """Whether the message, were it sent, might have to be refused in this transaction."""
+    if queue.settings.requires_session and message.session_id is None:
+        return True
+    if not queue.settings.partitioned:
+        return False
+    before = transaction.keys.get(queue.settings.queue)
+    keys = transaction_key(namespace, queue.settings, message)
+    first_of_several = before is None and bool(transaction.keys)
+    return first_of_several or any(
+        key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
+        for key in keys
+    )
+
+
+def _is_invalid(
+    namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
+) -> bool:
+    """Whether the message, were it sent, would have to be refused, however readings are open."""
+    if queue.settings.requires_session and message.session_id is None:
+        return True
+    if not queue.settings.partitioned:
+        return False
+    before = transaction.keys.get(queue.settings.queue)
+    if before is None and transaction.keys:
+        return namespace.profile.readings.get("TXN-ENTITIES") == "refused"
+    return all(
+        key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
+        for key in transaction_key(namespace, queue.settings, message)
+    )
+
+
+def committed_later(
+    namespace: Namespace, queue: Queue, staged: Staged, waiting: Waiting, *, certain: bool
+) -> Namespace:
+    """The namespace after the commit of a transaction in which a message was scheduled."""
+    undoubted = waiting.number not in queue.calendar.doubted
+    now, due = namespace.now, waiting.due
+    latest = max(now.latest, due.latest) if certain else NEVER
+    waiting = attrs.evolve(
+        waiting,
+        certain=waiting.certain and certain and undoubted,
+        before=queue.arrivals,
+        due=Window(max(now.earliest, due.earliest), latest),
+    )
+    key = effective_key(namespace, queue.settings, staged.message)
+    return _entered(namespace, queue, waiting, key)
+
+
+def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transition]:
+    """SCHED-03 to SCHED-05: the message never arrives, or it is too late for that."""
+    queue = namespace.queues[command.queue]
+    calendar, number = queue.calendar, command.sequence_number
+    place = calendar.numbers.get(number)
+    waiting = None if place is None else calendar.entries.get(place)
+    if waiting is None:
+        doubted = calendar
+        if place is None:
+            doubted = attrs.evolve(calendar, doubted=calendar.doubted | {number})
+        after = with_queue(namespace, attrs.evolve(queue, calendar=doubted))
+        rules = () if place is None else ("SCHED-05",)
+        yield done(after, *rules)
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+        return
+    if namespace.now.latest < waiting.due.earliest:
+        yield done(_cancelled(namespace, queue, waiting), "SCHED-03")
+        if waiting.certain and not queue.outages.any:
+            return
+    else:
+        unsure = attrs.evolve(queue, calendar=perhaps_gone(calendar, waiting))
+        yield done(with_queue(namespace, unsure))
+    yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, any_error=True)
+
+
+def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespace:
+    bodies = queue.bodies
+    if isinstance(bodies.get(waiting.message.body), str):
+        bodies = bodies.set(waiting.message.body, "SCHED-04")
+    calendar = withdrawn(queue.calendar, waiting)
+    return with_queue(namespace, attrs.evolve(queue, calendar=calendar, bodies=bodies))
+
+
+def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
+    """The message may be scheduled, now or later, and nobody knows its number."""
+    queue = namespace.queues[command.queue]
+    message = command.message
+    unseen = Sighting(v.Scheduled(sequence_number=None))
+    waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
+    waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
+    key = effective_key(namespace, queue.settings, message)
+    namespace = _entered(namespace, queue, waiting, key)
+    transaction = namespace.transactions.get(command.transaction or "")
+    if transaction is None:
+        return namespace
+    doubtful = attrs.evolve(transaction, doubtful=True)
+    return with_transaction(namespace, command.transaction or "", doubtful)
+
+
+def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
+    """The message may never come, or come as before."""
+    queue = namespace.queues[command.queue]
+    calendar = queue.calendar
+    place = calendar.numbers.get(command.sequence_number)
+    waiting = None if place is None else calendar.entries.get(place)
+    if waiting is None:
+        doubted = calendar.doubted | {command.sequence_number}
+        calendar = attrs.evolve(calendar, doubted=doubted)
+    else:
+        calendar = perhaps_gone(calendar, waiting)
+    return with_queue(namespace, attrs.evolve(queue, calendar=calendar))

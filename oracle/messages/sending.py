@@ -1,0 +1,263 @@
+"""Where a sent message goes, and when it is refused."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.oracle.arrivals import Arrival
+from busproof.oracle.evolving import evolve
+from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.messages.duplicates import (
+    Fate,
+    fate,
+    identified,
+    noted,
+    why_dropped,
+    why_kept,
+    why_kept_here,
+    why_open,
+)
+from busproof.oracle.messages.expiry import death
+from busproof.oracle.messages.keys import (
+    effective_key,
+    home_name,
+    interpretations,
+    keys_conflict,
+    rule_of,
+)
+from busproof.oracle.messages.message_store import never_arrives, store
+from busproof.oracle.messages.partitioning import (
+    choices,
+    home_of,
+    is_watched,
+    must_fail,
+    narrowed,
+    spread_after,
+    spread_allows,
+    spread_beside,
+)
+from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage, why_sent
+from busproof.oracle.outages import Partitions
+from busproof.oracle.sizes.entity_size import all_may_be_full, weight
+from busproof.oracle.sizes.fullness import no_room, taken_in, why_taken, with_room
+from busproof.oracle.sizes.message_limits import beyond_limits
+from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
+from busproof.oracle.stored import Key
+from busproof.oracle.transactions import staging
+from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+
+__all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
+
+REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
+"""KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
+
+
+def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Transition]:
+    """Every allowed answer to a send, in or out of a transaction."""
+    queue = namespace.queues[command.queue]
+    if v.is_dead_letter_queue(command.queue):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
+        return
+    for profile, message in interpretations(namespace.profile, command.message):
+        if profile is not namespace.profile:
+            namespace = evolve(namespace, profile=profile)
+        if command.transaction is not None:
+            yield from staging.send_in(namespace, queue, command, message, seen)
+        else:
+            yield from beyond_limits(namespace, command)
+            yield from _send(namespace, queue, command, message, seen)
+
+
+def _send(
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+) -> Iterator[Transition]:
+    if keys_conflict(message):
+        yield from staging.conflicting(namespace, queue, message, "KEY-08")
+        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+            return
+    if queue.settings.requires_session and message.session_id is None:
+        yield from _without_session(namespace, queue, message)
+        return
+    key = effective_key(namespace, queue.settings, message)
+    if key is not None:
+        yield from _send_with_key(namespace, queue, message, key, seen)
+    else:
+        yield from _send_without_key(namespace, queue, command, message, seen)
+
+
+def _without_session(
+    namespace: Namespace, queue: Queue, message: v.Message
+) -> Iterator[Transition]:
+    """SESS-01: a message that no session receiver could be given is refused, or dead-lettered.
+
+    Until it is, a peek may show it.
+    """
+    yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-01", any_error=True)
+    somewhere = everywhere(namespace, queue.settings)
+    now = namespace.now
+    dies = death(namespace, queue, message)
+    seen = store(queue, message, None, somewhere, now, certain=False, dies=dies)
+    yield done(with_queue(namespace, seen), "SESS-01")
+
+
+def _send_with_key(
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Sighting
+) -> Iterator[Transition]:
+    """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
+    home = home_of(namespace, queue, key)
+    yield from no_room(namespace, queue, message, key, home)
+    spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
+    for where in choices(namespace, queue, spared, seen):
+        rules = _evidence(namespace, queue, message, key, home, where)
+        rules = (*rules, *why_sent(namespace, queue, home))
+        homes = narrowed(namespace, queue, key, where)
+        yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
+    if queue.outages.may_hit(home):
+        pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
+        because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
+        yield staging.unavailable(namespace, queue, key, home, *because)
+    if may_fail_in_a_large_outage(namespace, queue):
+        # Then it need not be that of the key which is down.
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
+
+
+def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+    """PART-01, PART-03: what a refusal shows while no partition is up."""
+    if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
+        return ()
+    return in_one_store(queue) or ("PART-03",)
+
+
+def _evidence(
+    namespace: Namespace,
+    queue: Queue,
+    message: v.Message,
+    key: Key,
+    home: Partitions,
+    where: Partitions,
+) -> tuple[v.RuleId, ...]:
+    """The rules that decided where a message with a key went: only a known home is evidence."""
+    known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
+    rules = rule_of(queue.settings, message, key) if known else ()
+    if known and home & queue.recovered:
+        rules = ("KEY-20", *rules)
+    equal = message.session_id is not None and message.session_id == message.partition_key
+    if equal:
+        rules = (*rules, "KEY-09")
+    if known:
+        rules = (*rules, "KEY-02")
+    return (*rules, "KEY-01") if where.bit_count() == 1 else rules
+
+
+def _send_without_key(
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+) -> Iterator[Transition]:
+    """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
+    outages = queue.outages
+    all_of_them = everywhere(namespace, queue.settings)
+    spared = outages.spared(all_of_them)
+    if command.timeout <= REROUTING_TIMEOUT and must_fail(namespace, queue):
+        spared = 0
+    yield from no_room(namespace, queue, message, None, all_of_them)
+    spared = with_room(namespace, queue, message, None, spared, seen)
+    for where in choices(namespace, queue, spared, seen):
+        watched = is_watched(namespace, queue, where)
+        if watched and not spread_allows(namespace, queue, where):
+            continue
+        rules = _spread_rules(queue, command, message, where)
+        rules = (*rules, *why_sent(namespace, queue, None))
+        if queue.settings.duplicate_detection and message.message_id is None:
+            rules = (*_nothing_to_go_by(queue), *rules)
+        also = spread_after(namespace, queue, message, where, watched=watched)
+        if also["spread"].last >= 0 and also["spread"].sent == 0:
+            rules = ("KEY-14", "SIZE-05", *rules)
+        yield _accepted(namespace, queue, message, None, where, rules, also)
+    if outages.any and _may_fail(namespace, queue, command, all_of_them):
+        error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
+        because = (*_with_all_down(namespace, queue), "KEY-18")
+        yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
+    if queue.settings.duplicate_detection and message.message_id is None:
+        # Detection needs something to go by.
+        yield refusal(
+            namespace, v.Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True
+        )
+
+
+def _nothing_to_go_by(queue: Queue) -> tuple[v.RuleId, ...]:
+    """DUP-12: a message that has neither a MessageId nor a key may be refused, or accepted."""
+    return ("DUP-12",) if queue.settings.partitioned else ()
+
+
+def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
+    """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down.
+
+    Or if there is no room in those that are up.
+    """
+    if command.timeout <= REROUTING_TIMEOUT or may_fail_in_a_large_outage(namespace, queue):
+        return True
+    up = all_of_them & ~(queue.outages.down | queue.outages.doubt)
+    return all_may_be_full(namespace, queue, up, weight(queue, command.message))
+
+
+def _spread_rules(
+    queue: Queue, command: v.Send, message: v.Message, where: Partitions
+) -> tuple[v.RuleId, ...]:
+    rules: tuple[v.RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
+    if not queue.settings.partitioned:
+        return ()
+    short = command.timeout <= REROUTING_TIMEOUT
+    if queue.outages.down:
+        rules = ("KEY-18", *rules) if short else ("KEY-15", *rules)
+    elif short and not queue.outages.doubt:
+        rules = ("KEY-25", *rules)
+    if message.message_id is None:
+        return rules
+    earlier = queue.namesakes.get(message.message_id, where)
+    return rules if earlier & where else ("KEY-12", *rules)
+
+
+def _accepted(
+    namespace: Namespace,
+    queue: Queue,
+    message: v.Message,
+    key: Key | None,
+    where: Partitions,
+    rules: tuple[v.RuleId, ...],
+    also: dict[str, Any],
+) -> Transition:
+    """The send took effect; as a copy it is dropped (KEY-11)."""
+    rules = (*why_taken(queue, key, where), *rules)
+    queue = taken_in(queue, key, where)
+    becomes = fate(namespace, queue, message, key)
+    copies = noted(namespace, queue, message, key, becomes=becomes)
+    if isinstance(queue.role, Topic) and not queue.role.subscriptions:
+        rules = ("TOPIC-04", *rules)
+    if becomes is Fate.DROPPED:
+        dropped = never_arrives(queue, message.body, "KEY-11")
+        after = with_queue(namespace, evolve(dropped, copies=copies, **also))
+        rules = tuple(dict.fromkeys((*why_dropped(namespace, queue, message, key, where), *rules)))
+    else:
+        certain = becomes is Fate.KEPT
+        shows = tuple(why_kept(queue, message, key)) if certain else ()
+        if certain:
+            shows = (*why_kept_here(namespace, queue, message), *shows)
+            namespace = identified(namespace, queue, message)
+        arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
+        after = arrive(namespace, queue, arrival, {"copies": copies, **also})
+    rules = (*why_open(namespace, queue, message, key), *rules)
+    choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
+    return done(after, *rules, choice=choice)
+
+
+def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
+    """The send was never answered: its message may be there, now, later or never."""
+    queue = namespace.queues[command.queue]
+    if command.transaction is not None:
+        return staging.lost_send_in(namespace, command)
+    message = command.message
+    key = effective_key(namespace, queue.settings, message)
+    home = everywhere(namespace, queue.settings)
+    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
+    lost = Arrival(message=message, key=key, where=home, certain=False, answered=False)
+    spread = spread_beside(namespace, queue, message)
+    return arrive(namespace, queue, lost, {"copies": copies, "spread": spread})

@@ -1,0 +1,171 @@
+"""What is stored with a session, and which sessions there are."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.keys import SESSION_ID
+from busproof.oracle.messages.message_store import first_in_line
+from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
+from busproof.oracle.room import filled, most_of_state
+from busproof.oracle.sizes.entity_size import may_be_full
+from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
+from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
+from busproof.oracle.stored import Key, SessionData
+from busproof.oracle.transition import Sighting, Transition, done, refusal
+
+__all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]
+
+NOTHING = SessionData(None)
+
+
+def set_state(
+    namespace: Namespace, command: v.SetSessionState, connection: str
+) -> Iterator[Transition]:
+    """SESS-17, SESS-18: the text is stored, or removed, if the connection holds the session."""
+    queue = namespace.queues[command.queue]
+    holding = holds_session(namespace, queue, command.session_id, connection)
+    if holding is not False:
+        late = queue.states.get(command.session_id, NOTHING).late
+        stored = SessionData(command.state, late)
+        may_refuse, must_refuse = refuses_state(namespace, command.state)
+        if may_refuse:
+            yield refusal(namespace, v.Error.MESSAGE_TOO_LARGE, "LIMIT-20", any_error=True)
+        if not must_refuse:
+            after = _with(
+                namespace, _weighed(namespace, queue, command), command.session_id, stored
+            )
+            yield done(after, *shown_of_state(namespace, command.state))
+        yield from _no_room(namespace, queue, command)
+    yield from _refusals(namespace, queue, command.session_id, connection)
+
+
+def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Queue:
+    """SIZE-13: the queue, of whose room the text takes some.
+
+    It is not relied on: what it takes of a gigabyte is less than what nobody states.
+    """
+    size = most_of_state(command.state)
+    room = filled(queue.room, everywhere(namespace, queue.settings), size)
+    return attrs.evolve(queue, room=room)
+
+
+def _no_room(
+    namespace: Namespace, queue: Queue, command: v.SetSessionState
+) -> Iterator[Transition]:
+    """SIZE-13: what is stored with sessions may be refused where there is no room."""
+    if command.state is None:
+        return
+    somewhere = everywhere(namespace, queue.settings)
+    if may_be_full(namespace, queue, somewhere, most_of_state(command.state)):
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
+
+
+def get_state(
+    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """SESS-16 to SESS-20: what was stored last, through closing, expiry and emptiness."""
+    queue = namespace.queues[command.queue]
+    holding = holds_session(namespace, queue, command.session_id, connection)
+    if holding is not False:
+        stored = queue.states.get(command.session_id, NOTHING)
+        told = seen.outcome if isinstance(seen.outcome, v.SessionState) else None
+        if told is None or told.state == stored.state:
+            yield Transition(
+                outcome=v.SessionState(state=stored.state),
+                next=namespace,
+                rules=_rules(queue, command.session_id),
+            )
+        elif told.state in stored.late:
+            arrived = _arrived(stored, told.state)
+            yield Transition(
+                outcome=told, next=_with(namespace, queue, command.session_id, arrived)
+            )
+    yield from _refusals(namespace, queue, command.session_id, connection)
+
+
+def _arrived(stored: SessionData, state: str | None) -> SessionData:
+    """What is stored after a text has come late; it comes only once."""
+    late = list(stored.late)
+    late.remove(state)
+    return attrs.evolve(stored, state=state, late=tuple(late))
+
+
+def _rules(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
+    stored = queue.states.get(session_id)
+    others = any(each.state for name, each in queue.states.items() if name != session_id)
+    rules: tuple[v.RuleId, ...] = ("SESS-20",) if others else ()
+    if stored is None:
+        return (*rules, "SESS-16")
+    if stored.kept:
+        rules = ("SESS-19", *rules)
+    return (*rules, "SESS-18") if stored.state is None else (*rules, "SESS-17")
+
+
+def _refusals(
+    namespace: Namespace, queue: Queue, session_id: str, connection: str
+) -> Iterator[Transition]:
+    if holds_session(namespace, queue, session_id, connection) is not True:
+        yield not_held(namespace, queue, session_id, connection, "SESS-21")
+    yield from in_outage(namespace, queue, session_id)
+
+
+def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionData) -> Namespace:
+    states = queue.states.set(session_id, stored)
+    return with_queue(namespace, attrs.evolve(queue, states=states))
+
+
+def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespace:
+    """The text may be stored, now or later."""
+    queue = _weighed(namespace, namespace.queues[command.queue], command)
+    stored = queue.states.get(command.session_id, NOTHING)
+    late = attrs.evolve(stored, late=(*stored.late, command.state))
+    return _with(namespace, queue, command.session_id, late)
+
+
+def list_sessions(
+    namespace: Namespace, command: v.ListSessions, seen: Sighting
+) -> Iterator[Transition]:
+    """SESS-22: every session that has messages or a state, and none that has neither."""
+    queue = namespace.queues[command.queue]
+    if not queue.settings.requires_session:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+    surely = {*_with_messages(queue), *_with_state(namespace, queue)}
+    listed = tuple(sorted(surely))
+    if isinstance(seen.outcome, v.SessionsListed):
+        listed = seen.outcome.session_ids
+    complete = surely <= set(listed) or bool(queue.receivers.lost)
+    once = len(set(listed)) == len(listed)
+    if complete and once and all(_may_exist(queue, each) for each in listed):
+        yield Transition(
+            outcome=v.SessionsListed(session_ids=listed),
+            next=namespace,
+            rules=("SESS-22",) if surely else (),
+        )
+    if queue.outages.any:
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
+
+
+def _may_exist(queue: Queue, session_id: str) -> bool:
+    stored = queue.states.get(session_id, NOTHING)
+    scheduled = session_id in queue.calendar.sessions
+    there = scheduled or session_id in queue.members
+    return there or stored.state is not None or bool(stored.late)
+
+
+def _with_state(namespace: Namespace, queue: Queue) -> Iterator[str]:
+    """The sessions that surely have a state within reach."""
+    for session_id, stored in queue.states.items():
+        home = home_of(namespace, queue, Key(SESSION_ID, session_id))
+        if stored.state is not None and not stored.late and not queue.outages.may_hit(home):
+            yield session_id
+
+
+def _with_messages(queue: Queue) -> Iterator[str]:
+    """The sessions that surely have a message within reach."""
+    for line in queue.lines:
+        first = first_in_line(queue, line)
+        if line.taken_from == SESSION_ID and first and not queue.outages.may_hit(first.where):
+            yield line.value

@@ -1,0 +1,354 @@
+"""Sessions: held by one connection at a time, for as long as their lock lasts."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.heap import push
+from busproof.oracle.messages.activating import is_awaited, session_may_come
+from busproof.oracle.messages.keys import SESSION_ID
+from busproof.oracle.messages.message_store import first_in_line
+from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.messages.returning import give_back
+from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
+from busproof.oracle.stored import Key, SessionLock
+from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.window import Window
+
+__all__ = [
+    "accept_next",
+    "accept_session",
+    "close_session",
+    "holds_session",
+    "in_outage",
+    "lost_accept",
+    "lost_accept_next",
+    "lost_close",
+    "lost_renew",
+    "not_held",
+    "renew",
+    "seized",
+    "session_at",
+]
+
+
+def session_at(queue: Queue, session_id: str) -> SessionLock:
+    """The hold on a session that is known to be held, or may be."""
+    return queue.sessions[session_id]
+
+
+def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
+    """The queue, this connection holding the session by a request that was never answered."""
+    held = queue.sessions.get(session_id)
+    if held is not None and held.connection == connection:
+        return queue
+    expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
+    guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
+    return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
+
+
+def holds_session(
+    namespace: Namespace, queue: Queue, session_id: str, connection: str
+) -> bool | None:
+    """Whether this connection holds the session; `None` where it may or may not."""
+    held = queue.sessions.get(session_id)
+    if held is None or held.connection != connection:
+        doubtful = held is None or _may_be_over(namespace, held)
+        return None if doubtful and connection in queue.seekers else _doubted(held)
+    if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
+        return None if connection in queue.seekers else False
+    surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
+    return True if surely else None
+
+
+def _doubted(held: SessionLock | None) -> bool | None:
+    return None if held is not None and held.doubtful else False
+
+
+def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
+    return held.doubtful or held.expiry.earliest <= namespace.now.latest
+
+
+def not_held(
+    namespace: Namespace, queue: Queue, session_id: str, connection: str, *rules: v.RuleId
+) -> Transition:
+    """SESS-12: what is refused to a connection that has lost the session, or that never held it.
+
+    Only of a lock that was lost is the error known.
+    """
+    held = queue.sessions.get(session_id)
+    holding = holds_session(namespace, queue, session_id, connection)
+    if holding is False and held is not None and held.connection == connection:
+        return refusal(namespace, v.Error.SESSION_LOCK_LOST, "SESS-12", *rules)
+    told = rules if holding is False else ()
+    return refusal(namespace, v.Error.SESSION_LOCK_LOST, *told, any_error=True)
+
+
+def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
+    """SESS-25: what may be refused while the session's partition is down (SESSION-IN-OUTAGE)."""
+    home = home_of(namespace, queue, Key(SESSION_ID, session_id))
+    any_session = namespace.profile.readings.get("SESSION-IN-OUTAGE") == "either"
+    if queue.outages.may_hit(home):
+        yield refusal(namespace, v.Error.UNAVAILABLE, "SESS-25", "LIFE-11", any_error=True)
+    elif any_session and queue.outages.any:
+        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
+
+
+def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
+    """SESS-24: what an outage of other partitions leaves alone; SESS-25: what its own may."""
+    home = home_of(namespace, queue, Key(SESSION_ID, session_id))
+    if queue.outages.down and queue.outages.must_hit(home):
+        return ("SESS-25",)
+    return ("SESS-24",) if queue.outages.down and not queue.outages.may_hit(home) else ()
+
+
+def accept_session(
+    namespace: Namespace, command: v.AcceptSession, connection: str
+) -> Iterator[Transition]:
+    """LIFE-10: the session is given to one connection until its lock ends."""
+    queue = namespace.queues[command.queue]
+    if not queue.settings.requires_session:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        return
+    held = queue.sessions.get(command.session_id)
+    if held is None or _may_be_over(namespace, held) or held.connection == connection:
+        rules = _accepting(namespace, queue, command.session_id, connection)
+        yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
+    if held is not None and _may_last(namespace, queue, held):
+        rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
+    elif queue.seekers:
+        # Even to a connection that may have it: whether a session is given twice is left open.
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
+    else:
+        yield from in_outage(namespace, queue, command.session_id)
+
+
+def _accepting(
+    namespace: Namespace, queue: Queue, session_id: str, connection: str
+) -> tuple[v.RuleId, ...]:
+    """What it shows that a session is given to this connection."""
+    rules = _spared(namespace, queue, session_id)
+    held = queue.sessions.get(session_id)
+    if held is None:
+        return (*rules, "SESS-03")
+    if _may_last(namespace, queue, held):
+        return rules
+    return (*rules, "SESS-11", "LIFE-10") if held.connection != connection else rules
+
+
+def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Namespace:
+    expiry = _full_term(namespace, queue)
+    before = queue.sessions.get(session_id)
+    own = before is not None and before.connection == connection
+    if own and before is not None and _may_last(namespace, queue, before):
+        queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
+        earliest = min(before.expiry.earliest, expiry.earliest)
+        again = attrs.evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
+        return _with(namespace, queue, session_id, again)
+    counts = None if before is None or before.doubtful else True
+    freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
+    queue = _kept(freed.queues[queue.settings.queue], session_id)
+    return _with(freed, queue, session_id, SessionLock(connection, expiry, queue.arrivals))
+
+
+def _full_term(namespace: Namespace, queue: Queue) -> Window:
+    slack = namespace.vantage.slack
+    full = namespace.now.lengthened(queue.managed.lock_durations)
+    return Window(full.earliest - slack, full.latest + slack)
+
+
+def _kept(queue: Queue, session_id: str) -> Queue:
+    """The queue that knows that what is stored with the session has outlived a hold on it."""
+    stored = queue.states.get(session_id)
+    if stored is None or stored.kept:
+        return queue
+    states = queue.states.set(session_id, attrs.evolve(stored, kept=True))
+    return attrs.evolve(queue, states=states)
+
+
+def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
+    return held.doubtful or not lock_is_over(namespace, queue, held.expiry.latest)
+
+
+def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
+    """The queue with other bounds for the locks of all messages received in a session.
+
+    Of a session that is accepted again they are kept, or given back already, which a renewal that
+    comes later does not undo.
+    """
+    for number in sorted(held.taken):
+        stored = queue.messages.get(number)
+        if stored is not None and stored.lock is not None:
+            over = stored.lock.expiry.earliest == -NEVER
+            bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
+            expected = stored.expected if bounds.earliest > -NEVER else None
+            lock = stored.lock.lasting(bounds)
+            changed = attrs.evolve(stored, lock=lock, expected=expected)
+            timer = (lock.expiry.latest, number, lock.token)
+            queue = attrs.evolve(
+                queue,
+                messages=queue.messages.set(number, changed),
+                timers=push(queue.timers, timer),
+            )
+    return queue
+
+
+def _with(
+    namespace: Namespace, queue: Queue, session_id: str, held: SessionLock | None
+) -> Namespace:
+    if held is None:
+        sessions = queue.sessions
+        sessions = sessions.delete(session_id) if session_id in sessions else sessions
+    else:
+        sessions = queue.sessions.set(session_id, held)
+    return with_queue(namespace, attrs.evolve(queue, sessions=sessions))
+
+
+def _freed(
+    namespace: Namespace, queue: Queue, session_id: str, rule: v.RuleId, *, counts: bool | None
+) -> Namespace:
+    """SESS-08, SESS-11: the namespace with all messages given back that were locked in it."""
+    held = queue.sessions.get(session_id)
+    for number in sorted(held.taken) if held is not None else ():
+        stored = queue.messages.get(number)
+        if stored is not None and stored.lock is not None and stored.lock.session_id == session_id:
+            namespace = give_back(namespace, queue, stored, namespace.now, rule, counts=counts)
+            queue = namespace.queues[queue.settings.queue]
+    return with_queue(namespace, queue)
+
+
+def close_session(
+    namespace: Namespace, command: v.CloseSession, connection: str
+) -> Iterator[Transition]:
+    """The session is free again, and so are the messages that were locked in it."""
+    queue = namespace.queues[command.queue]
+    holding = holds_session(namespace, queue, command.session_id, connection)
+    if holding is not False:
+        counts = False if holding else None
+        freed = _freed(namespace, queue, command.session_id, "SESS-08", counts=counts)
+        kept = _kept(freed.queues[command.queue], command.session_id)
+        yield done(_with(freed, kept, command.session_id, None))
+    if holding is not True:
+        yield refusal(namespace, v.Error.SESSION_LOCK_LOST, any_error=True)
+        yield done(namespace)
+    else:
+        yield from in_outage(namespace, queue, command.session_id)
+
+
+def accept_next(
+    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """SESS-06, SESS-07: any free session that has messages, or none if there is none."""
+    queue = namespace.queues[command.queue]
+    if not queue.settings.requires_session:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        return
+    free = _free_with_messages(namespace, queue)
+    if isinstance(seen.outcome, v.SessionAccepted):
+        session_id: str | None = seen.outcome.session_id
+    else:
+        session_id = free
+    if session_id is not None and _may_be_next(namespace, queue, session_id):
+        yield Transition(
+            outcome=v.SessionAccepted(session_id=session_id),
+            next=_accepted(namespace, queue, session_id, connection),
+            rules=("SESS-06",),
+        )
+    outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
+    if free is None or queue.receivers.lost or queue.seekers or outage:
+        rules: tuple[v.RuleId, ...] = ()
+        if free is None:
+            waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
+                namespace, queue, None
+            )
+            rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
+        yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
+
+
+def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
+    """A session that surely has a message to be received and that surely nobody holds."""
+    for line in queue.lines:
+        held = queue.sessions.get(line.value)
+        first = first_in_line(queue, line)
+        reachable = first is not None and not queue.outages.may_hit(first.where)
+        if reachable and (held is None or not _may_last(namespace, queue, held)):
+            return line.value
+    return None
+
+
+def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
+    held = queue.sessions.get(session_id)
+    if held is not None and not _may_be_over(namespace, held):
+        return False
+    return session_id in queue.members or session_may_come(namespace, queue, session_id)
+
+
+def lost_accept_next(
+    namespace: Namespace, command: v.AcceptNextSession, connection: str
+) -> Namespace:
+    """Any free session may be held by this connection, from now or later on."""
+    queue = namespace.queues[command.queue]
+    return with_queue(namespace, attrs.evolve(queue, seekers=queue.seekers | {connection}))
+
+
+def renew(
+    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Sighting
+) -> Iterator[Transition]:
+    """SESS-13: the holder's lock lasts for its full term again, and so do its messages' locks."""
+    queue = namespace.queues[command.queue]
+    holding = holds_session(namespace, queue, command.session_id, connection)
+    if holding is not False:
+        told = seen.outcome if isinstance(seen.outcome, v.Renewed) else None
+        yield _renewed(namespace, queue, command.session_id, connection, told)
+    if holding is not True:
+        yield not_held(namespace, queue, command.session_id, connection)
+    yield from in_outage(namespace, queue, command.session_id)
+
+
+def _renewed(
+    namespace: Namespace, queue: Queue, session_id: str, connection: str, told: v.Renewed | None
+) -> Transition:
+    expiry = _full_term(namespace, queue)
+    if told is None:
+        until = namespace.now.earliest + queue.settings.lock_duration
+        told = v.Renewed(locked_until=until)
+    elif told.locked_until is not None:
+        slack = namespace.vantage.slack
+        expiry = Window(told.locked_until - slack, told.locked_until + slack)
+    before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
+    queue = _bounded(queue, before, expiry)
+    held = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
+    return Transition(outcome=told, next=_with(namespace, queue, session_id, held))
+
+
+def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
+    """The lock may last longer: the request takes effect, if it does, before it has ended."""
+    queue = namespace.queues[command.queue]
+    held = queue.sessions.get(command.session_id)
+    if held is None:
+        return namespace
+    slack, term = namespace.vantage.slack, queue.managed.lock_durations.latest
+    longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
+    queue = _bounded(queue, held, longer)
+    return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))
+
+
+def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
+    """The session may be held by this connection, from now or later on."""
+    queue = namespace.queues[command.queue]
+    held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
+    return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
+
+
+def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
+    """The session may be free."""
+    queue = namespace.queues[command.queue]
+    held = queue.sessions.get(command.session_id)
+    if held is None:
+        return namespace
+    queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
+    return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))

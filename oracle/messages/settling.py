@@ -1,0 +1,191 @@
+"""Settling a locked message, while its lock lasts."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.evolving import evolve
+from busproof.oracle.messages.dead_letters import moved
+from busproof.oracle.messages.expiry import outlived
+from busproof.oracle.messages.message_store import doubted, remove
+from busproof.oracle.messages.partitions import why_settled_anywhere
+from busproof.oracle.messages.returning import give_back
+from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
+from busproof.oracle.stored import Stored
+from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.unjudged import given_up
+from busproof.oracle.window import Window
+
+__all__ = [
+    "DEFAULT_DURATION",
+    "abandon",
+    "complete",
+    "dead_letter",
+    "has_ended",
+    "locked",
+    "lost_abandon",
+    "lost_complete",
+    "lost_dead_letter",
+    "lost_lock",
+    "settled",
+    "why_settled",
+]
+
+DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
+"""LOCK-02: how long a lock lasts where its entity was created without saying."""
+
+
+def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
+    """LIFE-03, LIFE-06: the message is gone, or its lock was lost."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, queue, stored):
+        rules = tuple(why_settled(namespace, queue, stored))
+        left = remove(queue, stored, settlements=queue.settlements + 1)
+        after = with_queue(namespace, left)
+        rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
+        yield done(after, *outlived(namespace, stored), *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+
+
+def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
+    """LIFE-04, LIFE-06: the message can be received again, or its lock was lost."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, queue, stored):
+        rules = why_settled(namespace, queue, stored)
+        after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
+        yield done(settled(after, command), "LIFE-04", *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+
+
+def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
+    """SESS-14: what was received before the renewal of its session can still be settled."""
+    lock = stored.lock
+    held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
+    return ("SESS-14",) if held is not None and held.renewed else ()
+
+
+def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transition]:
+    """DLQ-05, DLQ-14, DLQ-10: the message is a dead letter now, or its lock was lost."""
+    queue = namespace.queues[command.queue]
+    if v.is_dead_letter_queue(command.queue):
+        own = not command.queue.endswith(v.TRANSFERS)
+        broken = ("DLQ-10",) if own else ()
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
+        if not own:
+            # Outside the documents: what becomes of it then is not said.
+            yield done(given_up(namespace, v.owner_of(command.queue)))
+        return
+    stored = locked(queue, command.lock_token)
+    if stored is not None and not has_ended(namespace, queue, stored):
+        rules = why_settled(namespace, queue, stored)
+        after = moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
+        age = outlived(namespace, stored)
+        yield done(settled(after, command), *age, "DLQ-05", *rules)
+    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
+
+
+def settled(
+    namespace: Namespace, command: v.Complete | v.Abandon | v.DeadLetter | v.Defer
+) -> Namespace:
+    """The namespace, in which one more settlement of a message of this queue is counted."""
+    queue = namespace.queues[command.queue]
+    return with_queue(namespace, evolve(queue, settlements=queue.settlements + 1))
+
+
+def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock lasts, come what may."""
+    lock = stored.lock
+    yield from why_settled_anywhere(queue)
+    if lock is not None and lock.spared:
+        yield "LOCK-12"
+    if lock is None or lock.session_id is not None:
+        return
+    age = namespace.now.earliest - lock.begun.latest
+    if lock.first is not None and namespace.now.earliest > lock.first.latest:
+        yield "LOCK-04"
+    if 2 * age >= queue.settings.lock_duration:
+        yield "LOCK-01"
+        if queue.settings.lock_duration == DEFAULT_DURATION:
+            yield "LOCK-02"
+    if queue.settlements > lock.settlements:
+        yield "LOCK-10"
+
+
+def locked(queue: Queue, token: str) -> Stored | None:
+    """The message held under this token, if one still may be."""
+    number = queue.locks.get(token)
+    stored = None if number is None else queue.messages.get(number)
+    if stored is None or stored.lock is None or stored.lock.token != token:
+        return None
+    return stored
+
+
+def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """Whether the message's lock cannot be held any more."""
+    lock = stored.lock
+    return lock is None or lock_is_over(namespace, queue, lock.expiry.latest)
+
+
+def lost_lock(
+    namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
+) -> Iterator[Transition]:
+    """LIFE-06, LOCK-05 to LOCK-07: refused because the lock is lost, where it is or may be."""
+    lock = None if stored is None else stored.lock
+    if stored is None or lock is None or has_ended(namespace, queue, stored):
+        queue, older = _resisting(queue, token)
+        after = with_queue(namespace, queue)
+        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=True)
+    elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
+        yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
+    elif queue.outages.may_hit(stored.where):
+        yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
+
+
+def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
+    """LOCK-07, LOCK-08: what a lost lock's message is now: locked by another, or to come again."""
+    number = queue.tokens.get(token)
+    stored = None if number is None else queue.messages.get(number)
+    if stored is None or not stored.certain:
+        return queue, ()
+    if stored.lock is not None:
+        return queue, ("LOCK-07",)
+    again = evolve(stored, resisted=True)
+    return evolve(queue, messages=queue.messages.set(stored.number, again)), ()
+
+
+def lost_complete(namespace: Namespace, command: v.Complete) -> Namespace:
+    """The message may be gone, now or later; if not, its lock lasts as before."""
+    return _perhaps_gone(namespace, command)
+
+
+def lost_dead_letter(namespace: Namespace, command: v.DeadLetter) -> Namespace:
+    """The message may be a dead letter, now or later; if not, its lock lasts as before."""
+    return _perhaps_gone(namespace, command, leaving=(command.reason,))
+
+
+def _perhaps_gone(
+    namespace: Namespace, command: v.Complete | v.DeadLetter, leaving: tuple[str, ...] = ()
+) -> Namespace:
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is None:
+        return namespace
+    leaving = (*stored.leaving, *leaving)
+    doubtful = evolve(stored, certain=False, line=None, leaving=leaving)
+    return with_queue(namespace, doubted(queue, stored, doubtful))
+
+
+def lost_abandon(namespace: Namespace, command: v.Abandon) -> Namespace:
+    """The lock may have ended, now or later; the message is there in any case."""
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is None or stored.lock is None:
+        return namespace
+    expiry = Window(-NEVER, stored.lock.expiry.latest)
+    lock = evolve(stored.lock, expiry=expiry)
+    doubtful = evolve(stored, lock=lock, expected=None)
+    messages = queue.messages.set(stored.number, doubtful)
+    return with_queue(namespace, evolve(queue, messages=messages))

@@ -1,0 +1,1 @@
+"""How large entities, messages and namespaces may become (SIZE, LIMIT, QUOTA)."""

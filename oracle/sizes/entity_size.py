@@ -1,0 +1,258 @@
+"""How large entities may be, by tier and by what was asked for, and when a partition may be full.
+
+Nobody says whether a GB is 10^9 or 2^30 bytes; between the two, either is possible. Full is not
+down: what is full gives what it holds, and refuses only what it has no room for.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.outages import Partitions
+from busproof.oracle.room import NO_ROOM_TAKEN, Room, most
+from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding
+from busproof.oracle.transition import Transition, refusal
+
+__all__ = [
+    "MOST_GB",
+    "all_may_be_full",
+    "bits",
+    "capacity",
+    "granted_sizes",
+    "grave",
+    "may_be_full",
+    "may_be_full_somewhere",
+    "may_refuse_size",
+    "no_other_size",
+    "of_size",
+    "perhaps_full",
+    "told_size",
+    "weight",
+    "wrong_size",
+]
+
+
+STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
+"""SIZE-01: in GB."""
+PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)
+"""PREM-07: in GB."""
+DEFAULT_SIZE: Final = 1
+"""SIZE-03, PREM-09: in GB."""
+
+LEAST_GB: Final = 10**9
+MOST_GB: Final = 2**30
+
+
+@attrs.frozen
+class Capacity:
+    """How many bytes fit into one partition, and into all of them together.
+
+    Where the most is not known, it is `None`.
+    """
+
+    partition: tuple[int, int | None]
+    whole: tuple[int, int | None]
+
+
+def _sizes(profile: v.Profile) -> tuple[int, ...]:
+    """SIZE-02, PREM-08: the sizes that there are; none where nothing says."""
+    if profile.tier is v.Tier.PREMIUM:
+        return () if "PREM-08" in profile.silent else PREMIUM_SIZES
+    if profile.tier is v.Tier.BASIC:
+        like_standard = profile.readings.get("BASIC-SIZES") == "like-standard"
+        return STANDARD_SIZES if like_standard else ()
+    return () if "SIZE-02" in profile.silent else STANDARD_SIZES
+
+
+def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | None, ...]:
+    """SIZE-01 to SIZE-03: the sizes that the queue may get; `None` is one that is not known."""
+    sizes = _sizes(profile)
+    if not sizes:
+        return (command.max_size,)
+    if command.max_size is None:
+        return (DEFAULT_SIZE,)
+    return (command.max_size,) if command.max_size in sizes else sizes
+
+
+def may_refuse_size(profile: v.Profile, command: v.CreateQueue) -> bool:
+    """SIZE-02: whether a queue may be refused for its size."""
+    return command.max_size is not None and command.max_size not in _sizes(profile)
+
+
+def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
+    """SIZE-04, SIZE-06, PREM-10: the greatest size of the whole queue in GB, as far as known."""
+    if not _sizes(namespace.profile) or settings.max_size is None:
+        return None
+    if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
+        # Of what is there from before it is not said.
+        return None
+    return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
+
+
+def of_size(namespace: Namespace, settings: v.CreateQueue) -> Iterator[v.RuleId]:
+    """The rules by which a queue is as large as it is."""
+    if namespace.profile.tier is v.Tier.STANDARD:
+        yield "SIZE-04" if settings.partitioned else "SIZE-06"
+        if settings.max_size == DEFAULT_SIZE:
+            yield "SIZE-03"
+    if namespace.profile.tier is v.Tier.PREMIUM:
+        yield "PREM-10"
+        if settings.max_size == DEFAULT_SIZE:
+            yield "PREM-09"
+        yield "PREM-07"
+        return
+    yield "SIZE-01"
+
+
+def no_other_size(namespace: Namespace) -> v.RuleId:
+    """The rule by which there are no other sizes in this tier."""
+    return "PREM-08" if namespace.profile.tier is v.Tier.PREMIUM else "SIZE-02"
+
+
+def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> Iterator[v.RuleId]:
+    """The rules that a queue breaks by its greatest size, in GB: that of another size first."""
+    other = attrs.evolve(settings, max_size=1)
+    parts = told_size(namespace, other) or 1
+    if told % parts == 0 and told // parts in _sizes(namespace.profile):
+        premium, default = (
+            namespace.profile.tier is v.Tier.PREMIUM,
+            settings.max_size == DEFAULT_SIZE,
+        )
+        if default:
+            yield "PREM-09" if premium else "SIZE-03"
+        else:
+            yield "PREM-07" if premium else "SIZE-01"
+    yield from of_size(namespace, settings)
+
+
+def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
+    """SIZE-04, SIZE-06, GB-PARTITIONS: what fits in, as far as it is known."""
+    if settings.partitioned:
+        return _of_partitions(namespace, settings)
+    known = _asked(namespace, settings)
+    return Capacity(known, known)
+
+
+def _asked(namespace: Namespace, settings: v.CreateQueue) -> tuple[int, int | None]:
+    """The size given, in bytes, at the least and at the most."""
+    size = settings.max_size
+    known = size is not None and (namespace.profile.tier is not v.Tier.BASIC or _is_told(namespace))
+    if known:
+        return (size or DEFAULT_SIZE) * LEAST_GB, (size or DEFAULT_SIZE) * MOST_GB
+    return (size or DEFAULT_SIZE) * LEAST_GB, None
+
+
+def _is_told(namespace: Namespace) -> bool:
+    return bool(_sizes(namespace.profile))
+
+
+def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
+    profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
+    least, most = _asked(namespace, settings)
+    if "SIZE-04" in profile.silent:
+        # Whether the size is that of each partition or of all of them is not said.
+        return Capacity((least // profile.partitions, None), (least, None))
+    if profile.tier is v.Tier.PREMIUM:
+        # What is there from before the tier stopped permitting it is not held to its size.
+        most = None
+    reading = profile.readings.get("GB-PARTITIONS", "sixteen")
+    of_all = None if most is None else most * profile.partitions
+    return Capacity(
+        partition=(
+            least if reading == "sixteen" else least // size,
+            most // size if reading == "per-gb" and most is not None else most,
+        ),
+        whole=(least * profile.partitions, of_all),
+    )
+
+
+def bits(where: Partitions) -> Iterator[Partitions]:
+    """Each of these partitions as a set of its own."""
+    while where:
+        lowest = where & -where
+        yield lowest
+        where ^= lowest
+
+
+def _pooled(namespace: Namespace) -> bool:
+    """Whether nothing is full before the entity is (FULL-PARTITION)."""
+    return namespace.profile.readings.get("FULL-PARTITION") == "pooled"
+
+
+def grave(namespace: Namespace, queue: Queue) -> Room:
+    """The room that its dead letters take of the queue's (SIZE-13)."""
+    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
+    return NO_ROOM_TAKEN if dead is None else dead.room
+
+
+def weight(queue: Queue, message: v.Message) -> int:
+    """The most bytes that a message takes of an entity's size.
+
+    It may be kept once for a topic, and once for each subscription and each rule with an action.
+    """
+    role = queue.role
+    copies = 1 + len(role.subscriptions) + role.copiers if isinstance(role, Topic) else 1
+    return copies * most(message)
+
+
+def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
+    """SIZE-07, SIZE-10: whether one of these partitions may have no room for so many bytes.
+
+    Where something is noticed to be full may vary by the size of one message.
+    """
+    if any(feeding(namespace, queue.settings.queue)):
+        # Dead letters may have come to take its room, which nobody has seen.
+        return True
+    room, dead = queue.room, grave(namespace, queue)
+    size = max(size, room.largest)
+    there = room.taken + dead.taken + size
+    if there <= LEAST_GB // namespace.profile.partitions:
+        # However much fits into a partition, it is not less than that.
+        return False
+    limits = capacity(namespace, queue.settings)
+    if there <= limits.partition[0]:
+        return False
+    if _pooled(namespace):
+        return there > limits.whole[0]
+    # The copies of a topic's message need not be in the partition of that message.
+    if isinstance(queue.role, Topic):
+        return True
+    return bool(where) and size + _fullest(room, dead, where) > limits.partition[0]
+
+
+def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
+    """Whether some partition may have no room for a message as large as any so far."""
+    return may_be_full(namespace, queue, everywhere(namespace, queue.settings), 0)
+
+
+def all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
+    """Whether none of these partitions surely has room for so many bytes."""
+    return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
+
+
+def perhaps_full(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[Transition]:
+    """A refusal for want of room, of a message that has to be refused for another reason.
+
+    Nobody says which of several reasons a bus names.
+    """
+    where = everywhere(namespace, queue.settings)
+    if may_be_full(namespace, queue, where, weight(queue, message)):
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
+
+
+def _fullest(room: Room, dead: Room, where: Partitions) -> int:
+    """The most that any of these partitions may hold: what was removed may still take its room.
+
+    Of dead letters those count that may be in another partition than they were before.
+    """
+    strayed = ((each, size) for each, size in dead.arrived.items() if each.bit_count() > 1)
+    held: dict[Partitions, int] = {}
+    for each, size in chain(room.arrived.items(), strayed):
+        known = each & where
+        # Mostly it is known in which one; each send asks, for every partition.
+        for bit in (known,) if known.bit_count() == 1 else bits(known):
+            held[bit] = held.get(bit, 0) + size
+    return max(held.values(), default=0)

@@ -1,0 +1,1 @@
+"""Transactions: what was sent and settled in them, and their ends (TXN)."""

@@ -1,0 +1,304 @@
+"""Transactions beginning and ending: all that was sent in one takes effect together, or nothing."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.arrivals import Arrival
+from busproof.oracle.management.subscription_rules import with_changes
+from busproof.oracle.management.topics import told_of_topics
+from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
+from busproof.oracle.messages.keys import effective_key
+from busproof.oracle.messages.message_store import never_arrives
+from busproof.oracle.messages.scheduling import committed_later
+from busproof.oracle.sizes.fullness import lacks_room
+from busproof.oracle.state import NEVER, Namespace, Queue, Staged, Transaction, with_queue
+from busproof.oracle.transactions.enlisting import loses, released, settled_together
+from busproof.oracle.transactions.limits import (
+    SIZE_LIMIT,
+    in_order,
+    is_there,
+    may_be_over,
+    vacated,
+    with_transaction,
+)
+from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.window import Window
+
+__all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
+
+
+def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
+    """A transaction begins; Basic may have none (from outside the five)."""
+    if command.transaction in namespace.transactions:
+        yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
+    if namespace.transactions.get(command.transaction) is not None:
+        return
+    began = _begun(namespace, command)
+    yield done(with_transaction(namespace, command.transaction, began))
+    if namespace.profile.tier is v.Tier.BASIC:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
+    """The transaction, which may end any time by a request of before that was never answered."""
+    late = namespace.registry.ends.get(command.transaction)
+    return Transaction(begun=namespace.now, doubtful=late is not None, ending=bool(late))
+
+
+def commit(
+    namespace: Namespace, command: v.CommitTransaction, seen: Sighting
+) -> Iterator[Transition]:
+    """TXN-12, SIZE-14: all that was sent becomes receivable, or nothing of it does."""
+    transaction = namespace.transactions.get(command.transaction)
+    if transaction is None:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    ended = with_transaction(namespace, command.transaction, None)
+    hit, must_hit = _outage(namespace, transaction)
+    reading = namespace.profile.readings.get("TXN-OUTAGE")
+    may_lack, lacks = lacks_room(namespace, in_order(transaction), seen)
+    may_lose, loses_lock = loses(namespace, transaction)
+    if may_lack:
+        left = _forgotten(ended, transaction, "SIZE-14")
+        yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
+    # What is settled makes room, and whether for what is sent with it is not said.
+    lacks = lacks and not transaction.settlements
+    outage = must_hit and reading == "refused"
+    if not (transaction.doomed or lacks or loses_lock or outage):
+        rules = _shown_by_commit(namespace, transaction)
+        if _spans_sessions(namespace, transaction):
+            rules = ("SESS-26", *rules)
+        yield done(_committed(ended, transaction, certain=True), *rules)
+    gone = _lacks_a_queue(namespace, transaction)
+    over = gone or may_be_over(namespace, transaction)
+    lost: tuple[v.RuleId, ...] = ("LOCK-13",) if loses_lock else ()
+    if transaction.doomed or transaction.doubtful or hit or over or may_lose:
+        error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
+        yield refusal(_forgotten(ended, transaction), error, *lost, any_error=True)
+
+
+def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.RuleId, ...]:
+    sent_to = [
+        queue
+        for each in in_order(transaction)
+        if (queue := namespace.queues.get(each.queue)) is not None
+    ]
+    rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
+    changes = ("FEAT-04",) if transaction.changes else ()
+    if transaction.settlements:
+        changes = ("LOCK-11", *changes)
+    if transaction.size == SIZE_LIMIT:
+        changes = ("LIMIT-15", *changes)
+    sent = ("TXN-12",) if transaction.size or not transaction.settlements else ()
+    return tuple(dict.fromkeys((*changes, *sent, *rules)))
+
+
+def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
+    """Whether a partition concerned may be down, and whether one certainly is."""
+    staged = in_order(transaction)
+    outages = [
+        (queue.outages, each)
+        for each in staged
+        if (queue := namespace.queues.get(each.queue)) is not None
+    ]
+    return (
+        any(outage.may_hit(each.where) for outage, each in outages),
+        any(
+            outage.told and outage.must_hit(each.where) and _is_still_there(namespace, each)
+            for outage, each in outages
+        ),
+    )
+
+
+def _spans_sessions(namespace: Namespace, transaction: Transaction) -> bool:
+    """SESS-26: whether several sessions of one regular queue were sent to."""
+    sessions: dict[str, set[str]] = {}
+    for staged in in_order(transaction):
+        if staged.message.session_id is not None:
+            sessions.setdefault(staged.queue, set()).add(staged.message.session_id)
+    return any(
+        len(names) > 1 and not _is_partitioned(namespace, queue)
+        for queue, names in sessions.items()
+    )
+
+
+def _is_partitioned(namespace: Namespace, name: str) -> bool:
+    queue = namespace.queues.get(name)
+    return queue is not None and bool(queue.settings.partitioned)
+
+
+def _lacks_a_queue(namespace: Namespace, transaction: Transaction) -> bool:
+    """Whether a queue that was sent to has been deleted since, which the documents do not cover."""
+    return any(not _is_still_there(namespace, each) for each in in_order(transaction))
+
+
+def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
+    return is_there(namespace, staged.queue, staged.born)
+
+
+def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
+    """The queues that may get something when this transaction ends."""
+    transaction = namespace.transactions.get(name)
+    return () if transaction is None else tuple(v.owner_of(each) for each in transaction.queues)
+
+
+def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    """KEY-06, KEY-17: order is owed to what had arrived before a message was sent.
+
+    Of what arrived between a send and its commit the documents do not say which comes first.
+    """
+    namespace = with_changes(namespace, transaction, certain=certain)
+    begun = namespace
+    for staged in in_order(transaction):
+        queue = namespace.queues.get(staged.queue)
+        if queue is None:
+            continue
+        body = staged.message.body
+        if isinstance(queue.bodies.get(body), str):
+            queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
+        same = _is_still_there(namespace, staged)
+        before = namespace
+        if same:
+            queue = vacated(queue, staged)
+        namespace = _arrived(namespace, queue, staged, certain=certain and same)
+        if not same:
+            # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
+            continue
+        for path, arrivals in staged.arrivals.items():
+            if path not in begun.queues:
+                continue
+            batch = begun.queues[path].arrivals
+            number = before.queues[path].arrivals
+            sent = arrivals if batch > arrivals else NEVER
+            namespace = _come_together(namespace, path, number, batch, sent)
+    return settled_together(namespace, transaction, certain=certain)
+
+
+def _come_together(
+    namespace: Namespace, path: str, number: int, batch: int, sent: int
+) -> Namespace:
+    """The message with this number, if it has arrived, came with others of its transaction.
+
+    It was sent when so many messages had arrived.
+    """
+    queue = namespace.queues[path]
+    stored = queue.messages.get(number)
+    if stored is None:
+        return namespace
+    told = attrs.evolve(stored, batch=batch, sent=sent)
+    messages = queue.messages.set(number, told)
+    return with_queue(namespace, attrs.evolve(queue, messages=messages))
+
+
+def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Namespace:
+    if staged.waiting is not None:
+        return committed_later(namespace, queue, staged, staged.waiting, certain=certain)
+    becomes = fate(namespace, queue, staged.message, staged.key)
+    if becomes is Fate.DROPPED:
+        dropped = never_arrives(queue, staged.message.body, "KEY-11")
+        told = attrs.evolve(dropped, kept_away=tuple(dict.fromkeys((*dropped.kept_away, "DUP-11"))))
+        return with_queue(namespace, told if certain else dropped)
+    kept = certain and becomes is Fate.KEPT
+    copies = noted(
+        namespace,
+        queue,
+        staged.message,
+        staged.key,
+        becomes=becomes,
+        certain=certain,
+        answered=certain,
+    )
+    arrival = Arrival(
+        message=staged.message,
+        key=effective_key(namespace, queue.settings, staged.message),
+        where=staged.where,
+        certain=kept,
+        answered=certain,
+        revision=staged.revision,
+        came=_came(namespace, staged),
+    )
+    return arrive(namespace, queue, arrival, {"copies": copies})
+
+
+def _came(namespace: Namespace, staged: Staged) -> Window:
+    """When a message came that was sent in a transaction (LIFETIME-IN-TRANSACTION)."""
+    sent, now = staged.sent, namespace.now
+    match namespace.profile.readings.get("LIFETIME-IN-TRANSACTION"):
+        case "commit":
+            return now
+        case "send":
+            return sent
+        case _:
+            return Window(sent.earliest, now.latest)
+
+
+def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[Transition]:
+    """TXN-13: nothing that was sent in the transaction is ever receivable."""
+    transaction = namespace.transactions.get(command.transaction)
+    if transaction is None:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    ended = with_transaction(namespace, command.transaction, None)
+    rules: tuple[v.RuleId, ...] = ("TXN-13",) if transaction.size else ()
+    if transaction.changes:
+        rules = ("FEAT-04", *rules)
+    yield done(_forgotten(ended, transaction), *rules)
+    if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
+        yield refusal(_forgotten(ended, transaction), v.Error.NOT_FOUND, any_error=True)
+
+
+def _forgotten(
+    namespace: Namespace, transaction: Transaction, why: v.RuleId = "TXN-13"
+) -> Namespace:
+    for staged in in_order(transaction):
+        queue = namespace.queues.get(staged.queue)
+        if queue is None:
+            continue
+        bodies = queue.bodies.set(staged.message.body, why)
+        if isinstance(queue.bodies.get(staged.message.body), str):
+            queue = attrs.evolve(queue, bodies=bodies)
+            namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
+    return released(namespace, transaction)
+
+
+def lost_begin(namespace: Namespace, command: v.BeginTransaction) -> Namespace:
+    """The transaction may or may not have begun."""
+    doubtful = attrs.evolve(_begun(namespace, command), doubtful=True)
+    return with_transaction(namespace, command.transaction, doubtful)
+
+
+def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace:
+    """All that was sent may have become receivable, or nothing."""
+    transaction = namespace.transactions.get(command.transaction)
+    if transaction is None:
+        return _with_end(namespace, command.transaction, commits=True)
+    doubtful = attrs.evolve(
+        transaction,
+        doubtful=True,
+        ending=True,
+        staged=None,
+        size=0,
+        changes=(),
+        settlements=(),
+    )
+    namespace = _committed(namespace, transaction, certain=False)
+    return with_transaction(namespace, command.transaction, doubtful)
+
+
+def lost_roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Namespace:
+    """The transaction may have ended; a later commit may still find it."""
+    transaction = namespace.transactions.get(command.transaction)
+    if transaction is None:
+        return _with_end(namespace, command.transaction, commits=False)
+    doubtful = attrs.evolve(transaction, doubtful=True)
+    return with_transaction(namespace, command.transaction, doubtful)
+
+
+def _with_end(namespace: Namespace, name: str, *, commits: bool) -> Namespace:
+    """The namespace in which a transaction of this name may end as soon as it has begun."""
+    registry = namespace.registry
+    ends = registry.ends.set(name, commits or registry.ends.get(name, False))
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, ends=ends))
