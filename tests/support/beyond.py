@@ -13,11 +13,11 @@ from busproof import vocabulary as v
 from busproof.model import Answer, RandomChoices, new_namespace, step, ways
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
-from busproof.oracle.managing import is_managed_otherwise
+from busproof.oracle.management.managing import is_managed_otherwise
 from busproof.oracle.state import Namespace as Belief
 from busproof.oracle.state import fresh_namespace, is_unsure
 from busproof.oracle.step import accept
-from busproof.oracle.unknowable import is_about_unknowable, named, topic_above
+from busproof.oracle.unjudged import is_about_unknowable, named, topic_above
 
 __all__ = ["Beyond", "Run"]
 
